@@ -208,7 +208,7 @@ def test_many_dice(tmp_path):
         ("distribution piglet", "has no score"),
         ("distribution threes --policy nope", "no policy 'nope'"),
         ("distribution threes --count jump", "no action is called 'jump'"),
-        ("distribution threes --state to_roll=9", "a state of threes is"),
+        ("distribution threes --state to_roll=9", "take_two is missing; a state is to_roll"),
         ("distribution threes --csv --json", "can't both be had"),
         ("distribution threes --target 40", "no play ends with 40"),
         ("bet threes --scores x", "isn't a list of scores"),

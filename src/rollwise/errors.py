@@ -109,7 +109,17 @@ class EndlessPlay(RulesError):
 
 
 class TooManyStates(RulesError):
-    """The game has more states than the limit allows."""
+    """The game has more states than the limit allows.
+
+    Attributes
+    ----------
+    fault : str
+        The message without its remedies.
+    """
+
+    def __init__(self, fault: str, remedies: str = "") -> None:
+        super().__init__(f"{fault}{remedies}")
+        self.fault = fault
 
 
 class NotConverged(RollwiseError):

@@ -18,7 +18,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar
 
 from rollwise.boards import Board, text_board
-from rollwise.errors import ParameterError
+from rollwise.errors import ParameterError, UsageError
 from rollwise.faults import one_line, shown
 from rollwise.numbers.shares import (
     SHARES_SCALE,
@@ -730,3 +730,26 @@ class Game:
         attributes = [getattr(cls, name, None) for name in dir(cls)]
         marked = [f for f in attributes if callable(f) and hasattr(f, "__rollwise_policy__")]
         return {function.__rollwise_policy__: function for function in marked}
+
+
+def require_game(given: object) -> Game:
+    """What was given, if it is a game.
+
+    Raises
+    ------
+    UsageError
+        It is something else, such as a name or a class; says what to write instead.
+    """
+    if isinstance(given, Game):
+        return given
+    if isinstance(given, str):
+        raise UsageError(
+            f"{shown(given)} is a name, and a game is wanted: from rollwise.games import find; "
+            f"find({shown(given)})() is the game of that name, with its parameters in the brackets"
+        )
+    if isinstance(given, type) and issubclass(given, Game):
+        name = given.__name__
+        raise UsageError(f"{name} is the class of a game, and a game is wanted: write {name}()")
+    raise UsageError(
+        f"a game is wanted, such as Pig(target=50), and nothing of the type {type(given).__name__}"
+    )

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from rollwise.analysis.aims import Aims
 from rollwise.analysis.distributions import Distribution
 from rollwise.answer.solve import solve
-from rollwise.builders import build
 from rollwise.derive.by_score import ScoredGraph, by_score, require_points
+from rollwise.derive.derived_game import whole_graph
 from rollwise.game import Game
 from rollwise.graph.policies import Policy
 from rollwise.simulate.lengths import Certified
@@ -100,7 +100,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
     UsageError, RulesError, TooManyStates
         The game has no score, or one without bound, or too many states.
     """
-    graph = build(game)
+    graph = whole_graph(game, "a contest")
     require_points(graph)
     scored = by_score(graph)
     aims = Aims(scored)

@@ -23,7 +23,7 @@ from rollwise.errors import (
     RulesError,
     TooManyStates,
 )
-from rollwise.game import Game
+from rollwise.game import Game, require_game
 from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import actions_of, has_choice, outcome_action, outcomes_of
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
@@ -105,7 +105,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         It doesn't raise for faults of the rules: they are findings. Of a game that is too large
         for one graph it looks at a sample, and says so.
     """
-    report = Report(game.name)
+    report = Report(require_game(game).name)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CompileWarning)

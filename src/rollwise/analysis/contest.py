@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.aims import Aim, Aims
-from rollwise.builders import build
 from rollwise.derive.by_score import ScoredGraph, by_score
+from rollwise.derive.derived_game import whole_graph
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.graph.policies import Policy, Ties, reached_by
@@ -283,7 +283,7 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
     UsageError, RulesError, TooManyStates
         The game has no score, or one without bound, or too many states.
     """
-    scored = by_score(build(contest.game))
+    scored = by_score(whole_graph(contest.game, "a contest"))
     n_scores = len(scored.scores)
     fixed = {} if fixed is None else fixed
     solution = ContestSolution(contest, scored, Aims(scored), {}, {}, {}, {})

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solve import solve
 from rollwise.errors import NotConverged, ParameterError, UsageError
-from rollwise.game import Game
+from rollwise.game import Game, require_game
 from rollwise.kernels import many_dice as kernels
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
         A fact that the method leans on doesn't hold for some number of dice, or
         the general solver gives something else.
     """
-    if not game.face_points:
+    if not require_game(game).face_points:
         raise UsageError(
             f"{game.name} isn't a game of taking the lowest dice (it has no face_points), so "
             "there is no method for very many"

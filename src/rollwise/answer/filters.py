@@ -262,7 +262,7 @@ class _Reader:
             hint = f"; did you mean {close[0]}?" if close else ""
             raise ExpressionError(
                 f"there is no column {node.id!r}{hint} (columns: {', '.join(self.columns)}; "
-                'words like "roll" go in quotes)'
+                "a word goes in quotes)"
             )
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             if self.is_word(node.operand):

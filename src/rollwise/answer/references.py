@@ -7,7 +7,7 @@ a `Subject` and asks `Policies.of` it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import index
 from pathlib import Path
@@ -22,7 +22,7 @@ from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_parquet
@@ -77,9 +77,9 @@ class Policies:
             return subject
         if isinstance(subject, Solution):
             return subject.policies
-        if isinstance(subject, Game):
-            return cls(build(subject), subject)
-        return cls(subject)
+        if isinstance(subject, StateGraph):
+            return cls(subject)
+        return cls(build(subject), subject)
 
     @property
     def solution(self) -> Solution:
@@ -121,6 +121,8 @@ class Policies:
         if isinstance(policy, Policy):
             return policy
         if not isinstance(policy, str):
+            if not callable(policy):
+                raise PolicyError(_no_policy(self.graph, policy))
             name = getattr(policy, "__name__", "policy")
             return Policy.of_function(self.graph, self._rules(name), name, policy)
         if _PART.fullmatch(policy):
@@ -179,6 +181,30 @@ class Policies:
         probability = sum(weight / total * part.probability for weight, part in parts)
         tied = [part.tied for _, part in parts if part.tied is not None]
         return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]
+
+
+def _no_policy(graph: StateGraph, given: Any) -> str:
+    """What to write in the place of something that is no policy."""
+    asked = "s, throw" if graph.throw_names else "s"
+    asked += f", {ROLLS_LEFT}" if graph.has_pool else ""
+    is_array = isinstance(given, np.ndarray | list | tuple)
+    if isinstance(getattr(given, "policy", None), Policy):
+        remedy = "write its .policy"
+    elif isinstance(given, Mapping):
+        remedy = f"a dict of the numbers of actions is one as lambda {asked}: actions[{asked}]"
+    elif is_array and len(given) == graph.n_actions:
+        remedy = 'a probability for each action is one as rollwise.Policy("mine", probability)'
+    elif is_array:
+        remedy = (
+            f"the number of an action for each of the {graph.n_states:,} states is one as "
+            f"lambda {asked}: actions[graph.find({asked})]"
+        )
+    else:
+        remedy = f"the function takes {asked}, and gives the number of an action"
+    return (
+        f"{graph.title}: a policy is a name, a function or a rollwise.Policy, and nothing of the "
+        f"type {type(given).__name__}; {remedy}"
+    )
 
 
 def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:

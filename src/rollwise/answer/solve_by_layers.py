@@ -41,7 +41,7 @@ from rollwise.builders import limits
 from rollwise.builders.arrays import action_names
 from rollwise.errors import TooManyStates, UsageError, spelled
 from rollwise.faults import shown
-from rollwise.game import Game
+from rollwise.game import Game, require_game
 from rollwise.graph import title_of
 from rollwise.machine import memory_limits
 from rollwise.numbers.printed import how_many
@@ -100,6 +100,7 @@ def solve_by_layers(
         The players can go round for ever; names the states.
     TooManyStates
     """
+    require_game(game)
     _check_choices(save, pool, keep)
     began = time.perf_counter()
     place = None if save is None else Path(save)

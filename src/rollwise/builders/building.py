@@ -24,7 +24,7 @@ from rollwise.builders.compiled.notes import note_large, was_large
 from rollwise.builders.interpreted import Interpreter
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import TooManyStates
-from rollwise.game import Game
+from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
 from rollwise.machine.second_process import wait_until_ready
 from rollwise.machine.switches import jit_disabled
@@ -121,7 +121,7 @@ def build_with_report(
     if max_states is not None and max_states < 1:
         raise ValueError(f"max_states is {max_states}; it must be at least 1")
     started = time.perf_counter()
-    derived = game.derive() if mode == "auto" else None
+    derived = require_game(game).derive() if mode == "auto" else None
     if derived is not None:
         _require_few(derived, max_states)
         return derived, BuildReport("derived", 0.0, time.perf_counter() - started)

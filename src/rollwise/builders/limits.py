@@ -94,9 +94,9 @@ def too_many_states(
     return TooManyStates(
         f"{rules.game.name}: more than {most}; {expanded:,} were "
         f"expanded, {found:,} found and more to come (about {memory} for the ones "
-        f"found){what_grows(rules, states)}. "
-        f"Smaller parameters or a smaller state help; {more_states()} raises "
-        f"the limit{rules.or_by_layers}"
+        f"found){what_grows(rules, states)}",
+        f". Smaller parameters or a smaller state help; {more_states()} raises "
+        f"the limit{rules.or_by_layers}",
     )
 
 

@@ -29,6 +29,7 @@ from rollwise.game import (
     Game,
     is_payoff,
     is_skip,
+    require_game,
     says_of_seats,
     skip,
     then_text,
@@ -110,7 +111,7 @@ class Rules:
     any_players: bool = False
 
     def __post_init__(self) -> None:
-        game = self.game
+        game = require_game(self.game)
         game.validate()
         if type(game.players) is not int or not 1 <= game.players <= MOST_PLAYERS:
             raise RulesError(
@@ -527,8 +528,8 @@ class Rules:
     def too_many_roots(self, most: int) -> TooManyStates:
         """The error for more roots than the limit of states allows."""
         return TooManyStates(
-            f"{self.game.name}: roots() alone gives more than {most:,} states; smaller "
-            f"parameters help, or {more_states()}{self.or_by_layers}"
+            f"{self.game.name}: roots() alone gives more than {most:,} states",
+            f"; smaller parameters help, or {more_states()}{self.or_by_layers}",
         )
 
     @property
@@ -536,7 +537,7 @@ class Rules:
         """What else can be done about a large game that measures its progress."""
         by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
         has_layers = self.has_progress and self.game.players <= 2
-        return f"; {by_layers} needs less memory" if has_layers else ""
+        return f"; {by_layers} finds what it is worth in less memory" if has_layers else ""
 
     @cached_property
     def progress_size(self) -> int | None:

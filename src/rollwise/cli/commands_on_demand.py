@@ -7,6 +7,7 @@ take the others.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
 import pkgutil
@@ -22,7 +23,7 @@ import typer.main
 from typer.models import CommandInfo
 
 from rollwise.cli import commands
-from rollwise.errors import RollwiseError
+from rollwise.errors import ParameterError, RollwiseError
 
 
 class Interrupted(RollwiseError):
@@ -95,8 +96,37 @@ class _Command(_ConvertsLittle, typer.core.TyperCommand):
             alone, values = ALONE.get(word, ("", ""))
             valued = re.fullmatch(values, following)
             whole.append(f"{word}={alone}" if alone and not valued else word)
-        rest: list[str] = super().parse_args(ctx, whole)
+        wrong_use: Any = typer.BadParameter.__mro__[1]  # Typer has Click within itself
+        try:
+            rest: list[str] = super().parse_args(ctx, whole)
+        except wrong_use as error:
+            if hasattr(error, "possibilities"):  # there is no such option
+                _refuse_parameter(getattr(error, "option_name", ""), args)
+            raise
         return rest
+
+
+def _refuse_parameter(option: str, args: list[str]) -> None:
+    """Raise ParameterError where somebody typed ``--sticks 7`` for ``sticks=7``."""
+    from rollwise.games import find
+    from rollwise.parameters import parameter_specs
+
+    name, kind = option.lstrip("-").replace("-", "_"), None
+    for word in args:
+        if word[:1] != "-" and "=" not in word:
+            with contextlib.suppress(RollwiseError):
+                kind = find(word)
+                break
+    if kind is not None and name in [spec.name for spec in parameter_specs(kind)]:
+        typed = next((word.partition("=")[2] for word in args if word.startswith(f"{option}=")), "")
+        typed = typed or next((after for word, after in pairwise(args) if word == option), "")
+        value = "VALUE" if typed[:1] in ("", "-") or "=" in typed else typed
+        raise ParameterError(f"{kind.name}: {parameter_not_option(name, value)}")
+
+
+def parameter_not_option(name: str, value: object) -> str:
+    """What to write in the place of an option that has the name of a parameter."""
+    return f"{name} is a parameter of the game, and not an option: write {name}={value}"
 
 
 class _Commands(Mapping[str, Any]):

@@ -22,11 +22,11 @@ from rollwise.errors import (
     ParameterError,
     TooManyStates,
     UnknownGame,
-    UnknownState,
     UsageError,
 )
 from rollwise.game import Game
 from rollwise.games import create, find
+from rollwise.graph.naming import read_numbers, state_text, typed_state
 from rollwise.machine import user_cache
 from rollwise.numbers.printed import certified, chance, how_many
 
@@ -279,34 +279,17 @@ def _likeness(word: str) -> int:
     return 2 if place.is_file() or (place / "manifest.json").is_file() else int(place.is_dir())
 
 
-def read_state(text: str) -> dict[str, Any]:
-    """A state as typed: ``banked=50,rival=50,turn=20``, or ``board=(0,2,1),rival=3``."""
-    state: dict[str, Any] = {}
-    for part in re.split(r",(?![^(]*\))", text):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        whole = value[:1] == "(" and value[-1:] == ")"
-        field = read_numbers(value[1:-1]) if whole else read_numbers(value)
-        if (
-            not equals
-            or not name
-            or name in state
-            or field is None
-            or (len(field) != 1 and not whole)
-        ):
-            raise UnknownState(
-                f"{text!r} isn't a state; write every field once, as in banked=50,rival=50,turn=20 "
-                "(a field of several numbers as board=(0,2,1))"
-            )
-        state[name] = field if whole else field[0]
-    return state
+def read_state(text: str, game: Game) -> dict[str, Any]:
+    """A state of a game as typed: ``banked=50,rival=50,turn=20``."""
 
+    def example() -> str:
+        from rollwise.builders.rules import Rules
 
-def read_numbers(text: str) -> tuple[int, ...] | None:
-    """Whole numbers with commas or spaces between: ``3,5``; None where it is something else."""
-    try:
-        return tuple(int(part) for part in text.replace(",", " ").split())
-    except ValueError:
-        return None
+        rules = Rules(game, any_players=True)
+        start = state_text(rules.field_names, rules.start_row[0].tolist())
+        return f"as in {start.replace(' ', '')}"
+
+    return typed_state(text, example)
 
 
 def read_throw(text: str | None) -> tuple[int, ...] | None:

@@ -6,7 +6,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from rollwise.errors import UsageError
+from rollwise.cli.commands_on_demand import parameter_not_option
+from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
 
 ChaseOption = Annotated[
@@ -75,6 +76,8 @@ def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:
     """
     chase, target, contest, ties, with_score = form
     if target is not None and not chase:
+        if "target" in [spec.name for spec in game.specs]:
+            raise ParameterError(f"{game.name}: {parameter_not_option('target', target)}")
         raise UsageError("--target goes with --chase")
     if chase and contest:
         raise UsageError("--chase and --contest can't both be had")

@@ -213,7 +213,7 @@ def advise(
     """Print what each action of a position brings each seat."""
     from rich.table import Table
 
-    position, thrown = read_state(state), read_throw(throw)
+    position, thrown = read_state(state, game), read_throw(throw)
     found = found_or_loaded(game, load, max_states)
     s = found.find(position, thrown, rolls_left)
     actions = found.advise(s)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rollwise.builders import build
 from rollwise.derive.by_score import (
     Ints,
     Unrolled,
@@ -22,7 +21,7 @@ from rollwise.derive.by_score import (
     unroll,
     whole_points,
 )
-from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.derived_game import DerivedGame, whole_graph
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, DRAW, END, LOSE, WIN
 from rollwise.graph import StateGraph, sign_of
@@ -68,7 +67,7 @@ class Chase(DerivedGame):
     objective: ClassVar[str] = "win"
 
     def __post_init__(self) -> None:
-        self.inner.validate()
+        self.validate()
         if self.ties not in TIES:
             raise ParameterError(f"ties is {self.ties!r}; it must be win, draw or lose")
         require_points(self.inner_graph)
@@ -116,7 +115,7 @@ class Chase(DerivedGame):
     @cached_property
     def inner_graph(self) -> StateGraph:
         """The graph of the game that is played."""
-        return build(self.inner)
+        return whole_graph(self.inner, "a chase")
 
     @cached_property
     def points(self) -> Ints:

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders import build
 from rollwise.derive.by_score import (
     MOST_PAIRS,
     by_score,
@@ -25,7 +24,7 @@ from rollwise.derive.by_score import (
     require_points,
     whole_points,
 )
-from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.derived_game import DerivedGame, whole_graph
 from rollwise.errors import ParameterError, RulesError, TooManyStates
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import StateGraph
@@ -96,7 +95,7 @@ class Duel(DerivedGame):
     @cached_property
     def inner_graph(self) -> StateGraph:
         """The graph of the game that both play."""
-        return build(self.inner)
+        return whole_graph(self.inner, "a contest")
 
     @cached_property
     def nothing_yet(self) -> int:

@@ -11,13 +11,30 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import RulesError
-from rollwise.game import Game
+from rollwise.builders import build
+from rollwise.errors import RulesError, TooManyStates
+from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
 from rollwise.parameters import ParameterSpec
 
 _STATE_TYPES: dict[Any, Any] = {}
+
+
+def whole_graph(game: Game, purpose: str) -> StateGraph:
+    """The graph of a game, for a `purpose` that needs all of it: "a chase", "a contest".
+
+    Raises
+    ------
+    TooManyStates
+    """
+    try:
+        return build(game)
+    except TooManyStates as error:
+        raise TooManyStates(
+            f"{error.fault}; {purpose} needs a graph of the whole game: smaller parameters or a "
+            "smaller state help"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -94,7 +111,7 @@ class DerivedGame(Game):
 
     def validate(self) -> None:
         """The parameters of the inner game are checked; the rest when the game is made."""
-        self.inner.validate()
+        require_game(self.inner).validate()
 
     @property
     def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]

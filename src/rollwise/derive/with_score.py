@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rollwise.builders import build
 from rollwise.derive.by_score import derived_graph, require_points, unroll, whole_points
-from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.derived_game import DerivedGame, whole_graph
 from rollwise.game import END
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
@@ -39,7 +38,7 @@ class WithScore(DerivedGame):
     players: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        self.inner.validate()
+        self.validate()
         require_points(self.inner_graph)
 
     @property
@@ -70,7 +69,7 @@ class WithScore(DerivedGame):
     @cached_property
     def inner_graph(self) -> StateGraph:
         """The graph of the game that is played."""
-        return build(self.inner)
+        return whole_graph(self.inner, "a score in the states")
 
     def start(self) -> Any:
         return self.state_type(*self.inner.start(), 0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NoReturn
 
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
-from rollwise.parameters import typed
+from rollwise.faults import one_line
+from rollwise.parameters import TRUTHS, typed
 
 THROW = -1  # the number of the action that throws, in a game with throws
 NO_THROW = -(2**31)  # what stands in the columns of a throw before it
@@ -26,6 +28,43 @@ def title_of(game: str, parameters: Mapping[str, Any]) -> str:
 def state_text(field_names: Sequence[str], fields: Iterable[int]) -> str:
     """A state in words: ``banked=0, rival=0, turn=5``, or ``board=(0, 2, 1), rival=0``."""
     return ", ".join(f"{name}={field}" for name, field in grouped(field_names, fields).items())
+
+
+def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
+    """A state as typed: ``banked=50,rival=50``, or ``board=(0,2,1),thrown=true``.
+
+    Parameters
+    ----------
+    example : callable
+        Gives what the error says of how a state is written: "as in banked=0,rival=0".
+
+    Raises
+    ------
+    UnknownState
+    """
+    state: dict[str, Any] = {}
+    for part in re.split(r",(?![^(]*\))", text):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        several = value[:1] == "(" and value[-1:] == ")"
+        truth = TRUTHS.get(value.lower())
+        field = read_numbers(value[1:-1] if several else value)
+        if truth is not None:
+            field = (int(truth),)
+        is_number = field is not None and (several or len(field) == 1)
+        if not equals or not name or name in state or field is None or not is_number:
+            raise UnknownState(
+                f"{one_line(text[:80])!r} isn't a state; write every field once, {example()}"
+            )
+        state[name] = field if several else field[0]
+    return state
+
+
+def read_numbers(text: str) -> tuple[int, ...] | None:
+    """Whole numbers with commas or spaces between: ``3,5``; None where it is something else."""
+    try:
+        return tuple(int(part) for part in text.replace(",", " ").split())
+    except ValueError:
+        return None
 
 
 def grouped(names: Iterable[str], fields: Iterable[Any]) -> dict[str, Any]:

@@ -123,6 +123,9 @@ def chances_of(
             if isinstance(answer, tuple) and state.rolls_left:
                 answer = _kept(state, answer)
             mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
+            named = next((label for label in mixed if isinstance(label, str)), None)
+            if named is not None:
+                raise TypeError(_named_action(state, named))
             chances = {index(label): float(weight) for label, weight in mixed.items()}
         except PASSED_ON:
             raise
@@ -144,6 +147,13 @@ def chances_of(
         return {actions[labels.index(label)]: weight / total for label, weight in chances.items()}
 
     return asked
+
+
+def _named_action(state: State, name: str) -> str:
+    """What is wrong with a policy that gives the name of an action."""
+    text = state.graph.vocabulary.text
+    numbers = ", ".join(f"{label} for {text(label)}" for label in state.labels)
+    return f"it gives {name!r}; a policy gives the number of an action: {numbers}"
 
 
 def _kept(state: State, faces: tuple[int, ...]) -> int:

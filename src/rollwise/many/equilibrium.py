@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.references import AnyPolicy
 from rollwise.errors import UsageError
-from rollwise.game import Game
+from rollwise.game import Game, require_game
 from rollwise.graph import THROW, Outcome, StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.many.finding import Found, find_profile
@@ -329,7 +329,7 @@ def equilibrium(
     >>> found.deviation_gain < 1e-12
     True
     """
-    if game.players < 2:
+    if require_game(game).players < 2:
         raise UsageError(f"{game.name} is a game for one player; an equilibrium needs several")
     began = time.perf_counter()
     graph = build_seats(game, max_states=max_states, progress=progress)

@@ -24,6 +24,7 @@ from rollwise.documents.games import games_document
 from rollwise.documents.parts import as_json
 from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
+from rollwise.graph.naming import typed_state
 from rollwise.parameters import typed
 from rollwise.serve.connections import CONNECTION, Connection
 from rollwise.serve.offered import Offered
@@ -34,6 +35,7 @@ MOST_RECORD = 200_000  # bytes of a game that is kept
 MOST_ADDRESS = 4_096  # bytes of a path and its query
 PATIENCE = 20.0  # seconds for a body to come, and for a part of an answer to be taken
 MOST_CLIENTS = 10_000  # whose rates are known
+WRITTEN = "as FIELD=NUMBER, with commas between (a field of several numbers as FIELD=(0,2,1))"
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -315,7 +317,7 @@ def _place(request: Request) -> dict[str, Any]:
     """The position that a request asks about, and what was thrown there."""
     throw, left = _query(request, "throw"), _query(request, "rolls_left")
     return {
-        "state": _state(_query(request, "state") or ""),
+        "state": typed_state(_query(request, "state") or "", lambda: WRITTEN),
         "throw": None if throw is None else _numbers(throw, "throw"),
         "rolls_left": None if left is None else _number(left, "rolls_left"),
     }
@@ -331,20 +333,6 @@ def _numbers(text: str, what: str) -> list[int]:
     if not re.fullmatch(r"-?[0-9]{1,9}(,-?[0-9]{1,9})*", text):
         raise UsageError(f"{what} must be whole numbers, as in 3,5, not {text[:40]!r}")
     return [int(number) for number in text.split(",")]
-
-
-def _state(text: str) -> dict[str, Any]:
-    """A state as typed on the command line: ``banked=50,rival=50`` or ``board=(0,2,1),rival=3``."""
-    state: dict[str, Any] = {}
-    for part in re.split(r",(?![^(]*\))", text):
-        name, _, value = part.partition("=")
-        inner = value[1:-1] if value[:1] == "(" and value[-1:] == ")" else None
-        if not name or name in state or not value:
-            raise UsageError(f"{text[:80]!r} isn't a state; write banked=50,rival=50,turn=20")
-        state[name] = _numbers(value, name)[0] if inner is None else _numbers(inner, name)
-        if inner is None and "," in value:
-            raise UsageError(f"{text[:80]!r} isn't a state; write banked=50,rival=50,turn=20")
-    return state
 
 
 def _file(

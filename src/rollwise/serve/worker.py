@@ -167,7 +167,7 @@ def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
     """The answer in the turn of a position, and the number of a state of that turn."""
     state = question["state"]
     if not state:
-        raise UsageError("which position? Write state=banked=50,rival=50,turn=20")
+        raise UsageError("which position? Write state=FIELD=NUMBER,..., with each of its fields")
     part = answer if _is_whole(answer) else answer.part(state)
     if not _is_whole(answer):  # its fields by name, in their order
         state = part.graph.view[0].address["state"]

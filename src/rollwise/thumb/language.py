@@ -334,7 +334,9 @@ class Rule:
         """
         rule = document.get("rule") if isinstance(document, Mapping) else None
         if not isinstance(rule, list) or not rule:
-            raise PolicyError('a rule of thumb is a list of clauses, as {"rule": [{"do": "roll"}]}')
+            action = graph.vocabulary.text(int(graph.action_label[0]))
+            example = {"rule": [{"do": action}]}
+            raise PolicyError(f"a rule of thumb is a list of clauses, as {json.dumps(example)}")
         reader = _Reader(graph, Features(graph, game) if features is None else features)
         return cls(tuple(reader.clause(number, part) for number, part in enumerate(rule, start=1)))
 
@@ -414,7 +416,7 @@ class _Reader:
         """A condition as text, such as ``8*turn + banked - rival >= 164``."""
         fault = (
             f"clause {number}: {text!r} isn't a condition; write a sum of fields, >= or <=, and a "
-            'number or a parameter, as in "8*turn + banked - rival >= 164"'
+            f'number or a parameter, as in "2*{next(iter(self.features.states), "field")} >= 7"'
         )
         body = self._parsed(text, fault)
         if not isinstance(body, ast.Compare) or len(body.ops) != 1:

@@ -169,7 +169,7 @@ def _fields(graph: StateGraph, said: str) -> tuple[str, str]:
     if other is None:
         raise UsageError(
             f"{graph.game}: which field is the other player's {names[0]}? Give both, as in "
-            "banked,rival=0..20"
+            f"{names[0]},FIELD=0..20 (its fields: {', '.join(graph.field_names)})"
         )
     return names[0], other
 

@@ -83,7 +83,7 @@ def advise(
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
-    position, thrown = read_state(state), read_throw(throw)
+    position, thrown = read_state(state, chosen), read_throw(throw)
     found = solve_or_open(chosen, load, max_states, method=method, options=options)
     solution = found if isinstance(found, Solution) else found.part(position)
     advice = solution.advise(position, thrown, rolls_left)

@@ -65,7 +65,7 @@ def bet(
     graph = solution.scored.graph
     place = None
     if state is not None:
-        fields = read_state(state)
+        fields = read_state(state, contest.game)
         unknown = [name for name in fields if name not in graph.field_names]
         if unknown:
             raise UsageError(f"a state here has the fields {', '.join(graph.field_names)}")

@@ -30,7 +30,6 @@ from rollwise.numbers.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
-    from rollwise.graph import StateGraph
 
 
 PoliciesOption = Annotated[
@@ -114,7 +113,7 @@ def distribution(
     graph = policies.graph
     if count is None or graph.players != 1:
         require_points(graph)
-    place = _place(graph, state)
+    place = 0 if state is None else graph.find(read_state(state, chosen))
     entries = []
     for reference in policy or ["optimal"]:
         with Progress() as progress:
@@ -162,16 +161,6 @@ def _second_aims(policies: Policies, then: list[str], ties: str, at_most: int | 
 
     found = second_aims(policies, then, ties=ties)
     return distribution_document(found.name, found.distribution(), None, at_most=at_most)
-
-
-def _place(graph: StateGraph, state: str | None) -> int:
-    """The state that --state asks for, or the start."""
-    if state is None:
-        return 0
-    fields = read_state(state)
-    if set(fields) != set(graph.field_names):
-        raise UsageError(f"a state of {graph.game} is {', '.join(graph.field_names)}")
-    return graph.find([fields[name] for name in graph.field_names])
 
 
 class Column(NamedTuple):

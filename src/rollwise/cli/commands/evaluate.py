@@ -145,7 +145,7 @@ def evaluate(
     check_history_path(history)
     played = Form(chase, target, contest, ties, with_score)
     chosen = as_played(read_game(game, parameters), played, need_target=True)
-    position = None if state is None else read_state(state)
+    position = None if state is None else read_state(state, chosen)
     if method == "exact" and _is_scored_by_layers(chosen, policy, max_states):
         refuse("needs a graph, and the game is too large for one", against=against, state=state)
         refuse("needs a graph, and the game is too large for one", table=table)

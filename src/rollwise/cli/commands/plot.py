@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -126,12 +126,12 @@ def plot(
     words = [kind, *(parameters or ())]
     kind = next((word for word in words if "=" not in word), kind)
     words.remove(kind)
-    choices = {
+    choices: dict[str, Any] = {
         "x": x,
         "y": y,
         "where": where,
         "policy": policy,
-        "state": None if state is None else read_state(state),
+        "state": state,
         "methods": tuple(name.strip() for text in method or () for name in text.split(",")) or None,
         "games": games,
         "theta": theta,
@@ -145,6 +145,7 @@ def plot(
         )  # fmt: skip
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
+    choices["state"] = None if state is None else read_state(state, chosen)
     place = Path(f"{file_stem(chosen.name)}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":

@@ -54,7 +54,7 @@ def respond(
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
-    position = None if state is None else read_state(state)
+    position = None if state is None else read_state(state, chosen)
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
         graph = policies.graph

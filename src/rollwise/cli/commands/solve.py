@@ -198,9 +198,10 @@ def solve(
         others = {"target": target, "save": save, "max_states": max_states, "by_layer": by_layer}
         refuse("doesn't go with --contest N", **others, **elsewhere)
         return _print_contest(chosen, contest, ties, blind=blind, json=json)
-    chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
+    chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
+    if by_layer:
         return _print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
     how = {"method": method, "options": options, "max_states": max_states}
     try:

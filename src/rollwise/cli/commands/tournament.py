@@ -84,7 +84,7 @@ def tournament(
     check_workers(workers, cluster)
     names = [name.strip() for name in policies.split(",") if name.strip()]
     if len(names) < 2:
-        raise UsageError("--policies needs at least two, as in hold-at-20,random")
+        raise UsageError("--policies needs at least two, as in optimal,random")
     chosen = as_played(
         read_game(game, parameters),
         Form(chase, target, contest, ties, with_score),
