@@ -248,8 +248,10 @@ def _look_for_oddities(report: Report, graph: StateGraph) -> None:
     odd = oddities(graph)
     for text in odd:
         report.add("warning", "fields", text)
-    if not odd:
+    if not odd and len(graph.columns) and (graph.fields != graph.fields[0]).any(axis=0).all():
         report.add("ok", "fields", "every field takes more than one value")
+    elif not odd:
+        report.add("ok", "fields", "there is one position; a state needs a field all the same")
 
 
 def _look_for_unreachable(report: Report, graph: StateGraph) -> None:

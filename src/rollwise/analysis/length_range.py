@@ -123,7 +123,7 @@ class LengthRange:
     lengths : tuple of Length
         By their aims; those of one player against the other only in a game for two.
     score : Spread or None
-        Of a game for points, under the policy.
+        Of a game for points, under the policy; None too where its plays need not end.
     timed_out, stopped : bool
         Whether the time limit, or Ctrl-C, ended the search.
     """
@@ -304,8 +304,10 @@ def _together(
     return _spread(one, solve_and_certify(one, progress=progress), progress)
 
 
-def _score(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread:
-    """The points of a play by a policy."""
+def _score(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread | None:
+    """The points of a play by a policy, in a graph of its actions; None where it need not end."""
+    if len(end_components(graph)):
+        return None
     return _spread(graph, solve_and_certify(graph, progress=progress), progress)
 
 

@@ -45,7 +45,7 @@ def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list
     fixed = (fields == fields[0]).all(axis=0)
     passed = bool(passes.any())
     found = []
-    for field in np.flatnonzero(fixed).tolist():
+    for field in np.flatnonzero(fixed).tolist() if not fixed.all() else ():  # a state needs one
         remedy = f"leave it out, or, if it is a player's: {EXCHANGE}" if passed else "leave it out"
         name, value = graph.field_names[field], int(graph.states[0, field])
         found.append(f"the field {name} is {value} in every state; {remedy}")

@@ -213,10 +213,10 @@ class Rules:
     def state_type(self) -> type:
         kind = type(self.start)
         if not (issubclass(kind, tuple) and hasattr(kind, "_fields") and kind._fields):
-            raise RulesError(
-                f"{self.game.name}: start() gives {shown(self.start)}; a state is a NamedTuple "
-                "of whole numbers"
-            )
+            fault = "a state is a NamedTuple of whole numbers"
+            if hasattr(kind, "_fields"):
+                fault = "a state has a field at least: one that is always 0 will do, as x: int = 0"
+            raise RulesError(f"{self.game.name}: start() gives {shown(self.start)}; {fault}")
         return kind
 
     @cached_property

@@ -600,7 +600,7 @@ def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
     from rollwise.cli.commands.thumb import seeds_text
 
     if not rules.rules:
-        typer.echo("no rule was found")
+        typer.echo("no rule was found with which every play ends")
         return
     scale, unit = (1.0, "points") if has_payoffs(found.graph) else (100.0, "percentage points")
     shown = Table(box=None, padding=(0, 2, 0, 0))

@@ -6,6 +6,7 @@ that number stands what a policy loses, found exactly: by rules of thumb, or by 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rollwise.answer.evaluation import evaluate
@@ -40,4 +41,5 @@ def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, f
                 found[name] = solution.graph.view.sign * (start - worth)
         except RollwiseError:
             continue
-    return dict(sorted(found.items(), key=lambda item: item[1]))
+    ending = {name: loss for name, loss in found.items() if math.isfinite(loss)}
+    return dict(sorted(ending.items(), key=lambda item: item[1]))

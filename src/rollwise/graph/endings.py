@@ -296,8 +296,8 @@ def settle(graph: StateGraph) -> Settled:
     if free.any():
         inside = (found.number >= 0) & free[found.number]
         raise EndlessPlay(
-            f"{graph.game}: play can go round for ever in which no round costs anything for "
-            "certain, so the game has no certain value: "
+            f"{graph.game}: play can go round for ever, and no round there is sure to cost "
+            "anything, so the game has no certain value: "
             f"{describe(graph, np.flatnonzero(inside), found.stays)}. "
             "Rules that always end have no such loop; take the action away there, let it cost "
             "something, or count the turns in the state"

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import permutations
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ PREFERRING = 1 / 3  # of the time, for preferences alone
 MOST_PREFERRED = 5  # of each number of integers, that clauses may say
 LONGEST = 3  # forms of a preference
 MOST_USUAL = 14  # deeds that are tried in new clauses
+MOST_LEVELS = 100  # of a form, that are tried as bounds where no action alone ends play
 MOST_KEPT = 96  # forms whose values are kept
 MOST_BINS = 1 << 16
 REST = 0.01  # the share of what could be gained that estimates may leave out
@@ -185,8 +187,10 @@ class Search:
         for rule in scored:
             self._keep(rule)
         self._usual = sorted(rule.deeds[0] for rule in scored[:MOST_USUAL])
+        if not self.kept:  # with each of these play can go round for ever
+            self._keep_any_that_ends(threads)
         if not self.kept:
-            return  # with each of these play can go round for ever
+            return
         in_vain = 0
         while not self._over() and in_vain < MOST_IN_VAIN:
             base, scored_before = self._next(), self.scored
@@ -205,6 +209,23 @@ class Search:
             last = self.frontier()[-1]
             if last.loss <= self.enough:
                 self.most = min(self.most, last.numbers - 1)
+
+    def _keep_any_that_ends(self, threads: ThreadPoolExecutor) -> None:
+        """Keep the rules of one condition with which every play ends, of the first form with any.
+
+        All are scored: no estimate of a change is to be had from a rule whose plays don't end.
+        """
+        for form in self._forms:
+            if self.kept or self._over():
+                return
+            values = self.values(form)
+            tried = [
+                self._made((Condition(form, True, int(level)),), deeds)
+                for level in np.unique(values)[1:MOST_LEVELS]
+                for deeds in permutations(self._usual, 2)
+            ]
+            for rule in self._scored(tried, threads):
+                self._keep(rule)
 
     def _preferences(self, threads: ThreadPoolExecutor) -> list[Found]:
         """Rules that are one preference: the best few of each number become deeds."""

@@ -246,7 +246,7 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
         table.add_row(str(rule.numbers), *cells, rule.text)
     print_table(table)
     if not document["rules"]:
-        typer.echo("no rule was found")
+        typer.echo(f"none of the {found.scored:,} rules that were scored ends every play")
         return
     worst = max(rule["error_bound"] for rule in document["rules"])
     seats = ", on average over the seats" if graph.players == 2 else ""
