@@ -338,3 +338,29 @@ def test_the_tutorial_is_a_notebook_that_was_executed():
     pages = ["".join(cell["outputs"][0]["data"]["text/html"]) for cell in codes[-2:]]
     assert all(page.startswith("<iframe") for page in pages)
     assert len({cell["id"] for cell in kept["cells"]}) == len(kept["cells"])
+
+
+def test_cards_call_a_run_recorded_only_where_it_is():
+    measured = json.loads((ROOT / "benchmarks" / "large.json").read_text())
+    for answer in cards.LARGE["answer"]:
+        if answer["source"].startswith(cards.OWN):
+            continue
+        (known,) = (answer[what] for what in cards.WORTHS if what in answer)
+        card = (DOCS / "games" / f"{answer['game']}.md").read_text().splitlines()
+        (row,) = (line for line in card if f"| {known} |" in line and answer["source"] in line)
+        assert ("the same" in row) == (answer["name"] in measured), row
+
+
+def test_sizes_of_the_royal_game_of_ur_are_those_that_were_found():
+    measured = json.loads((ROOT / "benchmarks" / "large.json").read_text())
+    said = re.search(r"Ur with seven pieces, ([\d,]+) positions", (ROOT / "README.md").read_text())
+    assert said
+    assert int(said[1].replace(",", "")) == measured["royal-ur-7"]["states"]
+
+
+def test_pig_for_many_has_a_chance_for_each_seat():
+    rows = re.findall(r"^\| (\d) \| \d+ \|(.*)$", (DOCS / "many-seats.md").read_text(), re.M)
+    assert len(rows) > 20
+    for players, rest in rows:
+        chances = [float(cell) for cell in rest.split("|")[: int(players)]]
+        assert sum(chances) == pytest.approx(1, abs=2e-4)

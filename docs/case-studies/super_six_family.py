@@ -53,8 +53,9 @@ def study(page: Page) -> None:
     page.text("""
         ## What is left
 
-        Three and four players: a state has two hands so far, and rollwise solves games for one
-        player and for two.
+        Three and four players: `rollwise solve super-six players=3` finds an equilibrium
+        ([games for three or more](../many-seats.md)). What its strategies are like is not looked
+        at here.
     """)
 
 

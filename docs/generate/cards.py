@@ -7,6 +7,7 @@ only with the rules, or with what is known of the game.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,8 @@ ANSWERS, LARGE = (
     tomllib.loads((ROOT / "tests" / f"{name}.toml").read_text(encoding="utf-8"))
     for name in ("answers", "large_answers")
 )
+MEASURED = ROOT / "benchmarks" / "large.json"
+RECORDED = "../../benchmarks/RESULTS.md#known-answers-of-large-games"
 OWN = "The maintainers' own"  # is known from nowhere else
 WORTH_KEEPING = 10_000_000  # outcomes of a game that takes some seconds to solve
 MOST_NAMED = 12  # actions on a card
@@ -366,12 +369,18 @@ def _known(name: str, cls: type[Game]) -> str:
             given = _given(answer.get("parameters", {})) or "default"
             given += f", `--chase --target {answer['target']}`" if "target" in answer else ""
             (printed,) = (answer[what] for what in WORTHS if what in answer)
-            rows.append(
-                f"| {given} | {printed} | the same (`make test-large`) | {answer['source']} |"
-            )
+            rows.append(f"| {given} | {printed} | {_found_large(answer)} | {answer['source']} |")
     if not rows:
         return NONE_KNOWN
     return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])
+
+
+def _found_large(answer: Mapping[str, Any]) -> str:
+    """What `make test-large` found of an answer, if a run is recorded."""
+    measured = json.loads(MEASURED.read_text(encoding="utf-8"))
+    if answer["name"] not in measured:
+        return "no run is recorded; `make test-large` compares it"
+    return f"the same ([recorded]({RECORDED}))"
 
 
 def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
