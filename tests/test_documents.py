@@ -348,7 +348,7 @@ def test_cards_call_a_run_recorded_only_where_it_is():
         (known,) = (answer[what] for what in cards.WORTHS if what in answer)
         card = (DOCS / "games" / f"{answer['game']}.md").read_text().splitlines()
         (row,) = (line for line in card if f"| {known} |" in line and answer["source"] in line)
-        assert ("the same" in row) == (answer["name"] in measured), row
+        assert ("| the same (" in row) == (answer["name"] in measured), row
 
 
 def test_sizes_of_the_royal_game_of_ur_are_those_that_were_found():
