@@ -186,6 +186,21 @@ def test_the_start_page_is_for_everybody(browser: Browser, server: Server, dark:
     assert all(asked.startswith(server.url) for asked in browser.asked)
 
 
+def test_a_game_is_stopped_before_the_server_has_answered(browser: Browser, server: Server) -> None:
+    """The key of the game before is not taken for its own, and it is not solved to its end."""
+    browser.go(server.url)
+    solve_on_the_page(browser, "pig")
+    browser.js(
+        "game.value = 'royal-ur'; game.dispatchEvent(new Event('change'));"
+        "document.querySelector('#choice button').click(); document.getElementById('stop').click()"
+    )
+    browser.wait("performance.getEntriesByType('resource').some(one => one.name.includes('key='))")
+    with pytest.raises(urllib.error.HTTPError, match="409"):  # it isn't being solved
+        server.get("api/solve?game=royal-ur")
+    assert browser.js("document.getElementById('status').textContent") == "Stopped."
+    assert browser.errors == []
+
+
 def test_names_are_text_on_every_page(browser: Browser, server: Server) -> None:
     words = server.solve(BAD, size=5)
     browser.go(server.url)

@@ -69,7 +69,7 @@ function query(wanted, more = {}) {
 }
 
 let current = null;
-let key = null; // with which this page can stop the current game
+let begun = null; // what the server answers to this page: a key, with which it can stop the current game
 
 async function solve(event) {
   event.preventDefault();
@@ -78,10 +78,10 @@ async function solve(event) {
   $("solved").hidden = true;
   $("stop").hidden = false;
   try {
-    let found = await api("api/solve", {
+    begun = api("api/solve", {
       method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(wanted),
     });
-    if (current === wanted) key = found.key;
+    let found = await begun;
     while (found.state === "solving" && current === wanted) {
       const part = found.total ? ` ${found.done} of ${found.total}` : found.done ? ` ${found.done}` : "";
       $("status").textContent = `${found.stage}${part}, ${Math.round(found.seconds)} s`;
@@ -156,9 +156,12 @@ async function stop() {
   current = null;
   $("stop").hidden = true;
   $("status").textContent = "Stopped.";
-  await api(`api/solve?${query(wanted, key ? { key } : {})}`, { method: "DELETE" }).catch((error) => {
+  try {
+    const { key } = await begun;
+    await api(`api/solve?${query(wanted, key ? { key } : {})}`, { method: "DELETE" });
+  } catch (error) {
     $("status").textContent = error.message;
-  });
+  }
 }
 
 $("game").addEventListener("change", choose);
