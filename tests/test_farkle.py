@@ -8,8 +8,19 @@ from itertools import combinations, product
 
 import pytest
 
-from rollwise import build, solve
-from rollwise.games.farkle import SCORING, Farkle, FarkleTurn, Turn, all_moves, row
+from rollwise import PASS, build, solve
+from rollwise.errors import ParameterError
+from rollwise.games.farkle import (
+    FARKLE,
+    SCORING,
+    STOP,
+    Farkle,
+    FarkleTurn,
+    Streak,
+    Turn,
+    all_moves,
+    row,
+)
 
 TRIPLES = {face: 100 * face for face in range(2, 7)}
 
@@ -65,13 +76,24 @@ def thrown(scoring: str, n: int) -> list[tuple[int, list[tuple[int, int]]]]:
     return found
 
 
-def farkle_by_hand(target, scoring="facebook", entry=0, least=0, last_lick=False) -> float:
-    """The first player's chance, by sweeps over the beginnings of turns until nothing changes."""
-    start = {(0, 0): 0.4}  # mine and theirs
+def farkled(mine, theirs, own, other, penalty, lowest):
+    """Both banks and the farkles of both in a row, after a farkle."""
+    if penalty == 0:
+        return mine, theirs, 0, 0
+    if own < 2:
+        return mine, theirs, own + 1, other
+    return max(mine - penalty, lowest), theirs, 0, other
 
-    def after(mine, theirs):
+
+def farkle_by_hand(
+    target, scoring="facebook", entry=0, least=0, last_lick=False, penalty=0, lowest=0
+) -> float:
+    """The first player's chance, by sweeps over the beginnings of turns until nothing changes."""
+    start = {(0, 0, 0, 0): 0.4}  # mine and theirs, and the farkles of both in a row
+
+    def after(mine, theirs, own=0, other=0):
         """My chance once the turn has passed to the other."""
-        return 1 - start.setdefault((theirs, mine), 0.4)
+        return 1 - start.setdefault((theirs, mine, other, own), 0.4)
 
     @cache
     def beats(needed, n):
@@ -85,7 +107,7 @@ def farkle_by_hand(target, scoring="facebook", entry=0, least=0, last_lick=False
             mean += count * max(chances, default=0.0)
         return mean / 6**n
 
-    def turn_from(mine, theirs):
+    def turn_from(mine, theirs, own, other):
         if theirs >= target:
             return beats(theirs - mine, 6)
 
@@ -93,14 +115,16 @@ def farkle_by_hand(target, scoring="facebook", entry=0, least=0, last_lick=False
             total = mine + turn
             if total >= target and not last_lick:
                 return 1.0
-            needed = min(target, max(least, entry if mine == 0 else 0))
-            return after(total, theirs) if turn >= needed else -1.0
+            needed = min(target, max(least, entry if mine <= 0 else 0))
+            return after(total, theirs, 0, other) if turn >= needed else -1.0
 
         @cache
         def throw(turn, n):
             mean = 0.0
             for count, results in thrown(scoring, n):
-                best = -1.0 if results else after(mine, theirs)
+                best = (
+                    -1.0 if results else after(*farkled(mine, theirs, own, other, penalty, lowest))
+                )
                 most_points = max((points for points, _ in results), default=0)
                 if turn + most_points >= (target if last_lick else target - mine):
                     best, results = stopped(turn + most_points), []
@@ -118,7 +142,7 @@ def farkle_by_hand(target, scoring="facebook", entry=0, least=0, last_lick=False
             known, value = len(start), turn_from(*key)
             change = max(change, abs(value - start[key]), float(len(start) - known))
             start[key] = value
-    return start[0, 0]
+    return start[0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +153,8 @@ def farkle_by_hand(target, scoring="facebook", entry=0, least=0, last_lick=False
         {"target": 200, "scoring": "patch", "least": 150},
         {"target": 100, "scoring": "standard", "last_lick": True},
         {"target": 100, "last_lick": True, "entry": 100},
+        {"target": 100, "scoring": "standard", "penalty": 50, "entry": 100, "lowest": -50},
+        {"target": 100, "scoring": "patch", "last_lick": True, "penalty": 150, "least": 100},
     ],
     ids=str,
 )
@@ -182,6 +208,46 @@ def test_positions_grow_with_the_third_power():
     """Eight times as many where the target doubles, and a few more."""
     positions = [build(Farkle(target)).n_positions for target in (200, 400)]
     assert positions[0] * 8 < positions[1] < positions[0] * 12
+
+
+def test_the_third_farkle_in_a_row_costs_the_penalty():
+    """No bank falls below the lowest; two farkles cost nothing, and points end a row of them."""
+    game = Farkle(target=200, penalty=200, lowest=-100)
+    graph = build(game)
+    farkle = (2, 2, 3, 3, 4, 6)
+
+    def then(action, throw=farkle, **fields):
+        state = game.start()._replace(**fields)
+        ((_, passes, after),) = game.outcomes(state, throw, action)
+        assert passes == PASS
+        graph.find(after)  # play gets there
+        return after._asdict() | {"turn": None, "dice": None}
+
+    def start_of(banked, rival, farkles, rival_farkles):
+        names = ("banked", "rival", "farkles", "rival_farkles", "turn", "dice")
+        return dict(zip(names, (banked, rival, farkles, rival_farkles, None, None), strict=True))
+
+    assert then(FARKLE, banked=50, rival=100) == start_of(100, 50, 0, 1)
+    assert then(FARKLE, banked=50, rival=100, farkles=1) == start_of(100, 50, 0, 2)
+    assert then(FARKLE, banked=150, farkles=2, rival_farkles=1) == start_of(0, -50, 1, 0)
+    assert then(FARKLE, banked=50, farkles=2) == start_of(0, -100, 0, 0)
+    assert then(STOP, (1, 2, 2, 3, 3, 4), farkles=2) == start_of(0, 100, 0, 0)
+    told = game.told(Streak(150, 0, 2, 1, 50, 5), farkle, FARKLE, PASS, Streak(0, -50, 1, 0, 0, 6))
+    assert told == "the third farkle costs 200 points; 50 points are lost; -50 to 0"
+
+
+def test_positions_with_a_penalty():
+    """Nine times as many as without one, where no bank falls below 0."""
+    assert build(Farkle(200, penalty=100)).n_positions == 9 * build(Farkle(200)).n_positions
+
+
+def test_a_game_made_from_farkle_has_no_penalty():
+    class Own(Farkle):
+        name = "own"
+
+    assert Own().penalty == 0
+    with pytest.raises(ParameterError, match="own has no rules for a penalty"):
+        Own(penalty=100)
 
 
 def test_a_throw_may_leave_out_the_dice_that_are_not_thrown():

@@ -320,11 +320,31 @@ def seat_more(game: Game, few: type[Game], more: type[Game], seats: int = 2) -> 
     ParameterError
         The game is made from the one for few, and has no rules for more.
     """
-    if game.players > seats and not isinstance(game, more):
-        if type(game) is not few:
-            known = {1: "one player", 2: "two players"}.get(seats, f"{seats} players")
-            raise ParameterError(f"{game.name} is for {known}, not {game.players}")
-        object.__setattr__(game, "__class__", more)
+    if game.players > seats:
+        known = {1: "one player", 2: "two players"}.get(seats, f"{seats} players")
+        take_rules(game, few, more, f"is for {known}, not {game.players}")
+
+
+def take_rules(game: Game, plain: type[Game], other: type[Game], refusal: str) -> None:
+    """Give a game the rules of a class that is made from its own.
+
+    For `__post_init__` of a game whose states have more fields with some option. The other class
+    has the same parameters and name.
+
+    Parameters
+    ----------
+    refusal : str
+        The message for another game made from the plain one, after its name.
+
+    Raises
+    ------
+    ParameterError
+        The game is made from the plain one, and has no rules for the option.
+    """
+    if not isinstance(game, other):
+        if type(game) is not plain:
+            raise ParameterError(f"{game.name} {refusal}")
+        object.__setattr__(game, "__class__", other)
 
 
 def is_over(then: int) -> bool:
