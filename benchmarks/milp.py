@@ -32,6 +32,10 @@ WAYS = [
     ("by component, tight M", {"tighten": 50}),
     ("by component, M = 1", {"tighten": 0}),
     ("by number of sticks, M = 1 (as published)", {"tighten": 0, "pieces": True}),
+    (
+        "by number of sticks, M = 1, tolerance 1e-6",
+        {"tighten": 0, "pieces": True, "tolerance": 1e-6},
+    ),
     ("whole, tight M", {"whole": True, "tighten": 200}),
     ("whole, M = 1, started from the answer", {"whole": True, "tighten": 0, "start": True}),
     ("whole, M = 1", {"whole": True, "tighten": 0}),

@@ -286,6 +286,10 @@ def test_integer_programs_for_one_number_of_sticks_after_the_other():
         assert found.details["programs"] == len(pieces)
         assert found.details["binaries_fixed_beforehand"] == 0
         assert np.max(np.abs(found.values - truth)) < 1e-6
+    for solver in ("scip", "highs"):
+        found = mixed_integer(graph, solver=solver, pieces=pieces, tighten=0, tolerance=1e-6)
+        assert found.claimed_error == 2e-6  # of a number between -1 and 1
+        assert np.max(np.abs(found.values - truth)) < 1e-5
 
 
 def test_two_pictures_under_two_names():

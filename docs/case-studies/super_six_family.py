@@ -142,8 +142,9 @@ def jehn(page: Page) -> None:
         agree in {right} of {len(numerators)}; the second is `{fraction_text(found[1])}`.
 
         The source says that its numbers can be compared with those in Jehn's figure 4, and doesn't
-        show it. Here are the numbers: all situations with seven sticks, in Jehn's order, and the
-        chance to win of who throws there and of who stops.
+        show it. We have had only the text of the paper's beginning, so our numbers are not
+        compared with the figure. Here they are: all situations with seven sticks, in Jehn's order,
+        and the chance to win of who throws there and of who stops.
     """)
     alt = "Chance to win by throwing on and by stopping, in all situations with seven sticks"
     page.figure("situations", situations(7), alt)

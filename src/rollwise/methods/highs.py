@@ -21,6 +21,7 @@ def solve_with_highs(
     *,
     start: NDArray[np.float64] | None = None,
     on_progress: OnProgress | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Answer:
     """Solve a program (see `rollwise.methods.programs.Solver`)."""
     highspy = imported("highspy")
@@ -33,7 +34,7 @@ def solve_with_highs(
         "dual_feasibility_tolerance",
         "mip_feasibility_tolerance",
     ):
-        solver.setOptionValue(option, TOLERANCE)
+        solver.setOptionValue(option, tolerance)
     solver.passModel(_model(highspy, program))
     if start is not None:
         point = highspy.HighsSolution()

@@ -58,6 +58,7 @@ def mixed_integer(
     objective: str = "none",
     tighten: int = 50,
     start: NDArray[np.float64] | str | None = None,
+    tolerance: float = TOLERANCE,
     time_limit: float | None = 600.0,
     border_values: NDArray[np.float64] | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
@@ -80,6 +81,9 @@ def mixed_integer(
         smaller; 0 takes M from what any value can be.
     start : (n_states,) float64 or str, optional
         Values from another method to start from, or the name of that method.
+    tolerance : float
+        By how much the solver may break a row, and miss a whole number. With a larger one it may
+        also choose an action that is worse by so little.
     time_limit : float, optional
         Seconds, altogether.
     border_values : (n_border,) float64, optional
@@ -107,7 +111,9 @@ def mixed_integer(
     if isinstance(start, str):
         start = run_method(graph, start).values
     bounds = Bounds(graph, "components", border_values, clock=clock)
-    run = _Run(graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep)
+    run = _Run(
+        graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep, tolerance
+    )
     done, status = 0, Status.CONVERGED
     solved = parts(graph, whole) if pieces is None else ((piece, piece) for piece in pieces)
     for states, order in solved:
@@ -183,6 +189,7 @@ class _Run:
         start: NDArray[np.float64] | None,
         clock: Clock,
         on_sweep: OnProgress | None,
+        tolerance: float,
     ) -> None:
         self.graph = graph
         self.bounds = bounds
@@ -191,6 +198,7 @@ class _Run:
         self.start = start
         self.clock = clock
         self.on_sweep = on_sweep
+        self.tolerance = tolerance
         self.values = np.full(graph.n_states, np.nan)
         self.known = bounds.lower.copy()  # read only where states were solved, and on the border
         self.chosen = np.full(graph.n_states, -1)
@@ -227,7 +235,7 @@ class _Run:
             self.history,
             None if proved is None else proved.lower[:n].copy(),
             None if proved is None else proved.upper[:n].copy(),
-            claimed_error=scale * TOLERANCE if proved is None else None,
+            claimed_error=scale * self.tolerance if proved is None else None,
             chosen=self.chosen,
             details={
                 "solver": self.message,
@@ -268,7 +276,9 @@ class _Run:
         if self.clock.is_up:
             return Status.OUT_OF_TIME
         start = None if self.start is None else _point(model, program, rows, self.start)
-        answer = self.solver(program, self.clock, start=start, on_progress=self.on_sweep)
+        answer = self.solver(
+            program, self.clock, start=start, on_progress=self.on_sweep, tolerance=self.tolerance
+        )
         self.nodes += answer.nodes
         self.history.extend(answer.history)
         self.gap = answer.gap
@@ -276,7 +286,8 @@ class _Run:
         if answer.status is not Status.CONVERGED or answer.columns is None:
             return answer.status
         x = answer.columns[: len(states)]
-        if not np.max(np.abs(model.excess(x))) <= FIXED_POINT * max(1.0, float(np.max(np.abs(x)))):
+        near = max(FIXED_POINT, 10 * self.tolerance) * max(1.0, float(np.max(np.abs(x))))
+        if not np.max(np.abs(model.excess(x))) <= near:
             return Status.NOT_A_FIXED_POINT
         self.values[states] = model.to_values(x)
         self.chosen[states] = model.actions[_chosen_rows(model, rows, answer.columns)]

@@ -100,6 +100,7 @@ class Solver(Protocol):
         *,
         start: NDArray[np.float64] | None = None,
         on_progress: OnProgress | None = None,
+        tolerance: float = TOLERANCE,
     ) -> Answer:
         """Solve a program.
 
@@ -112,6 +113,8 @@ class Solver(Protocol):
             A point to start from.
         on_progress : callable, optional
             Called as ``on_progress(nodes, gap)`` when the solver tells of progress.
+        tolerance : float
+            By how much the answer may break a row, and miss a whole number.
 
         Raises
         ------

@@ -21,17 +21,18 @@ def solve_with_scip(
     *,
     start: NDArray[np.float64] | None = None,
     on_progress: OnProgress | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Answer:
     """Solve a program (see `rollwise.methods.programs.Solver`)."""
     pyscipopt = imported("pyscipopt")
     solver = pyscipopt.Model()
     solver.hideOutput()
     solver.setParam("misc/catchctrlc", False)  # Ctrl-C is Python's
-    solver.setParam("numerics/feastol", TOLERANCE)
-    solver.setParam("numerics/dualfeastol", TOLERANCE)
-    # Numbers closer than epsilon count as equal; at its default of 1e-9, next to such a
-    # tolerance, SCIP called the feasible program of Piglet infeasible.
-    solver.setParam("numerics/epsilon", TOLERANCE / 10)
+    solver.setParam("numerics/feastol", tolerance)
+    solver.setParam("numerics/dualfeastol", tolerance)
+    # Numbers closer than epsilon count as equal; at its default of 1e-9, next to a tolerance
+    # of 1e-9, SCIP called the feasible program of Piglet infeasible.
+    solver.setParam("numerics/epsilon", min(tolerance / 10, 1e-9))
     variables = [
         solver.addVar(
             vtype="B" if whole else "C",
