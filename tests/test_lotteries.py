@@ -18,7 +18,7 @@ from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, FACTS, SPELLED_OUT, StateGraph
-from rollwise.kernels.mixing import mixed
+from rollwise.kernels.lotteries import mixed
 from rollwise.recursion.order import Recursion
 
 pytestmark = pytest.mark.kernels

@@ -40,7 +40,7 @@ from rollwise.game import (
     seats_on,
     then_text,
 )
-from rollwise.kernels import lottery_tables, state_tables
+from rollwise.kernels import lotteries, state_tables
 from rollwise.many.seats import build_seats
 from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all, simulate_seats
 from rollwise.numbers.shares import brought, most_payoff
@@ -517,5 +517,5 @@ def test_agents_of_an_environment_are_paid():
 def test_kernels_know_the_same_codes():
     """They are written twice, since kernels import no rules."""
     assert state_tables.GOES_ON == game.GOES_ON
-    assert lottery_tables.SKIPS == game.SKIPS
-    assert lottery_tables.MOST_PAYOFF == game.MOST_PAYOFF
+    assert lotteries.SKIPS == game.SKIPS
+    assert lotteries.MOST_PAYOFF == game.MOST_PAYOFF

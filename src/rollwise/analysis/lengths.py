@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.policies import Policy
-from rollwise.kernels.lengths import play_turn
+from rollwise.kernels.occupancy import play_turn
 
 Floats = NDArray[np.float64]
 

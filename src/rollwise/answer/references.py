@@ -241,7 +241,7 @@ def _of_compiled_function(
         return None
     from rollwise.builders.compiled.questions import ask
     from rollwise.builders.compiled.reasons import NotCompilable
-    from rollwise.kernels import questions
+    from rollwise.kernels import calls
 
     rules = Rules(game, any_players=True)
     if rules.field_names != graph.field_names:
@@ -251,7 +251,7 @@ def _of_compiled_function(
     except NotCompilable:  # it may mix actions, or do what only Python can
         return None
     probability = np.zeros(graph.n_actions)
-    if failed >= 0 or not questions.take_answers(
+    if failed >= 0 or not calls.take_answers(
         graph.action_indptr, graph.action_label, answers, probability
     ):
         return None  # interpreted, it tells what is wrong

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.kernels import layers as kernels
-from rollwise.kernels.state_tables import box_of
+from rollwise.kernels import state_tables as kernels
 
 Rows = NDArray[np.int32]
 Numbers = NDArray[np.int64]
@@ -37,7 +36,7 @@ class Frame(NamedTuple):
     @classmethod
     def of(cls, rows: Rows) -> Frame | None:
         """The frame of some states; None where 64 bits aren't enough."""
-        low, high = box_of(rows)
+        low, high = kernels.box_of(rows)
         bits = [int(span).bit_length() for span in high - low]
         if sum(bits) > 64:
             return None

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.calls import BUFFERS_FULL, RULES_FAILED
-from rollwise.kernels.equal_outcomes import merge_equal, move_outcomes
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-from rollwise.kernels.lottery_tables import (
+from rollwise.kernels.lotteries import (
     enter_lottery,
     find_lottery,
     has_odd_weights,
     is_odd,
+    merge_equal,
+    move_outcomes,
     write_lottery,
 )
 from rollwise.kernels.state_tables import number_states, room_in, widen_box

@@ -1,11 +1,35 @@
-"""Finding the actions of a graph that have the same lottery."""
+"""Actions that have the same lottery, found by hashing, and the outcomes of one that are equal.
+
+`share_lotteries` numbers the lotteries of a whole graph. The explorer enters those that it finds
+into a `LotteryTable` (see `rollwise.graph.lotteries`).
+"""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from rollwise.kernels.jit import kernel
-from rollwise.kernels.mixing import mixed
+from rollwise.kernels.calls import HASH_FACTOR, HASH_START
+from rollwise.kernels.jit import inner_kernel, kernel
+
+MAX_TOTAL_WEIGHT = 1 << 62
+SKIPS = 0xFFFF00  # the bits of a `then` that is a number of seats
+MOST_PAYOFF = 1e300  # whose bits may be a `then`
+
+
+@inner_kernel
+def mixed(key):
+    """A key in which every bit depends on every bit of another: the end of MurmurHash3.
+
+    Doubles that are whole numbers differ in their upper bits only, and by little from one to the
+    next. Without this they would stand in one row of a table.
+    """
+    key ^= key >> np.uint64(33)
+    key *= np.uint64(0xFF51AFD7ED558CCD)
+    key ^= key >> np.uint64(33)
+    key *= np.uint64(0xC4CEB9FE1A85EC53)
+    return key ^ (key >> np.uint64(33))
 
 
 @kernel
@@ -87,3 +111,209 @@ def share_lotteries(
                     place = (place + np.uint64(1)) & mask
                 table[place] = i
     return n
+
+
+class LotteryTable(NamedTuple):
+    """The lotteries found so far, with room at the end, and a hash table of them."""
+
+    indptr: Any  # (rows + 1,) int64
+    reward: Any  # (rows,) float64
+    key: Any  # (rows,) uint64
+    weight: Any  # int64, or the bits of float64
+    then: Any  # int64
+    table: Any  # (size,) int32: numbers of lotteries, -1 where free; at least half is
+
+
+@kernel
+def enter_lotteries(lotteries, n):
+    """Enter the first `n` lotteries into their table, which is free."""
+    mask = np.uint64(lotteries.table.shape[0] - 1)
+    for i in range(n):
+        place = lotteries.key[i] & mask
+        while lotteries.table[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        lotteries.table[place] = i
+
+
+@inner_kernel
+def find_lottery(reward, reward_bits, weight, then, begin, end, lotteries):
+    """The number of a lottery; -1 minus the place where to enter it, and its key, if it is new."""
+    key = np.uint64(reward_bits) + np.uint64(end - begin)
+    power = np.uint64(HASH_FACTOR)
+    for k in range(begin, end):
+        how = np.uint64(weight[k]) * np.uint64(HASH_START) + np.uint64(then[k])
+        key += (how ^ (how >> np.uint64(32))) * power
+        power *= np.uint64(HASH_FACTOR)
+    key = mixed(key)
+    mask = np.uint64(lotteries.table.shape[0] - 1)
+    place = key & mask
+    lottery = np.int64(lotteries.table[place])
+    while lottery >= 0:
+        first = np.uint64(lotteries.indptr[lottery]) - begin
+        same = (
+            lotteries.key[lottery] == key
+            and lotteries.reward[lottery] == reward
+            and np.uint64(lotteries.indptr[lottery + 1]) - first == end
+        )
+        if same:
+            for k in range(begin, end):
+                same &= weight[k] == lotteries.weight[first + k]
+                same &= then[k] == lotteries.then[first + k]
+            if same:
+                return lottery, key
+        place = (place + np.uint64(1)) & mask
+        lottery = np.int64(lotteries.table[place])
+    return -1 - np.int64(place), key
+
+
+@inner_kernel
+def enter_lottery(place, key, reward, weight, then, begin, end, lotteries, counts):
+    """Enter a new lottery at a place of the table (see `find_lottery`); its number."""
+    count = counts[0]
+    number = count.lotteries
+    count.lotteries, count.lottery_outcomes = write_lottery(
+        place, key, reward, weight, then, begin, end, lotteries, number, count.lottery_outcomes
+    )
+    return number
+
+
+@inner_kernel
+def write_lottery(place, key, reward, weight, then, begin, end, lotteries, number, used):
+    """Write a lottery of a number at a place of the table; how many there are, and outcomes.
+
+    Parameters
+    ----------
+    used : int
+        The outcomes of the others together.
+    """
+    lotteries.table[place] = number
+    lotteries.key[number] = key
+    lotteries.reward[number] = reward
+    for k in range(begin, end):
+        lotteries.weight[used] = weight[k]
+        lotteries.then[used] = then[k]
+        used += 1
+    lotteries.indptr[number + 1] = used
+    return number + 1, used
+
+
+@inner_kernel
+def is_odd(reward, buffers, begin, end, real, contract):
+    """Whether a lottery breaks a rule."""
+    if not np.isfinite(reward) or (reward != 0.0 and not contract.rewards_allowed):
+        return True
+    then, payoff = buffers.then, buffers.payoff
+    for k in range(begin, end):
+        if then[k] >= 0 and then[k] <= 5:
+            if not contract.allowed[then[k]]:
+                return True
+        elif (then[k] & ~SKIPS) == 0:
+            if not contract.allowed[1]:  # PASS
+                return True
+        elif not contract.payoffs_allowed or is_no_payoff(payoff[k], contract):
+            return True
+    return has_odd_weights(buffers.weight, buffers.real_weight, begin, end, real)
+
+
+@inner_kernel
+def is_no_payoff(amount, contract):
+    """Whether the bits of a double are none that rules may yield."""
+    return not contract.least_payoff <= abs(amount) <= MOST_PAYOFF
+
+
+@inner_kernel
+def has_odd_weights(weight, real_weight, begin, end, real):
+    """Whether weights break a rule: each and their sum are positive, and not too large."""
+    total = 0.0
+    whole_total = np.int64(0)
+    for k in range(begin, end):
+        size = real_weight[k] if real else np.float64(weight[k])
+        if not size > 0.0 or size > MAX_TOTAL_WEIGHT:
+            return True
+        total += size
+        if not real:  # exactly; the floating-point total catches what overflows
+            whole_total += weight[k]
+            if whole_total > MAX_TOTAL_WEIGHT:
+                return True
+    return not total > 0.0 or total > MAX_TOTAL_WEIGHT
+
+
+@inner_kernel
+def merge_equal(buffers, begin, end, real, look):
+    """Merge the equal outcomes of an action: where the first of them is, of their weights' sum.
+
+    Parameters
+    ----------
+    buffers : see `rollwise.kernels.explore.Buffers`
+        Its `slots` are zero before their first use. What is there counts from the last one on,
+        so that they needn't be cleared.
+    begin, end : int
+        The outcomes of the action.
+    real : bool
+        Weights are the bits of floats.
+    look : bool
+        Merge nothing, and look only at outcomes that lead on.
+
+    Returns
+    -------
+    left : int
+        Where the outcomes end now; less than `end` if some are equal. 0 where a weight breaks
+        a rule.
+    """
+    weight, real_weight, slots = buffers.weight, buffers.real_weight, buffers.slots
+    then, next_state, place = buffers.then, buffers.next_state, buffers.place
+    size = np.uint64(2)
+    while size < np.uint64(2) * (end - begin):
+        size *= np.uint64(2)
+    mask = size - np.uint64(1)
+    base = slots[slots.shape[0] - 1] + 1
+    slots[slots.shape[0] - 1] = base + np.int64(end)
+    left = begin
+    for k in range(begin, end):
+        if look and place[k] < 0:
+            continue
+        if real:
+            if not (real_weight[k] > 0.0 and real_weight[k] <= MAX_TOTAL_WEIGHT):
+                return np.uint64(0)
+        elif weight[k] <= 0 or weight[k] > MAX_TOTAL_WEIGHT:
+            return np.uint64(0)
+        spot = mixed(np.uint64(place[k]) * np.uint64(HASH_FACTOR) + np.uint64(then[k])) & mask
+        while slots[spot] >= base:
+            other = np.uint64(slots[spot] - base)
+            same = place[other] == place[k] and then[other] == then[k]
+            if same and place[k] >= 0:
+                for j in range(next_state.shape[1]):
+                    same &= next_state[other, j] == next_state[k, j]
+            if same:
+                break
+            spot = (spot + np.uint64(1)) & mask
+        if slots[spot] >= base:
+            if look:
+                return left
+            other = np.uint64(slots[spot] - base)
+            if real:
+                real_weight[other] += real_weight[k]
+            else:
+                weight[other] += weight[k]
+                if weight[other] < 0:
+                    return np.uint64(0)
+            continue
+        if look:
+            slots[spot] = base + np.int64(k)
+        else:
+            slots[spot] = base + np.int64(left)
+            move_outcomes(weight, then, next_state, place, k, k + np.uint64(1), left)
+            left += np.uint64(1)
+    return end if look else left
+
+
+@inner_kernel
+def move_outcomes(weight, then, next_state, place, begin, end, to):
+    """Move outcomes to an earlier place of the buffers."""
+    if begin == to:
+        return
+    for k in range(begin, end):
+        weight[to], then[to], place[to] = weight[k], then[k], place[k]
+        for j in range(next_state.shape[1]):
+            next_state[to, j] = next_state[k, j]
+        to += np.uint64(1)

@@ -12,8 +12,7 @@ from rollwise.builders.compiled.compiling import compiled_question
 from rollwise.builders.compiled.record import new_call
 from rollwise.builders.compiled.spot_check import compare_answers
 from rollwise.builders.rules import Rules
-from rollwise.kernels.calls import QUESTION
-from rollwise.kernels.questions import answer_all
+from rollwise.kernels.calls import QUESTION, answer_all
 from rollwise.machine.interrupts import heard
 
 SOON = 1 << 16  # states that are answered for in a moment

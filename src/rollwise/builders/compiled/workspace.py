@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.explore import BATCH, RECENT, Buffers, GraphArrays
-from rollwise.kernels.lottery_tables import LotteryTable, enter_lotteries
+from rollwise.kernels.lotteries import LotteryTable, enter_lotteries
 from rollwise.machine import large_pages
 
 
