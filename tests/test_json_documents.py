@@ -22,7 +22,7 @@ from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.analysis.quantities import first_share
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.optimal_set import OptimalSet
-from rollwise.cli.commands_on_demand import all_functions
+from rollwise.cli.app import all_functions
 from rollwise.coach import Session, Table
 from rollwise.documents.answers import (
     advice_document,

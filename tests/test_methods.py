@@ -23,12 +23,12 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.machine.switches import jit_disabled
 from rollwise.methods import METHODS, run_method
-from rollwise.methods.exact import action_fractions, exact, fraction_size, fraction_text
+from rollwise.methods.exact import action_fractions, exact, fraction_size
 from rollwise.methods.linear_programming import linear_programming
 from rollwise.methods.mixed_integer import mixed_integer
 from rollwise.methods.modified_policy_iteration import modified_policy_iteration
 from rollwise.methods.policy_iteration import policy_iteration
-from rollwise.methods.result import Status
+from rollwise.methods.result import Status, fraction_text
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import ORDERS, action_values, greedy_actions, sweep_order
 from rollwise.methods.value_iteration import Bounds, value_iteration

@@ -10,7 +10,7 @@ import pytest
 from cli_runner import output, refusal, run
 
 from rollwise import build
-from rollwise.analysis.oddities import oddities
+from rollwise.analysis.findings import oddities
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix

@@ -20,7 +20,7 @@ from cli_runner import loaded_by, output, python, refusal, run
 
 from rollwise import games
 from rollwise.answer import first_use
-from rollwise.cli.commands_on_demand import all_functions
+from rollwise.cli.app import all_functions
 from rollwise.game import Game
 from rollwise.games.pig import Pig, Piglet
 from rollwise.kernels import jit

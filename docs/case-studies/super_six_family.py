@@ -16,7 +16,7 @@ import rollwise
 from rollwise import Solution
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.methods import run_method
-from rollwise.methods.exact import fraction_text
+from rollwise.methods.result import fraction_text
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREY, ORANGE
 from rollwise.simulate.lengths import expected_lengths

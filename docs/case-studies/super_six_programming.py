@@ -26,9 +26,8 @@ from rollwise.games.pig import Pig
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
-from rollwise.methods.exact import fraction_text
 from rollwise.methods.linear_programming import net_visits
-from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.result import MethodResult, Status, fraction_text
 from rollwise.plot import Choices
 from rollwise.plot.kinds.error import ERROR
 from rollwise.plot.kinds.residual import RESIDUAL

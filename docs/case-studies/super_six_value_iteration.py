@@ -24,7 +24,7 @@ import rollwise
 from rollwise import Policy, Solution
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.methods import run_method
-from rollwise.methods.exact import fraction_text
+from rollwise.methods.result import fraction_text
 from rollwise.plot.kinds.convergence import MOST_SWEEPS
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED

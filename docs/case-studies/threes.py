@@ -25,7 +25,7 @@ from rollwise.analysis.second_aims import (
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
-from rollwise.methods.exact import fraction_text
+from rollwise.methods.result import fraction_text
 from rollwise.numbers.printed import estimated
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED

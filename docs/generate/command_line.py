@@ -54,7 +54,7 @@ and prints how to go on with it.
 
 def page() -> str:
     """The whole page, in Markdown."""
-    from rollwise.cli.commands_on_demand import all_functions
+    from rollwise.cli.app import all_functions
 
     commands = all_functions()
     lines = [INTRODUCTION, "## The commands", "", "| command | what it does |", "|---|---|"]

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rollwise.analysis.oddities import nothing_at_stake, oddities
+from rollwise.analysis.check_large import check_large
+from rollwise.analysis.findings import (
+    MOST_ASKED,
+    Report,
+    look_at_progress,
+    nothing_at_stake,
+    oddities,
+)
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build_with_report
-from rollwise.builders.rules import Rules, as_progress
+from rollwise.builders.rules import Rules
 from rollwise.errors import (
     EndlessPlay,
     PolicyError,
     RollwiseError,
     RulesDiffer,
-    RulesError,
     TooManyStates,
 )
 from rollwise.game import Game, require_game
 from rollwise.graph import KEEP, StateGraph
-from rollwise.graph.choices import actions_of, has_choice, outcome_action, outcomes_of
+from rollwise.graph.choices import actions_of, has_choice, outcomes_of
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.many.equilibrium import equilibrium_on
 from rollwise.many.seats import payoffs_of
@@ -33,61 +36,9 @@ from rollwise.numbers.printed import how_many
 from rollwise.recursion.endless import endless_states
 from rollwise.words import word_faults
 
-Level = Literal["error", "warning", "note", "ok"]
-
 # Interpreting this many states takes some seconds.
 MOST_COMPARED = 100_000
-MOST_ASKED = 200_000
 MOST_TOLD = 12  # actions that are never right; of more kinds some may well be bad
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that `check` looked at.
-
-    Attributes
-    ----------
-    level : "error" (the game can't be solved), "warning" (surely not meant),
-        "note" (worth a look) or "ok"
-    topic : str
-        What was looked at.
-    text : str
-        What was found.
-    """
-
-    level: Level
-    topic: str
-    text: str
-
-
-@dataclass
-class Report:
-    """All findings about a game."""
-
-    game: str
-    findings: list[Finding] = field(default_factory=list)
-
-    def add(self, level: Level, topic: str, text: str) -> None:
-        self.findings.append(Finding(level, topic, text))
-
-    def __str__(self) -> str:
-        return "\n".join(f"{f.level:>7}  {f.topic}: {f.text}" for f in self.findings)
-
-    def _repr_html_(self) -> str:
-        """How a notebook shows it: a row for each finding."""
-        from html import escape
-
-        rows = "".join(
-            f"<tr><td>{f.level}</td><td>{escape(f.topic)}</td>"
-            f"<td style='text-align:left'>{escape(f.text)}</td></tr>"
-            for f in self.findings
-        )
-        return f"<p><b>{escape(self.game)}</b></p><table>{rows}</table>"
-
-    @property
-    def passed(self) -> bool:
-        """Whether there is no error."""
-        return all(finding.level != "error" for finding in self.findings)
 
 
 def check(game: Game, *, max_states: int | None = None, progress: Progress | None = None) -> Report:
@@ -119,8 +70,6 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
             if game.players > 2:
                 payoffs_of(graph)  # an ending must say what it brings each seat
     except TooManyStates as error:
-        from rollwise.analysis.check_large import check_large
-
         can_be_solved = game.players <= 2 and max_states is None and Rules(game).has_progress
         report.add("note" if can_be_solved else "error", "size", str(error))
         if game.players <= 2:
@@ -196,52 +145,6 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
         report.add("error", topic, str(error))
         return
     report.add("ok", topic, f"the rules do the same both ways ({compared:,} states compared)")
-
-
-def look_at_progress(
-    report: Report, game: Game, graph: StateGraph, border: NDArray[np.int32] | None = None
-) -> None:
-    """Whether an outcome lowers what the game calls its progress.
-
-    Parameters
-    ----------
-    border : (n_border, n_fields) int32, optional
-        The states of the border, where the graph is a part of the game.
-    """
-    rules = Rules(game, any_players=True)
-    if not rules.has_progress:
-        return
-    if len(graph.states) > MOST_ASKED:
-        report.add("note", "progress", "too many states to look at; solving by layers does")
-        return
-    rows = graph.states if border is None else np.concatenate([graph.states, border])
-    states = map(rules.layout.state, rows.tolist())
-    try:
-        known = np.array([rules.progress(state) for state in states], np.int64)
-    except RulesError as error:
-        report.add("error", "progress", str(error))
-        return
-    n = len(graph.states)  # what was thrown is no part of it
-    reached = np.concatenate([known[:n], known[graph.thrown_from], known[n:]])
-    action = outcome_action(graph)
-    inside = np.flatnonzero(graph.outcome_state >= 0)
-    source = graph.action_state[action[inside]]
-    lower = reached[graph.outcome_state[inside]] < reached[source]
-    falls = inside[lower.any(axis=1) if lower.ndim > 1 else lower]
-    if len(falls):
-        a = int(action[falls[0]])
-        s, t = int(graph.action_state[a]), int(graph.outcome_state[falls[0]])
-        report.add(
-            "error",
-            "progress",
-            f"it falls from {as_progress(reached[s])} to {as_progress(reached[t])} in the state "
-            f"{graph.state_text(s)} with the action {graph.view.action(a)}; "
-            f"{rules.no_outcome_lowers}",
-        )
-    else:
-        layers = len(np.unique(reached, axis=0))
-        where = "" if border is None else ", where it was looked at"
-        report.add("ok", "progress", f"no outcome lowers it{where} ({layers:,} layers)")
 
 
 def _look_for_oddities(report: Report, graph: StateGraph) -> None:

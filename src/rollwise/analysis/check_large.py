@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.check import Report, look_at_progress
-from rollwise.analysis.oddities import oddities
+from rollwise.analysis.findings import Report, look_at_progress, oddities
 from rollwise.builders import Progress
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states

@@ -1,13 +1,222 @@
-"""The application object, which the commands hang on."""
+"""The application object, and its commands, which are imported when they are asked for.
+
+Each command is a module in `commands` that hangs its function on `app`.
+A module and its function are named like their command, with underscores for dashes. To list the
+commands takes none of them: what their functions say is read from the code. To run one doesn't
+take the others.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib.abc import InspectLoader
+from itertools import pairwise
+from types import CodeType
+from typing import Annotated, Any
 
 import typer
+import typer.core
+import typer.main
+from typer.models import CommandInfo
 
 import rollwise
-from rollwise.cli.commands_on_demand import CommandsOnDemand
+from rollwise.cli import commands
+from rollwise.errors import ParameterError, RollwiseError
+
+
+class Interrupted(RollwiseError):
+    """Somebody pressed Ctrl-C."""
+
+    exit_code = 130
+
+
+# Options that may stand alone: what they mean then, and what their values look like.
+ALONE = {"--coach": ("always", "always|mistakes|ask|off"), "--tell": ("1", r"-?\d+")}
+
+_DIGITS = re.compile(r"-?[0-9]{1,18}")
+
+
+class _Conversion:
+    """What is made of the value of a parameter: by Typer, unless it is what it should be.
+
+    Typer converts all values by Pydantic (from its release 0.29 on), which takes longer
+    to import than a small game to solve. Most values need no conversion: text that is
+    to be text, and what wasn't given; and whole numbers are read here.
+    """
+
+    def __init__(self, by_typer: Any) -> None:
+        self._by_typer = by_typer
+
+    def __call__(self) -> _Conversion:
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind = param.type_descriptor.annotation
+        if param.multiple or param.nargs != 1:
+            if value is None or (kind == list[str] and all(type(item) is str for item in value)):
+                return tuple(value or ())
+        elif value is None or (kind in (str, int, float) and type(value) is kind):
+            return value
+        elif kind is int and _is_plain_number(value, param.type_descriptor.parameter_info):
+            return int(value)
+        coerced = self._by_typer().coerce(value, param=param, ctx=ctx)
+        if isinstance(coerced, int) and not -(1 << 63) <= coerced < 1 << 63:
+            raise typer.BadParameter("a number of more than 64 bits", ctx=ctx, param=param)
+        return coerced
+
+
+def _is_plain_number(value: Any, wanted: Any) -> bool:
+    """Whether a value is a whole number in digits, and within what is wanted."""
+    if not isinstance(value, str) or not _DIGITS.fullmatch(value):
+        return False
+    low, high = wanted.min, wanted.max
+    return (low is None or int(value) >= low) and (high is None or int(value) <= high)
+
+
+class _ConvertsLittle:
+    """A command whose parameters are converted only where they need it."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            by_typer = getattr(parameter, "get_runtime_param", None)
+            if by_typer is not None and not isinstance(by_typer, _Conversion):
+                parameter.get_runtime_param = _Conversion(by_typer)
+        return parameters
+
+
+class _Command(_ConvertsLittle, typer.core.TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give a value to options that stand alone."""
+        given = [*args, ""]
+        whole = []
+        for word, following in pairwise(given):
+            alone, values = ALONE.get(word, ("", ""))
+            valued = re.fullmatch(values, following)
+            whole.append(f"{word}={alone}" if alone and not valued else word)
+        wrong_use: Any = typer.BadParameter.__mro__[1]  # Typer has Click within itself
+        try:
+            rest: list[str] = super().parse_args(ctx, whole)
+        except wrong_use as error:
+            if hasattr(error, "possibilities"):  # there is no such option
+                _refuse_parameter(getattr(error, "option_name", ""), args)
+            raise
+        return rest
+
+
+def _refuse_parameter(option: str, args: list[str]) -> None:
+    """Raise ParameterError where somebody typed ``--sticks 7`` for ``sticks=7``."""
+    from rollwise.games import find
+    from rollwise.parameters import parameter_specs
+
+    name, kind = option.lstrip("-").replace("-", "_"), None
+    for word in args:
+        if word[:1] != "-" and "=" not in word:
+            with contextlib.suppress(RollwiseError):
+                kind = find(word)
+                break
+    if kind is not None and name in [spec.name for spec in parameter_specs(kind)]:
+        typed = next((word.partition("=")[2] for word in args if word.startswith(f"{option}=")), "")
+        typed = typed or next((after for word, after in pairwise(args) if word == option), "")
+        value = "VALUE" if typed[:1] in ("", "-") or "=" in typed else typed
+        raise ParameterError(f"{kind.name}: {parameter_not_option(name, value)}")
+
+
+def parameter_not_option(name: str, value: object) -> str:
+    """What to write in the place of an option that has the name of a parameter."""
+    return f"{name} is a parameter of the game, and not an option: write {name}={value}"
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; each is made when it is first looked up.
+
+    Parameters
+    ----------
+    make : callable
+        What makes a command of its name and module.
+    """
+
+    def __init__(self, make: Callable[[str, str], Any]) -> None:
+        self._modules = _modules()
+        self._make = make
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._make(name, self._modules[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+def _modules() -> dict[str, str]:
+    """The modules of the commands, by the names of these, in alphabetical order."""
+    found = (module.name for module in pkgutil.iter_modules(commands.__path__))
+    return {name.replace("_", "-"): f"{commands.__name__}.{name}" for name in sorted(found)}
+
+
+def _info(name: str, module: str) -> CommandInfo:
+    importlib.import_module(module)  # which adds it to the app
+    return next(info for info in app.registered_commands if info.name == name)
+
+
+def all_functions() -> dict[str, Callable[..., Any]]:
+    """The functions of all commands, by the names of these."""
+    return {name: _info(name, module).callback for name, module in _modules().items()}  # type: ignore[misc]
+
+
+def _whole(name: str, module: str) -> Any:
+    """A command as it is run."""
+    info = _info(name, module)
+    info.cls = _Command
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.registered_commands = [info]
+    return typer.main.get_command(alone)
+
+
+def _outline(name: str, module: str) -> Any:
+    """A command as it is listed: to import all of them would take as long as the rest."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert isinstance(spec.loader, InspectLoader)
+    code: Any = spec.loader.get_code(module)
+    functions = (part for part in code.co_consts if isinstance(part, CodeType))
+    said = next(part for part in functions if part.co_name == module.rpartition(".")[2])
+    return _Command(name=name, help=inspect.cleandoc(said.co_consts[0]))
+
+
+class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
+    """A group that holds `commands`, and imports only what it is asked for."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands(_whole)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:  # of which Typer would tell nothing
+            raise Interrupted(" ".join(["stopped", *getattr(stop, "__notes__", [])])) from stop
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        whole, self.commands = self.commands, _Commands(_outline)
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.commands = whole
+
 
 app = typer.Typer(
     name="rollwise",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from rollwise.cli.commands_on_demand import parameter_not_option
+from rollwise.cli.app import parameter_not_option
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
 

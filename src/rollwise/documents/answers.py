@@ -34,7 +34,7 @@ def solution_document(solution: Solution, check: Sequence[str] | None = None) ->
     Parameters
     ----------
     check : sequence of str, optional
-        What `rollwise.analysis.oddities` has to say, as ``check``.
+        What `rollwise.analysis.findings` has to say, as ``check``.
     """
     graph = solution.graph
     gave_up = solution.gave_up
@@ -114,7 +114,7 @@ def _estimate(solution: Solution) -> Document:
 
 def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
     """A value, and the chance to win that it means, as fractions."""
-    from rollwise.methods.exact import fraction_text
+    from rollwise.methods.result import fraction_text
 
     exact = {"value_exact": fraction_text(value)}
     chance = solution.graph.view.win_probability(value)

@@ -13,8 +13,8 @@ from rollwise.documents.parts import Document, game_head, number_or_none
 from rollwise.parameters import KINDS, parameter_specs
 
 if TYPE_CHECKING:
-    from rollwise.analysis.check import Report
     from rollwise.analysis.compare_methods import MethodRun
+    from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
     from rollwise.answer.verify_layers import FolderVerification
     from rollwise.game import Game

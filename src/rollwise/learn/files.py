@@ -10,16 +10,18 @@ import hashlib
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rollwise import __version__
 from rollwise.errors import LearnerFileError, UsageError
 from rollwise.graph import StateGraph
-from rollwise.learn.learner import Learner
 from rollwise.learn.tallies import Arrays
 from rollwise.machine.atomic_files import write_atomically
+
+if TYPE_CHECKING:
+    from rollwise.learn.learner import Learner
 
 FORMAT = "1"
 # What a file says of itself, and in which types.
@@ -101,8 +103,8 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
     return facts, arrays
 
 
-def load_learner(path: Path, graph: StateGraph) -> Learner:
-    """Read a learner for a graph.
+def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
+    """Read what a learner for a graph knew, and make one that knows it.
 
     Raises
     ------
@@ -114,7 +116,7 @@ def load_learner(path: Path, graph: StateGraph) -> Learner:
         saved = " ".join([facts["game"], *(f"{k}={v}" for k, v in facts["parameters"].items())])
         raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
     try:
-        learner = Learner(
+        learner = make(
             graph,
             explore=facts["explore"],
             seed=facts["seed"],

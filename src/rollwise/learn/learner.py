@@ -24,6 +24,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.codes import alias_cells
 from rollwise.kernels.learning import BY_EPSILON, BY_RATES
 from rollwise.learn.episodes import Move, read_game_record
+from rollwise.learn.files import load_learner, save_learner
 from rollwise.learn.learned import Learned
 from rollwise.learn.rule import check_explore
 from rollwise.learn.tallies import (
@@ -255,8 +256,6 @@ class Learner:
 
     def save(self, path: str | Path) -> None:
         """Write all of the learner's state to a file, all at once or not at all."""
-        from rollwise.learn.files import save_learner
-
         save_learner(self, Path(path))
 
     @classmethod
@@ -268,9 +267,7 @@ class Learner:
         LearnerFileError
             The file is damaged, or belongs to other rules.
         """
-        from rollwise.learn.files import load_learner
-
-        return load_learner(Path(path), graph)
+        return load_learner(Path(path), graph, cls)
 
 
 def learn(

@@ -232,14 +232,6 @@ def action_fractions(
     return worth
 
 
-def fraction_text(value: Fraction) -> str:
-    """``"36/41"``, however long it is (Python itself stops at 4,300 digits)."""
-    from flint import fmpz
-
-    top, bottom = fmpz(value.numerator).str(), fmpz(value.denominator).str()
-    return f"{top}/{bottom}" if value.denominator != 1 else str(top)
-
-
 class _Exact:
     """The values found so far, and the graph as lists of whole numbers."""
 

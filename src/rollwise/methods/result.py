@@ -110,13 +110,19 @@ class MethodResult:
         """What it says of each state beside the value: a column each, fractions as text."""
         found: dict[str, Any] = dict(self.columns)
         if self.fractions is not None:
-            from rollwise.methods.exact import fraction_text
-
             found["value_exact"] = [fraction_text(x) for x in self.fractions]
             if not is_score:
                 chances = [fraction_text(win_probability(x)) for x in self.fractions]
                 found["win_probability_exact"] = chances
         return found
+
+
+def fraction_text(value: Fraction) -> str:
+    """``"36/41"``, however long it is (Python itself stops at 4,300 digits)."""
+    from flint import fmpz
+
+    top, bottom = fmpz(value.numerator).str(), fmpz(value.denominator).str()
+    return f"{top}/{bottom}" if value.denominator != 1 else str(top)
 
 
 def best_bounds(

@@ -328,7 +328,7 @@ def _oddities(graph: StateGraph) -> list[str]:
     """What `check` would say, where it takes next to no time to see."""
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
-    from rollwise.analysis.oddities import nothing_at_stake, oddities
+    from rollwise.analysis.findings import nothing_at_stake, oddities
 
     told = nothing_at_stake(graph)
     return [*oddities(graph), *([told] if told else [])]

@@ -1,0 +1,195 @@
+"""The findings of `check`: their report, and signs that rules say what their author doesn't mean.
+
+At a PASS the next state is written as the next player sees it, so the players' own
+fields change places. Where that was forgotten, the mover's fields stay his own for
+ever, and the rival's never change.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders.rules import Rules, as_progress
+from rollwise.errors import RulesError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
+
+Level = Literal["error", "warning", "note", "ok"]
+
+# Names of fields that are the other player's; whose a field is, its values can't tell.
+RIVALS = re.compile(
+    r"(^|_)(rivals?|opp|opponents?|others?|foes?|enem(y|ies)|theirs?|them|you|yours?)(_|\d|$)"
+)
+EXCHANGE = (
+    "after a PASS the next state is written as the next player sees it: exchange the fields of "
+    "the two players"
+)
+MOSTLY, HARDLY_EVER = 0.5, 0.1
+MOST_ASKED = 200_000  # states whose progress, or policies, are asked
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that `check` looked at.
+
+    Attributes
+    ----------
+    level : "error" (the game can't be solved), "warning" (surely not meant),
+        "note" (worth a look) or "ok"
+    topic : str
+        What was looked at.
+    text : str
+        What was found.
+    """
+
+    level: Level
+    topic: str
+    text: str
+
+
+@dataclass
+class Report:
+    """All findings about a game."""
+
+    game: str
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, level: Level, topic: str, text: str) -> None:
+        self.findings.append(Finding(level, topic, text))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{f.level:>7}  {f.topic}: {f.text}" for f in self.findings)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: a row for each finding."""
+        from html import escape
+
+        rows = "".join(
+            f"<tr><td>{f.level}</td><td>{escape(f.topic)}</td>"
+            f"<td style='text-align:left'>{escape(f.text)}</td></tr>"
+            for f in self.findings
+        )
+        return f"<p><b>{escape(self.game)}</b></p><table>{rows}</table>"
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is no error."""
+        return all(finding.level != "error" for finding in self.findings)
+
+
+def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list[str]:
+    """What is surely not meant, each in a line with what to write instead.
+
+    Parameters
+    ----------
+    border : (n_border, n_fields) int32, optional
+        The states of the border, if there is one.
+    """
+    action = outcome_action(graph)
+    fields = graph.fields if border is None else np.concatenate([graph.fields, border])
+    inside = np.flatnonzero((graph.outcome_state >= 0) & (graph.outcome_state < len(fields)))
+    before = fields[graph.action_state[action[inside]]]
+    after = fields[graph.outcome_state[inside]]
+    passes = graph.outcome_passes[inside]
+    if not len(inside) or graph.n_states < 2:
+        return []
+    fixed = (fields == fields[0]).all(axis=0)
+    passed = bool(passes.any())
+    found = []
+    for number in np.flatnonzero(fixed).tolist() if not fixed.all() else ():  # a state needs one
+        remedy = f"leave it out, or, if it is a player's: {EXCHANGE}" if passed else "leave it out"
+        name, value = graph.field_names[number], int(graph.states[0, number])
+        found.append(f"the field {name} is {value} in every state; {remedy}")
+    if passed and not _seat(before[passes], after[passes]):
+        for number, name in enumerate(graph.field_names):
+            rivals = not fixed[number] and RIVALS.search(name) is not None
+            if rivals and _stays(before[passes], after[passes], number):
+                found.append(f"a PASS leaves the field {name} where it is; {EXCHANGE}")
+    return found
+
+
+def nothing_at_stake(graph: StateGraph) -> str:
+    """Why every play is worth the same, in a line with the remedy; empty where plays differ."""
+    lotteries = graph.lotteries
+    if graph.n_border or graph.players > 2 or lotteries.reward.any():
+        return ""
+    if graph.objective != "win":
+        return (
+            "no action brings a point, and every play is worth 0: give the points with "
+            "reward(s, action), which the rules lack or in which they say 0"
+        )
+    ends = np.unique(lotteries.payoff[lotteries.over])
+    if len(ends) != 1 or (graph.players == 2 and ends[0]):
+        return ""
+    ending = {1.0: "won", 0.0: "drawn", -1.0: "lost"}.get(float(ends[0]), f"worth {ends[0]:g}")
+    return f"every play that ends is {ending}, whatever is done: no outcome ends it otherwise"
+
+
+def look_at_progress(
+    report: Report, game: Game, graph: StateGraph, border: NDArray[np.int32] | None = None
+) -> None:
+    """Whether an outcome lowers what the game calls its progress.
+
+    Parameters
+    ----------
+    border : (n_border, n_fields) int32, optional
+        The states of the border, where the graph is a part of the game.
+    """
+    rules = Rules(game, any_players=True)
+    if not rules.has_progress:
+        return
+    if len(graph.states) > MOST_ASKED:
+        report.add("note", "progress", "too many states to look at; solving by layers does")
+        return
+    rows = graph.states if border is None else np.concatenate([graph.states, border])
+    states = map(rules.layout.state, rows.tolist())
+    try:
+        known = np.array([rules.progress(state) for state in states], np.int64)
+    except RulesError as error:
+        report.add("error", "progress", str(error))
+        return
+    n = len(graph.states)  # what was thrown is no part of it
+    reached = np.concatenate([known[:n], known[graph.thrown_from], known[n:]])
+    action = outcome_action(graph)
+    inside = np.flatnonzero(graph.outcome_state >= 0)
+    source = graph.action_state[action[inside]]
+    lower = reached[graph.outcome_state[inside]] < reached[source]
+    falls = inside[lower.any(axis=1) if lower.ndim > 1 else lower]
+    if len(falls):
+        a = int(action[falls[0]])
+        s, t = int(graph.action_state[a]), int(graph.outcome_state[falls[0]])
+        report.add(
+            "error",
+            "progress",
+            f"it falls from {as_progress(reached[s])} to {as_progress(reached[t])} in the state "
+            f"{graph.state_text(s)} with the action {graph.view.action(a)}; "
+            f"{rules.no_outcome_lowers}",
+        )
+    else:
+        layers = len(np.unique(reached, axis=0))
+        where = "" if border is None else ", where it was looked at"
+        report.add("ok", "progress", f"no outcome lowers it{where} ({layers:,} layers)")
+
+
+def _seat(before: NDArray[np.int32], after: NDArray[np.int32]) -> bool:
+    """Whether a field says whose turn it is, so that the others needn't be exchanged."""
+    two = np.array([len(np.unique(column)) == 2 for column in before.T])
+    return bool((two & (before != after).all(axis=0)).any())
+
+
+def _stays(before: NDArray[np.int32], after: NDArray[np.int32], field: int) -> bool:
+    """Whether a field stays at a PASS, and goes to no other field, where that can be told."""
+    others = np.delete(np.arange(before.shape[1]), field)
+    mine = before[:, field]
+    told = (before[:, others] != mine[:, None]).all(axis=1)
+    if not told.any():
+        return False
+    goes = (after[told][:, others] == mine[told][:, None]).mean(axis=0)
+    stays = (after[told, field] == mine[told]).mean()
+    return bool(stays > MOSTLY and goes.max(initial=0.0) < HARDLY_EVER)
