@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,6 @@ from rollwise.game import (
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
 from rollwise.graph.naming import title_of
-
-if TYPE_CHECKING:
-    from rollwise.builders.compiled.reads import Reads
-
 
 Progress = int | tuple[int, ...]
 # Columns of the strategy table: no field may have such a name. In games with throws the columns
@@ -292,13 +288,6 @@ class Rules:
                 f"{MOST_NUMBERS} of them (how often each face shows, of many dice)"
             )
         return ThrowLayout(size)
-
-    @cached_property
-    def reads(self) -> Reads:
-        """What the rules read, and the key that they are known by, as they are now."""
-        from rollwise.builders.compiled.reads import what_rules_read  # which imports Numba
-
-        return what_rules_read(self)
 
     @cached_property
     def has_reward(self) -> bool:

@@ -17,7 +17,7 @@ from rollwise.builders.compiled.adapter_source import question_source, roots_sou
 from rollwise.builders.compiled.cache_key import Key
 from rollwise.builders.compiled.notes import Note
 from rollwise.builders.compiled.reached import Reached
-from rollwise.builders.compiled.reads import Reads, what_is_read
+from rollwise.builders.compiled.reads import Reads, reads_of, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
 from rollwise.builders.compiled.record import new_call
 from rollwise.builders.rules import Rules
@@ -84,8 +84,8 @@ class CompiledRules:
         if self._listing is None:
             self._listing = kept_adapter("list_roots", self.key)
         if self._listing is None:
-            scope = scope_of(rules, rules.reads)
-            with reasons_told(_refused_or_reached(rules.reads)):
+            scope = scope_of(rules, reads_of(rules))
+            with reasons_told(_refused_or_reached(reads_of(rules))):
                 self._listing = compile_adapter(scope, roots_source(rules, scope), "list_roots")
         return self._listing
 
@@ -117,7 +117,7 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     NotCompilable
         With the reason, in a line, and what to change.
     """
-    reads = rules.reads
+    reads = reads_of(rules)
     key = reads.key.text
     if key not in _COMPILED:
         from rollwise.builders.compiled.adapter import compile_expand, kept_adapter, scope_of
@@ -201,4 +201,4 @@ def _refused_or_reached(reads: Reads) -> list[Callable[..., Any]]:
 
 def is_in_process(rules: Rules) -> bool:
     """Whether this process has compiled these rules already."""
-    return rules.reads.key.text in _COMPILED
+    return reads_of(rules).key.text in _COMPILED

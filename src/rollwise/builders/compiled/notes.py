@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rollwise.builders.compiled.cache_key import Key
+from rollwise.builders.compiled.reads import reads_of
 from rollwise.machine.user_cache import make_room, place, private_folder
 
 if TYPE_CHECKING:
@@ -65,5 +66,5 @@ def note_large(rules: Rules, outcomes: int) -> None:
 
 
 def _large_note(rules: Rules, outcomes: int) -> Note:
-    key = rules.reads.whole_key
+    key = reads_of(rules).whole_key
     return Note(key._replace(text=f"{key.text}-{outcomes}"), "large")

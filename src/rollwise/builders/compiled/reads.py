@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeGuard
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -117,8 +118,17 @@ def _is_method(value: Any, game: Any) -> TypeGuard[python_types.MethodType]:
     return isinstance(value, python_types.MethodType) and value.__self__ is game
 
 
-def what_rules_read(rules: Rules) -> Reads:
-    """What the rules of a game read; ask for `Rules.reads`, which finds it once."""
+def reads_of(rules: Rules) -> Reads:
+    """What the rules of a game read, and the key that they are known by, as they first were."""
+    if rules not in _FOUND:
+        _FOUND[rules] = _what_rules_read(rules)
+    return _FOUND[rules]
+
+
+_FOUND: WeakKeyDictionary[Rules, Reads] = WeakKeyDictionary()
+
+
+def _what_rules_read(rules: Rules) -> Reads:
     listed = rules.has_throws and rules.pool is None  # a pool was made by Python
     names = (*RULES, "throws") if listed else RULES
     functions = {name: getattr(type(rules.game), name) for name in names}
@@ -135,7 +145,7 @@ def graph_key(rules: Rules, *facts: Any) -> Key:
     """
     game = rules.game
     layers = {"progress": type(game).progress} if rules.has_progress else {}
-    key, of_layers = rules.reads.whole_key, what_is_read(rules, layers).whole_key
+    key, of_layers = reads_of(rules).whole_key, what_is_read(rules, layers).whole_key
     found = key_of(
         {},
         (key.text, of_layers.text),
