@@ -133,7 +133,7 @@ def test_a_sheet_has_a_name_that_says_what_it_is(tmp_path):
 
 def test_a_picture_of_what_a_policy_gives_away(tmp_path):
     solution = rollwise.solve(Pig(target=15))
-    policy = solution.policies.find("hold-at-20")
+    policy = Policies.of(solution).find("hold-at-20")
     costs = given_away(solution, policy)
     chosen = policy.probability == 1
     assert np.array_equal(costs[solution.graph.action_state[chosen]], solution.regret[chosen])

@@ -21,6 +21,7 @@ from tests.little_games import HostileNames
 from tests.throwing import Runners
 
 import rollwise
+from rollwise.answer.references import Policies
 from rollwise.cli.figures import Figures
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.coach.rating import policy_losses
@@ -153,7 +154,7 @@ def test_policies_take_what_they_take_in_python(solution, node):
     names = {} if solution.game is None else solution.game.policies()
     assert set(next(iter(found.values()))["policies"]) >= set(names)
     for name in names:
-        taken = solution.policies.find(name).probability
+        taken = Policies.of(solution).find(name).probability
         for state in solution.graph.view:
             place = found[key_of(solution, state.index)]["policies"][name]
             assert taken[state.action_range[place]] == 1.0
@@ -397,7 +398,7 @@ def test_a_mixture_mixes_as_it_does_in_python(node):
     solution = rollwise.solve(Piglet(target=4))
     name = "0.75*optimal+0.25*random"
     found = states_by_row(node(solution, "states", policies=[name]))
-    mixed = solution.policies.find(name)
+    mixed = Policies.of(solution).find(name)
     for state in solution.graph.view:
         weights = found[key_of(solution, state.index)]["policies"][name]
         chances = mixed.probability[list(state.action_range)]

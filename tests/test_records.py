@@ -18,6 +18,7 @@ from cli_runner import Done, output, refusal, run
 from tests.little_games import HostileNames
 
 import rollwise
+from rollwise.answer.references import Policies
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
 from rollwise.coach.game_record import RecordError
 from rollwise.coach.made_scores import made_scores
@@ -214,7 +215,7 @@ def test_a_history_keeps_all_games_and_each_command_takes_its_own(tmp_path, monk
     assert "review these apart" in refusal("review", "pig", "all.sqlite", cwd=tmp_path)
     assert "no such games of piglet" in refusal("review", "piglet", "all.sqlite", cwd=tmp_path)
     assert "positions" in output("drill", "pig", "target=8", "all.sqlite", "--json", cwd=tmp_path)
-    policies = rollwise.solve(Threes(dice=2)).policies
+    policies = Policies.of(rollwise.solve(Threes(dice=2)))
     assert len(made_scores(tmp_path / "all.sqlite", policies)) == 2
     with closing(sqlite3.connect(tmp_path / "all.sqlite")) as connection:
         moves = connection.execute(

@@ -123,7 +123,7 @@ class OwnOptimal(Pig):
 
 def test_a_policy_of_the_rules_comes_before_the_solution():
     solution = solve(OwnOptimal(target=40))
-    own = solution.policies.find("optimal")
+    own = Policies.of(solution).find("optimal")
     assert np.array_equal(own.probability, solution.graph.action_label == 0)
     assert not np.array_equal(own.probability, solution.policy.probability)
 

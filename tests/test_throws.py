@@ -127,7 +127,7 @@ def test_advice_before_and_after_a_throw():
 
 def test_simulated_as_evaluated():
     solution = rollwise.solve(Runners(3))
-    policies = solution.policies
+    policies = Policies.of(solution)
     match = simulate(
         solution.graph, policies.find("optimal"), policies.find("run-in-front"), games=4000, seed=1
     )

@@ -23,6 +23,7 @@ from rollwise.analysis.second_aims import (
     second_aims,
 )
 from rollwise.answer.optimal_set import OptimalSet
+from rollwise.answer.references import Policies
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
 from rollwise.methods.result import fraction_text
@@ -140,7 +141,7 @@ def scores(page: Page, solution: Solution) -> None:
     """Distributions of final scores."""
     source = printed("threes")
     graph = solution.graph
-    take_one = solution.policies.find("take-one")
+    take_one = Policies.of(solution).find("take-one")
     best = rollwise.distributions(graph, solution.policy).of(0)
     every, policies = score_ranges(solution), OptimalSet.of(solution)
     spread = [math.sqrt(end) for end in (every.variance.least, every.variance.most)]
@@ -204,7 +205,7 @@ def scores(page: Page, solution: Solution) -> None:
 def people(page: Page, solution: Solution, best: Distribution) -> None:
     """The histogram of a person's scores over the exact distribution."""
     games = printed("threes")["human_games"]
-    player = solution.policies.find(STAND_IN)
+    player = Policies.of(solution).find(STAND_IN)
     own = rollwise.distributions(solution.graph, player).of(0)
     made = simulated_scores(solution.graph, player, own, games=games, seed=1).totals
     fit = goodness_of_fit(made, best)
@@ -456,7 +457,7 @@ def against_the_first(page: Page, solution: Solution) -> None:
     policies: list[tuple[str, Policy | None]] = [
         ("plays to win", None),
         ("least expected score", solution.policy),
-        ("always takes one", solution.policies.find("take-one")),
+        ("always takes one", Policies.of(solution).find("take-one")),
         ("at random", Policy.uniform(solution.graph)),
     ]
     rows, bound = [], 0.0
@@ -689,7 +690,7 @@ def betting(page: Page, solution: Solution) -> None:
                 f"{stakes[1].stake:.2f}",
             ]
         )
-    edge = edge_against(contest, solution.policies.find("take-one"))
+    edge = edge_against(contest, Policies.of(solution).find("take-one"))
     doubling = solve_doubling(contest)
     score = 7 if not page.small else 3
     advice = doubling.advise((score,))

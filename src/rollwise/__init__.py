@@ -7,7 +7,10 @@ they are first used, so that importing it is instant.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from rollwise.answer import HOOKS as _HOOKS
 
 __version__ = "0.2.0"
 
@@ -44,7 +47,7 @@ _HOME = {
     "LayeredSolution": "answer.layered_solution",
     "solve_by_layers": "answer.solve_by_layers",
     "open_layers": "answer.layered_solution",
-    "load": "answer.storage",
+    "load": "answer.solution",
     "verify": "answer.verify",
     "read_layers": "answer.layer_files",
     "best_response": "answer.evaluation",
@@ -127,10 +130,9 @@ if TYPE_CHECKING:
     from rollwise.answer.evaluation import best_response, evaluate
     from rollwise.answer.layer_files import read_layers
     from rollwise.answer.layered_solution import LayeredSolution, open_layers
-    from rollwise.answer.solution import Solution
+    from rollwise.answer.solution import Solution, load
     from rollwise.answer.solve import solve
     from rollwise.answer.solve_by_layers import solve_by_layers
-    from rollwise.answer.storage import load
     from rollwise.answer.verify import verify
     from rollwise.builders import build
     from rollwise.derive.chase import Chase
@@ -164,6 +166,16 @@ if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium, equilibrium
     from rollwise.many.storage import load_equilibrium
     from rollwise.proofs.bounds import Certificate, certify
+
+
+def _when_called(home: str, name: str) -> Callable[..., Any]:
+    """A function whose module is imported when it is first called."""
+    return lambda *given, **named: getattr(importlib.import_module(home), name)(*given, **named)
+
+
+_HOOKS.plot = _when_called("rollwise.plot", "plot")
+_HOOKS.report = _when_called("rollwise.report", "report_page")
+_HOOKS.page = _when_called("rollwise.page", "html_page")
 
 
 def __getattr__(name: str) -> Any:

@@ -199,7 +199,7 @@ def load(
     Its graph is kept, or built and then kept. So is its content, once it is proved: a file that
     was proved on this machine by the same rollwise isn't proved again, nor read by Polars.
     """
-    from rollwise.answer.storage import load as read
+    from rollwise.answer.solution import load as read
 
     return read(path, game, max_states=max_states, progress=progress, memory=_Memory())
 

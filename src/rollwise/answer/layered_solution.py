@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer import HOOKS
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.layer_folder import ALL, ENTRIES, START, LayerFacts, open_folder
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from rollwise.answer.advice import Advice
     from rollwise.answer.solution import Solution
-    from rollwise.report import ReportPage
+    from rollwise.machine.html_pages import HtmlPage
 
 MOST_TURNS = 16  # that are remembered
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
@@ -246,16 +247,6 @@ class LayeredSolution(Worth):
         """The turns that were asked for last, since play asks for each move by move."""
         return {}
 
-    def whole(
-        self, progress: Callable[[str, int, int | None], None] | None = None
-    ) -> LayeredSolution:
-        """The answer in all states: solved again, if only some were kept."""
-        if self.keep == ALL:
-            return self
-        from rollwise.answer.solve_by_layers import solve_by_layers
-
-        return solve_by_layers(self.game, progress=progress)
-
     def parts(self, numbers: NDArray[np.int64]) -> Solution:
         """The answer in some states and their turns, as `part` gives it in one.
 
@@ -295,14 +286,17 @@ class LayeredSolution(Worth):
         ExpressionError
             The condition can't be understood.
         UsageError
-            It chooses none, or more than a graph has room for.
+            It chooses none, or more than a graph has room for; or only some states are kept.
         """
         from rollwise.answer.filters import said_of
         from rollwise.builders.rules import Rules
         from rollwise.builders.some_states import positions_at_once
 
         if self.keep != ALL:
-            return self.whole().part_where(where)
+            raise UsageError(
+                f"{self.title}: only some states were kept; "
+                "rollwise.answer.solve_by_layers.in_all_states solves the others again"
+            )
         chosen = self.states_where(where and said_of(where, self.field_names))
         most = positions_at_once(Rules(self.game))
         if not 0 < len(chosen) <= most:
@@ -371,14 +365,9 @@ class LayeredSolution(Worth):
             return frame
         return frame.filter(rows_where(frame, where, self.vocabulary))
 
-    def report(self, path: str | Path | None = None) -> ReportPage:
+    def report(self, path: str | Path | None = None) -> HtmlPage:
         """One page for people, as `Solution.report`; what takes the whole game is estimated."""
-        from rollwise.report import ReportPage, report
-
-        page = ReportPage(self.title, report(self.whole()))
-        if path is not None:
-            page.save(path)
-        return page
+        return HOOKS.report(self, path)
 
     def write_table(self, folder: str | Path) -> None:
         """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.

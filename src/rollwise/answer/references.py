@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rollwise.answer.lasting import LASTING, lasting_policy
-from rollwise.answer.solution import Solution
+from rollwise.answer.solution import Solution, load
 from rollwise.builders import build
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import base_actions
@@ -76,7 +76,7 @@ class Policies:
         if isinstance(subject, Policies):
             return subject
         if isinstance(subject, Solution):
-            return subject.policies
+            return cls(subject.graph, subject.game, subject, subject.policies_by_name)
         if isinstance(subject, StateGraph):
             return cls(subject)
         return cls(build(subject), subject)
@@ -281,7 +281,7 @@ def policy_table(graph: StateGraph, policy: Policy) -> pl.DataFrame:
 def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     import polars as pl
 
-    from rollwise.answer.storage import LISTS, load
+    from rollwise.answer.storage import LISTS
 
     try:
         frame = pl.read_csv(path) if path.suffix == ".csv" else read_parquet(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer import HOOKS
 from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.answer.worth import Worth
 from rollwise.errors import UsageError
@@ -31,7 +33,6 @@ from rollwise.graph.choices import (
     undecided,
 )
 from rollwise.graph.lookahead import Ahead, look_ahead
-from rollwise.machine.html_pages import HtmlPage
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import CHANCE_ROUNDING, Printed, as_text, certified, chance, estimated
 
@@ -41,9 +42,10 @@ if TYPE_CHECKING:
 
     from rollwise.answer.advice import Advice
     from rollwise.answer.grids import Grid
-    from rollwise.answer.references import Policies
+    from rollwise.answer.storage import Memory
+    from rollwise.builders import Mode, Progress
     from rollwise.graph.policies import Policy
-    from rollwise.report import ReportPage
+    from rollwise.machine.html_pages import HtmlPage
 
 
 FEW = 1000  # states whose best actions are found without looking at all states
@@ -254,21 +256,20 @@ class Solution(Worth):
         return Policy.of_actions(self.graph, name, self.best_actions, self.is_best)
 
     @property
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        return self.graph.title
+
+    @property
     def heading(self) -> str:
         """The game's name in headings."""
         if self.game is not None and self.game.name == type(self.game).name:
             return self.game.heading
         return heading_of(self.graph.game)
 
-    @property
-    def policies(self) -> Policies:
-        """The policies of the game by name; ``optimal`` is this solution's."""
-        from rollwise.answer.references import Policies
-
-        return Policies(self.graph, self.game, self, self._found_policies)
-
     @cached_property
-    def _found_policies(self) -> dict[str, Policy]:
+    def policies_by_name(self) -> dict[str, Policy]:
+        """Those that were found: see `rollwise.answer.references.Policies`."""
         # Not `Policies`, which refers to this solution: large arrays would wait for the garbage
         # collector.
         return {}
@@ -530,12 +531,10 @@ class Solution(Worth):
         UsageError
             The kind makes no sense for this game, or a choice doesn't fit it.
         """
-        from rollwise.plot import plot
-
         self._require_answer("pictures")
-        return plot(self, kind, **choices)
+        return HOOKS.plot(self, kind, **choices)
 
-    def report(self, path: str | Path | None = None, *, rules: int = 0) -> ReportPage:
+    def report(self, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
         """The whole answer as one page for people, which a notebook shows by itself.
 
         Parameters
@@ -552,13 +551,8 @@ class Solution(Worth):
         UsageError, OutputError
             The name has another ending, or the file can't be written.
         """
-        from rollwise.report import ReportPage, report
-
         self._require_answer("a report")
-        page = ReportPage(self.graph.title, report(self, rules=rules))
-        if path is not None:
-            page.save(path)
-        return page
+        return HOOKS.report(self, path, rules=rules)
 
     def page(
         self,
@@ -589,13 +583,8 @@ class Solution(Worth):
         PolicyError
             There is no such policy.
         """
-        from rollwise.page import page
-
         self._require_answer("a page")
-        made = HtmlPage(self.graph.title, page(self, policies=policies, shows=shows))
-        if path is not None:
-            made.save(path)
-        return made
+        return HOOKS.page(self, path, policies=policies, shows=shows)
 
     def play(self) -> HtmlPage:
         """The game to play in a notebook, with its coach: see `page`."""
@@ -659,6 +648,67 @@ class Solution(Worth):
         what = self.worth_name if self.is_score else "the first player wins with probability"
         worth = f"{what} {number}"
         return f"<Solution of {self.graph.title}: {worth} ({self.status})>"
+
+
+def load(
+    path: str | Path,
+    game: Game | None = None,
+    *,
+    prove: bool = True,
+    mode: Mode = "auto",
+    max_states: int | None = None,
+    progress: Progress | None = None,
+    memory: Memory | None = None,
+) -> Solution:
+    """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
+
+    Parameters
+    ----------
+    path : path of a file made by `Solution.save`
+    game : Game, optional
+        The rules that it must fit. Without, the game must be one that is installed: a file
+        names no code to be run.
+    prove : bool
+        Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
+        `Solution.status` is ``as saved``.
+    mode, max_states, progress
+        How to build the graph; see `rollwise.build`.
+    memory : Memory, optional
+        What earlier runs found out: graphs, and files that were proved.
+
+    Raises
+    ------
+    SolutionFileError
+        The file is damaged, or was made for other rules, or its values are further off than
+        it says; or it names a game that isn't installed.
+    """
+    from rollwise.answer import storage
+
+    path = Path(path)
+    known = memory.recall(path) if prove and memory is not None else None
+    facts = storage.read_facts(path) if known is None else known.facts
+    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
+    saved = storage.build_saved(path, facts, game, memory=memory, **how)
+    if known is None:
+        known = storage.read_content(path, facts, saved.graph)
+        if prove:
+            started = time.perf_counter()
+            storage.prove(path, saved.graph, known)
+            saved.seconds["certify"] = time.perf_counter() - started
+            if memory is not None:
+                memory.note_proved(path, known)
+    return Solution(
+        saved.graph,
+        saved.game,
+        facts["method"],
+        known.values,
+        known.bounds,
+        facts["tolerance"],
+        facts["sweeps"],
+        facts["converged"],
+        saved.seconds,
+        proved=prove,
+    )
 
 
 def _action_values(graph: StateGraph, ahead: Ahead) -> NDArray[np.float64]:

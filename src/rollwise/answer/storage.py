@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import __version__
-from rollwise.answer.solution import Solution
-from rollwise.builders import Mode, Progress, build_with_report
+from rollwise.builders import Progress, build_with_report
 from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
 from rollwise.games import create, find_installed
@@ -37,6 +36,8 @@ from rollwise.proofs.check_endless import check_game
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rollwise.answer.solution import Solution
 
 LISTS = ("throw_values", "throw_bounds")  # columns of a game with throws
 FORMAT = "1"
@@ -200,66 +201,7 @@ def _damaged(path: Path, why: str) -> SolutionFileError:
     return SolutionFileError(f"{path} is damaged: {why}; solve the game again and save it")
 
 
-def load(
-    path: str | Path,
-    game: Game | None = None,
-    *,
-    prove: bool = True,
-    mode: Mode = "auto",
-    max_states: int | None = None,
-    progress: Progress | None = None,
-    memory: Memory | None = None,
-) -> Solution:
-    """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
-
-    Parameters
-    ----------
-    path : path of a file made by `Solution.save`
-    game : Game, optional
-        The rules that it must fit. Without, the game must be one that is installed: a file
-        names no code to be run.
-    prove : bool
-        Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
-        `Solution.status` is ``as saved``.
-    mode, max_states, progress
-        How to build the graph; see `rollwise.build`.
-    memory : Memory, optional
-        What earlier runs found out: graphs, and files that were proved.
-
-    Raises
-    ------
-    SolutionFileError
-        The file is damaged, or was made for other rules, or its values are further off than
-        it says; or it names a game that isn't installed.
-    """
-    path = Path(path)
-    known = memory.recall(path) if prove and memory is not None else None
-    facts = read_facts(path) if known is None else known.facts
-    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
-    saved = build_saved(path, facts, game, memory=memory, **how)
-    if known is None:
-        known = Content(facts, *_numbers(path, facts, saved.graph))
-        if prove:
-            started = time.perf_counter()
-            _prove(path, saved.graph, known)
-            saved.seconds["certify"] = time.perf_counter() - started
-            if memory is not None:
-                memory.note_proved(path, known)
-    return Solution(
-        saved.graph,
-        saved.game,
-        facts["method"],
-        known.values,
-        known.bounds,
-        facts["tolerance"],
-        facts["sweeps"],
-        facts["converged"],
-        saved.seconds,
-        proved=prove,
-    )
-
-
-def _prove(path: Path, graph: StateGraph, found: Content) -> None:
+def prove(path: Path, graph: StateGraph, found: Content) -> None:
     """Refuse a file whose bounds can't be proved."""
     numbers = graph, found.values, found.bounds
     _, state = find_unproved(*numbers)
@@ -393,10 +335,8 @@ def typed_parameters(facts: dict[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in facts["parameters"].items()}
 
 
-def _numbers(
-    path: Path, facts: dict[str, Any], graph: StateGraph
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The values and the error bounds of a file, if they can be such."""
+def read_content(path: Path, facts: dict[str, Any], graph: StateGraph) -> Content:
+    """The content of a file, if its values and error bounds can be such."""
     import polars as pl
 
     try:
@@ -418,4 +358,4 @@ def _numbers(
     lost = np.isinf(values) & (graph.objective != "win")  # where nobody can end the play
     if not np.all(np.isfinite(values) | lost) or not np.all(bounds >= 0):
         raise _damaged(path, "its values or error bounds can't be such")
-    return values, bounds
+    return Content(facts, values, bounds)

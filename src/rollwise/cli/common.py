@@ -392,8 +392,10 @@ def in_all_states(found: Solution | LayeredSolution) -> Solution | LayeredSoluti
 
     if isinstance(found, Solution):
         return found
+    from rollwise.answer import solve_by_layers
+
     with Progress() as progress:
-        return found.whole(progress)
+        return solve_by_layers.in_all_states(found, progress)
 
 
 def equilibrium_seen(game: Game, load_from: str | None, max_states: int | None) -> Solution:

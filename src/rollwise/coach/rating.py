@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from rollwise.answer.evaluation import evaluate
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 
@@ -32,7 +33,7 @@ def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, f
     found = {}
     for typed in (*({} if game is None else game.policies()), *others, "random"):
         try:
-            name = solution.policies.find(typed).name
+            name = Policies.of(solution).find(typed).name
             if solution.graph.players == 2:
                 against = evaluate(solution, typed, "optimal", starts=[0])
                 found[name] = -float(against.values[0] + against.values_second[0]) / 2

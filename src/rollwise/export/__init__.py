@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rollwise.answer.references import AnyPolicy
+from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.throws_as_fields import throws_as_fields
 from rollwise.errors import UsageError
@@ -52,7 +52,7 @@ def export(
     """
     plain = throws_as_fields(solution.graph)
     if form in MODELS:
-        plan = None if against is None else solution.policies.find(against)
+        plan = None if against is None else Policies.of(solution).find(against)
         MODELS[form](one_chooser(plain, plan), path)
         return
     if form not in (*DATA, *PROGRAM_FILES):

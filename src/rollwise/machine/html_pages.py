@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Self
 
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_text
@@ -22,11 +22,19 @@ class HtmlPage:
     title : str
     html : str
         The whole page, which needs no network.
+    what : str
+        The word for it in messages.
     """
 
     title: str
     html: str = field(repr=False)
-    what: ClassVar[str] = "page"
+    what: str = "page"
+
+    def also_at(self, path: str | Path | None) -> Self:
+        """The page, saved too if a path is given."""
+        if path is not None:
+            self.save(path)
+        return self
 
     def save(self, path: str | Path) -> None:
         """Write it to a file, all at once or not at all.

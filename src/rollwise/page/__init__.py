@@ -18,6 +18,7 @@ from pathlib import Path
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
+from rollwise.machine.html_pages import HtmlPage
 from rollwise.page.document import Api, OpenFacts, document, open_document
 from rollwise.page.words import Progress
 
@@ -85,6 +86,18 @@ def page(
     if size > MOST_BYTES:
         raise _too_large(solution, f"takes {size / 1e6:.1f} MB")
     return text
+
+
+def html_page(
+    solution: Solution,
+    path: str | Path | None = None,
+    *,
+    policies: Sequence[str] = (),
+    shows: str = "play",
+) -> HtmlPage:
+    """The page for a notebook, and as a file too if a path is given: see `Solution.page`."""
+    text = page(solution, policies=policies, shows=shows)
+    return HtmlPage(solution.title, text).also_at(path)
 
 
 def open_page(part: Solution, facts: OpenFacts, api: Api) -> str:
@@ -184,4 +197,13 @@ def too_large(title: str, served: str | None, why: str) -> TooLargeForPage:
     )
 
 
-__all__ = ["OpenFacts", "TooLargeForPage", "open_page", "page", "script", "too_large", "write_page"]
+__all__ = [
+    "OpenFacts",
+    "TooLargeForPage",
+    "html_page",
+    "open_page",
+    "page",
+    "script",
+    "too_large",
+    "write_page",
+]

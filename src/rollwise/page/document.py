@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import __version__
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.grades import GRADES, stake
 from rollwise.coach.json_lines import record_head
@@ -262,11 +263,11 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
     for name, function in ({} if game is None else game.policies()).items():
         about = (inspect.getdoc(function) or "").partition("\n")[0]
         try:
-            found.append((name, about, solution.policies.find(name)))
+            found.append((name, about, Policies.of(solution).find(name)))
         except RollwiseError:  # one that fails plays against nobody
             continue
     for asked in others:
-        policy, about = solution.policies.find(asked), ""
+        policy, about = Policies.of(solution).find(asked), ""
         if asked.endswith(".json"):
             about = sentence_of(Rule.load(asked, graph, game), graph)
         if policy.name not in ("random", *(name for name, _, _ in found)):

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from rollwise import __version__
 from rollwise.answer.solution import Solution
+from rollwise.answer.solve_by_layers import in_all_states
+from rollwise.machine.html_pages import HtmlPage
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, library
 from rollwise.report.facts import Facts
-from rollwise.report.page import ReportPage
 from rollwise.report.sections import sections_of
 
 if TYPE_CHECKING:
@@ -77,6 +78,16 @@ def report(
     )
 
 
+def report_page(
+    solution: Solution | LayeredSolution, path: str | Path | None = None, *, rules: int = 0
+) -> HtmlPage:
+    """The report for a notebook, and as a file too if a path is given: see `Solution.report`."""
+    if not isinstance(solution, Solution):
+        solution = in_all_states(solution)
+    text = report(solution, rules=rules)
+    return HtmlPage(solution.title, text, "report").also_at(path)
+
+
 def write_report(
     solution: Solution | LayeredSolution,
     path: Path,
@@ -98,4 +109,4 @@ def write_report(
     write_text(path, text)
 
 
-__all__ = ["ReportPage", "report", "write_report"]
+__all__ = ["report", "report_page", "write_report"]

@@ -8,6 +8,7 @@ from math import hypot
 from typing import TYPE_CHECKING
 
 from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 from rollwise.graph import win_probability
@@ -44,7 +45,7 @@ def policies(facts: Facts) -> str:
             if facts.sample is not None:
                 cells = _estimates(facts.sample, name)
             else:
-                cells = _cells(facts, solution.policies.find(name), small)
+                cells = _cells(facts, Policies.of(solution).find(name), small)
         except RollwiseError as error:
             faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
             continue

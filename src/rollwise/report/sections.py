@@ -10,6 +10,7 @@ import numpy as np
 
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.analysis.thumb.frontier import find_rules
+from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.graph import THROW
 from rollwise.graph.choices import is_throw
@@ -205,7 +206,7 @@ def rule(facts: Facts) -> str:
     """A rule of thumb as a card."""
     if not facts.rules or not facts.choice.any():
         return ""
-    policies = facts.solution.policies
+    policies = Policies.of(facts.solution)
     found = find_rules(policies, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""

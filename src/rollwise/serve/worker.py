@@ -114,10 +114,11 @@ def _answer(game: Game, saved: str | None, progress: Any) -> Answer:
     """The answer to a game, by layers where it is too large for one graph."""
     from rollwise.answer.kept import large, load, solve, solve_by_layers
     from rollwise.answer.layered_solution import open_layers
+    from rollwise.answer.solve_by_layers import in_all_states
     from rollwise.builders.rules import Rules
 
     if saved is not None and Path(saved).is_dir():
-        return open_layers(saved, game).whole(progress)
+        return in_all_states(open_layers(saved, game), progress)
     if saved is not None:
         return load(saved, game, progress=progress)
     if (known := large(game)) is not None:

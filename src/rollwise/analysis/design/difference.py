@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rollwise.analysis.losses import Loss, loss_of
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
@@ -99,7 +100,7 @@ def difference(old: Solution, new: Solution) -> Difference:
         new.best_actions[changed],
         costs[changed],
         carried,
-        loss_of(new.policies, carried),
+        loss_of(Policies.of(new), carried),
     )
 
 

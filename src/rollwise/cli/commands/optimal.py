@@ -93,6 +93,7 @@ def optimal(
     from rollwise.analysis.second_aims import ranges_in, second_aims
     from rollwise.answer import kept
     from rollwise.answer.optimal_set import OptimalSet, ranges_against
+    from rollwise.answer.references import Policies
 
     if save is not None:
         if not then:
@@ -116,7 +117,7 @@ def optimal(
         found = ranges_in(left, solution, range_of or (), ties=read)
         worth = None
         if against is not None:
-            worth = ranges_against(solution, solution.policies.find(against))
+            worth = ranges_against(solution, Policies.of(solution).find(against))
     if save is not None:
         _save(aims.table(solution), save)
     document = optimal_document(solution, every, aims, found)

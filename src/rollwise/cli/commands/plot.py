@@ -153,9 +153,10 @@ def plot(
     require_plotly()
     solution = _solved(chosen, kind, where, load, max_states)
     if with_ is not None:
+        from rollwise.answer.references import Policies
         from rollwise.coach.made_scores import made_scores
 
-        choices["made"] = tuple(made_scores(with_, solution.policies).tolist())
+        choices["made"] = tuple(made_scores(with_, Policies.of(solution)).tolist())
     figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
     write_figure(figure, place, title, width or 1100)
     tell_written(solution.graph, place, json=json)

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import Evaluation, evaluate
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph.policies import Policy
@@ -119,7 +120,7 @@ def _draw_evaluation(
             )
     if theta is not None and not theta >= 0:
         raise UsageError(f"theta is {theta}; it can't be less than 0")
-    policy = solution.policies.find(name)
+    policy = Policies.of(solution).find(name)
     exact = evaluate(solution, policy)
     assert exact.bounds is not None
     unit = "points" if solution.is_score else "win probability"

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from rollwise.analysis.design.balance import Decided
 from rollwise.analysis.lengths import Floats, Lengths, lengths, turns_text
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.graph import StateGraph
 from rollwise.plot import Choices
@@ -24,7 +25,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     name, policy = "the best play", solution.policy
     if choices.policy is not None:
-        name, policy = choices.policy, solution.policies.find(choices.policy)
+        name, policy = choices.policy, Policies.of(solution).find(choices.policy)
     return draw_lengths(solution, lengths(graph, policy), name)
 
 

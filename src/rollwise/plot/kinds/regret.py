@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph.choices import fold_actions
@@ -46,7 +47,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         notes = ["Dark: a close decision. Bright: a mistake is dear."]
         near_0 = "Near 0 the choice hardly matters."
     else:
-        policy = solution.policies.find(choices.policy)
+        policy = Policies.of(solution).find(choices.policy)
         costs = given_away(solution, policy)
         subject = f"{policy.name} gives away"
         notes = ["Dark: nothing is given away. Bright: a dear mistake."]

@@ -13,6 +13,7 @@ from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.observed_scores import require_possible
 from rollwise.analysis.one_distribution import distribution
 from rollwise.analysis.second_aims import ranges_of_scores
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import require_points
 from rollwise.errors import RollwiseError, UsageError
@@ -41,7 +42,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         return _over_exact(solution, choices)
     names = list(beside_rules) if choices.policy is None else [choices.policy]
     policies = [solution.policy]
-    others = [solution.policies.find(name) for name in names[: len(COLOURS) - 1]]
+    others = [Policies.of(solution).find(name) for name in names[: len(COLOURS) - 1]]
     policies += [policy for policy in others if policy is not solution.policy]
     figure = Picture()
     key, notes = [], []
@@ -79,7 +80,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
 def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
     """Scores that people made, over the exact distribution of one policy."""
     graph = solution.graph
-    policy = solution.policies.find("optimal" if choices.policy is None else choices.policy)
+    policy = Policies.of(solution).find("optimal" if choices.policy is None else choices.policy)
     exact = distribution(graph, policy)
     made = np.array(choices.made, np.int64)
     n = len(made)

@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale as _sampled
 
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph.policies import chances_of
@@ -287,7 +288,7 @@ def _overlay(
         takes = _asked(solution, name, target)
         inside = np.array([takes(s) for s in states[asked].tolist()])
     else:
-        probability = solution.policies.find(name).probability
+        probability = Policies.of(solution).find(name).probability
         chance = np.zeros(graph.n_states)
         mine = graph.action_label == target
         chance[graph.action_state[mine]] = probability[mine]
