@@ -35,9 +35,9 @@ demo: $(VENV)/ready
 
 test: $(VENV)/ready
 	-$(BIN)/python scripts/browser.py
-	ROLLWISE_FILL_FRESH=1 $(PYTEST)
-	ROLLWISE_FILL_FRESH=1 ROLLWISE_OFF=plain-kernels $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
-	ROLLWISE_FILL_FRESH=1 NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
+	MALLOC_PERTURB_=1 $(PYTEST)
+	MALLOC_PERTURB_=1 ROLLWISE_OFF=plain-kernels $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
+	MALLOC_PERTURB_=1 NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
 
 # The tests marked large, then the answers. LARGE="--only NAME,NAME" takes some of tests/large_answers.toml.
 test-large: $(VENV)/ready

@@ -6,11 +6,9 @@ import gc
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import settings
 
-from rollwise.machine import large_pages
 from rollwise.machine.switches import jit_disabled
 
 # Every answer is found anew, and compiled rules aren't those of the user's own cache.
@@ -29,26 +27,6 @@ settings.load_profile("usual")
 def examples(many: int) -> int:
     """The number of examples in this profile, for a test that tries so many in the usual one."""
     return many * settings.default.max_examples // USUAL
-
-
-def fill_whatever_is_empty() -> None:
-    """Have NumPy fill what it gives out as empty (see `rollwise.machine.large_pages.FILL_FRESH`).
-
-    Kernels that are compiled get their own arrays from Numba, so this reaches them only
-    where the JIT is off.
-    """
-    for name in ("empty", "empty_like"):
-        plain = getattr(np, name)
-
-        def filled(*arguments, plain=plain, **named):
-            array = plain(*arguments, **named)
-            return large_pages.fill_fresh(array) if array.dtype.kind in "fiub" else array
-
-        setattr(np, name, filled)
-
-
-if large_pages.FILL_FRESH and jit_disabled():
-    fill_whatever_is_empty()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -83,7 +61,6 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for kept in vars(module).values():
         if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:
             kept.cache_clear()
-    large_pages.release()
     gc.collect()
 
 

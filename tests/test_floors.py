@@ -106,7 +106,7 @@ def test_play_knows_of_no_terminal():
     "path", sorted((ROOT / "kernels").glob("*.py")), ids=lambda path: path.name
 )
 def test_kernels_import_only_numpy_and_numba(path):
-    # llvmlite is Numba's own; an array in large pages is NumPy's; compiled code is kept somewhere
+    # llvmlite is Numba's own; compiled code is kept somewhere
     allowed = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
     for name in imports_of(path.read_text()):
         inside = name.startswith(("rollwise.kernels", "rollwise.machine"))

@@ -11,10 +11,10 @@ import pytest
 HOLES = """
 import sys
 import numpy as np
-from rollwise.machine import heap
+from rollwise.machine import memory_limits
 
 if sys.argv[1] == "mapped":
-    heap.map_large_arrays()
+    memory_limits.map_large_arrays()
 del (large := [np.ones(30 << 17)])[:]  # 30 MB: from now on the C library maps larger ones only
 stay, go = [], []
 for _ in range(64):

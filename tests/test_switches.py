@@ -11,11 +11,11 @@ import threading
 import pytest
 
 from rollwise.errors import UsageError
-from rollwise.machine import large_pages, switches
+from rollwise.machine import switches
 from rollwise.machine.pipeline import Source, Stage, pipeline
 
 GAME = ["solve", "pig", "target=12", "--mode", "compiled", "--json"]
-FAST = ["large-pages", "second-core", "garbage"]  # nothing is compiled anew without them
+FAST = ["second-core", "garbage"]  # nothing is compiled anew without them
 
 
 def solved(off: str) -> subprocess.CompletedProcess[str]:
@@ -45,28 +45,25 @@ def test_answers_are_the_same_where_all_is_compiled_anew_without_any_trick():
 
 
 def test_a_trick_that_is_none_is_refused_in_a_line():
-    done = solved("large-pages,prefetsch")
+    done = solved("second-core,first-uze")
     assert done.returncode == 2
-    assert done.stderr.startswith("rollwise: ROLLWISE_OFF: there is no trick 'prefetsch'")
+    assert done.stderr.startswith("rollwise: ROLLWISE_OFF: there is no trick 'first-uze'")
     assert len(done.stderr.splitlines()) == 1
     assert all(trick in done.stderr for trick in switches.TRICKS)
 
 
 def test_what_is_read_from_the_environment(monkeypatch):
     read = switches.turned_off.__wrapped__
-    for text, off in (("", set()), (" , ", set()), ("prefetch, garbage,", {"prefetch", "garbage"})):
+    for text, off in (
+        ("", set()),
+        (" , ", set()),
+        ("garbage, first-use,", {"garbage", "first-use"}),
+    ):
         monkeypatch.setenv("ROLLWISE_OFF", text)
         assert read() == off
-    monkeypatch.setenv("ROLLWISE_OFF", "Prefetch")
-    with pytest.raises(UsageError, match="no trick 'Prefetch'"):
+    monkeypatch.setenv("ROLLWISE_OFF", "Garbage")
+    with pytest.raises(UsageError, match="no trick 'Garbage'"):
         read()
-
-
-def test_without_large_pages_arrays_are_plain(monkeypatch):
-    large_pages.release()
-    monkeypatch.setattr(large_pages, "IN_USE", False)
-    assert large_pages.full(1 << 20, 3.0).base is None
-    assert large_pages.waiting_bytes() == 0
 
 
 def test_without_the_second_core_all_is_done_on_the_first(monkeypatch):

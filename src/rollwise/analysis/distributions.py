@@ -31,7 +31,7 @@ from rollwise.graph.endings import regroup
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import Action
 from rollwise.kernels import by_score as kernels
-from rollwise.machine.large_pages import memory_of_machine
+from rollwise.machine.memory_limits import memory_of_machine
 from rollwise.recursion.endless import endless_states, require_ending
 
 MOST_SWEEPS = 100_000

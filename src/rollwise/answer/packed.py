@@ -24,7 +24,7 @@ from rollwise.graph import THROW, title_of
 from rollwise.graph.lotteries import Lotteries
 from rollwise.kernels.chances import UNIT, are_whole, scale
 from rollwise.kernels.intervals import Weights, mark_ending, sweep_intervals
-from rollwise.machine import large_pages, memory_limits
+from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
 
 if TYPE_CHECKING:
@@ -120,7 +120,6 @@ class Packed:
         answers.count(begin, _facts(layer), {})
         answers.prove(begin, end)
         del bounds, low, high, values, off
-        large_pages.release()  # the next layer may need far less
         self._seconds["solve"] += time.perf_counter() - began
         report_up_to(self._progress, "solving", self._layers, end)
 
@@ -157,7 +156,6 @@ class Packed:
         rounding = sweeps.rounding()
         values, off = found.likely_errors(rounding, answers.bounds_of(layer.border))
         del found
-        large_pages.release()
         sweeps.bounds = self._bounds(layer)
         np.subtract(values, off, out=sweeps.bounds[:n, 0])
         np.add(values, off, out=sweeps.bounds[:n, 1])
@@ -171,7 +169,7 @@ class Packed:
     def _bounds(self, layer: PackedLayer) -> NDArray[np.float64]:
         """Room for the bounds of a layer, and behind it those of the border: (n, 2)."""
         n = layer.end - layer.begin
-        bounds = large_pages.empty((n + len(layer.border), 2))
+        bounds = np.empty((n + len(layer.border), 2))
         values, off = self._answers.values_of(layer.border), self._answers.bounds_of(layer.border)
         low, high = bounds[n:].T
         np.nextafter(np.subtract(values, off, out=low), -np.inf, out=low)

@@ -55,7 +55,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.chosen import Rows, walk
 from rollwise.kernels.intervals import Weights
-from rollwise.machine import large_pages, memory_limits
+from rollwise.machine import memory_limits
 from rollwise.machine.deadlines import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.numbers.randomness import stream
@@ -265,7 +265,6 @@ class PackedLengths:
             self._kept[begin] = kept
         del sweeps
         self._prove(layer, lists, lotteries, found, moved)
-        large_pages.release()
         report_up_to(self._progress, "solving", self._layers, end)
 
     def _is_over(self, clock: Clock, left: float = 0.0) -> bool:
@@ -408,7 +407,7 @@ class _Claims:
     ) -> None:
         self._layer, self._lists, self._lotteries, self._found = layer, lists, lotteries, found
         self._longest, self._sign = float(np.abs(found).max()), sign
-        self._bounds = large_pages.empty((len(found), 2))
+        self._bounds = np.empty((len(found), 2))
 
     def below(self, later: float, fall: float) -> float:
         """A share that lengths are too large by at most, and that is proved.

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.chosen import Chances, Rows, choose, evaluate, largest_change, room_for_rows
 from rollwise.kernels.intervals import Block, Weights
-from rollwise.machine import large_pages
 from rollwise.machine.pipeline import on_both_cores
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class PackedSweeps:
         self.n_known = self.n + len(later)
         self.chances = _chances(lists, lotteries)
         n_outcomes = sum(len(block.next_state) for _, block in layer.blocks)
-        values = large_pages.zeros(self.n_known + len(lotteries.payoff))
+        values = np.zeros(self.n_known + len(lotteries.payoff))
         values[self.n : self.n_known] = later
         values[self.n_known :] = np.where(lotteries.passes, 0.0, lotteries.payoff)
         self.pieces = self._pieces(layer.blocks)
@@ -109,8 +108,8 @@ class PackedSweeps:
         indptrs = [room_for_rows(block, chances.list_indptr, chances.indptr) for _, block in blocks]
         ends = np.cumsum([0, *(int(indptr[-1]) for indptr in indptrs)]).tolist()
         few = len(chances.coefficient) <= 1 << 8
-        code = large_pages.empty(ends[-1], np.uint8 if few else np.uint16)
-        place = large_pages.empty(ends[-1], np.int32)
+        code = np.empty(ends[-1], np.uint8 if few else np.uint16)
+        place = np.empty(ends[-1], np.int32)
         return [
             Piece(first, block, Rows(indptr, code[begin:end], place[begin:end]))
             for (first, block), indptr, begin, end in zip(

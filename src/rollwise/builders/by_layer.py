@@ -26,7 +26,7 @@ from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
 from rollwise.kernels.intervals import Block
-from rollwise.machine import heap, large_pages
+from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import on_both_cores
 from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import how_many
@@ -175,7 +175,7 @@ class Layers:
         begin, end = self.indptr[layer : layer + 2].tolist()
         n = end - begin
         if n > LARGE:
-            heap.map_large_arrays()
+            memory_limits.map_large_arrays()
         bench = self._benches[0]
         explorer = self._begun(bench, begin, end)
         blocks, place, size = [], 0, FIRST_BLOCK
@@ -186,8 +186,6 @@ class Layers:
             self._compare(layer, arrays, explorer, begin + place)
             blocks.append((place, packed(arrays)))
             explorer.forget()
-            if n > LARGE:
-                large_pages.release()  # of arrays that had to grow
             each = len(arrays.outcome_state) / (stop - place)
             place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
         arrays = explorer.arrays().copied()
@@ -363,7 +361,6 @@ def _end(bench: Workbench, n: int) -> None:
     """Give the workspace back, where `n` states are many."""
     if n > LARGE:
         bench.put_away()
-        large_pages.release()
 
 
 def _at_once(turns: Turns) -> int:
@@ -446,7 +443,6 @@ def find_layers(
         walk.run(progress, None if journal is None else journal.note)
     except MemoryError as error:
         raise _no_memory(rules, walk, in_folder=rows is not None) from error
-    large_pages.release()  # of tables and arrays that had to grow
     number = {key: i for i, key in enumerate(walk.progress)}
     reached = np.array(walk.progress, np.int64)
     return Layers(

@@ -9,7 +9,7 @@ import numpy as np
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import TooManyStates
 from rollwise.machine import memory_limits
-from rollwise.machine.large_pages import memory_of_machine
+from rollwise.machine.memory_limits import memory_of_machine
 from rollwise.numbers.sizes import in_bytes
 
 MAX_STATES = 10_000_000

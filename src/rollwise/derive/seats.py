@@ -27,7 +27,6 @@ from rollwise.errors import UsageError
 from rollwise.graph import Lotteries, StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.kernels import seats as kernels
-from rollwise.machine import large_pages
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ class Seats:
         list of (n_before,) float64
             One a seat: where it is to move.
         """
-        everywhere = large_pages.full(self.n_seats * self.n_before, np.nan)
+        everywhere = np.full(self.n_seats * self.n_before, np.nan)
         everywhere[self.key] = values
         return np.split(everywhere, self.n_seats)
 
@@ -162,15 +161,15 @@ def take_seats(
     most_states = n_seats * n
     most_actions = sum(int(np.count_nonzero(c)) if len(c) else graph.n_actions for c in chances)
     n_fields = graph.states.shape[1]
-    key = large_pages.empty(most_states, np.int32)
-    action = large_pages.empty(most_actions, np.int32)
+    key = np.empty(most_states, np.int32)
+    action = np.empty(most_actions, np.int32)
     seated = kernels.Seated(
-        large_pages.empty((most_states, n_fields + (n_seats == 2)), np.int32),
-        large_pages.empty(most_states + 1, np.int64),
-        large_pages.empty(most_actions, np.int32),
-        large_pages.empty(most_actions, np.int32),
-        large_pages.empty(most_actions + 1, np.int64),
-        large_pages.empty(n_seats * graph.n_outcomes, np.int32),
+        np.empty((most_states, n_fields + (n_seats == 2)), np.int32),
+        np.empty(most_states + 1, np.int64),
+        np.empty(most_actions, np.int32),
+        np.empty(most_actions, np.int32),
+        np.empty(most_actions + 1, np.int64),
+        np.empty(n_seats * graph.n_outcomes, np.int32),
     )
     n_states, n_actions, n_outcomes = kernels.take_seats(
         begin,
@@ -185,7 +184,7 @@ def take_seats(
         graph.outcome_state,
         graph.lotteries.indptr,
         graph.lotteries.passes,
-        large_pages.full(most_states, -1, np.int32),
+        np.full(most_states, -1, np.int32),
         key,
         action,
         seated,

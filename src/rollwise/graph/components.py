@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.machine import large_pages
-
 if TYPE_CHECKING:
     from rollwise.kernels.components import Walk
 
@@ -61,22 +59,22 @@ class Components:
         from rollwise.kernels import components as kernels
 
         n = len(action_indptr) - 1
-        order = large_pages.empty(n, np.int32)
-        position = large_pages.full(n, kernels.NOT_MET, np.int32)
-        components = cls(order, large_pages.zeros(n + 1, np.int64), position)
+        order = np.empty(n, np.int32)
+        position = np.full(n, kernels.NOT_MET, np.int32)
+        components = cls(order, np.zeros(n + 1, np.int64), position)
         components.indptr = components._indptr[:1]
 
         def walk() -> Walk:
             edges = np.uint32 if len(outcome_state) < 2**32 else np.uint64
-            first_edge = large_pages.empty(n + 1, edges)
+            first_edge = np.empty(n + 1, edges)
             first_edge[:] = outcome_indptr[action_indptr]
             return kernels.Walk(
                 outcome_state=outcome_state,
                 first_edge=first_edge,
-                waiting=large_pages.empty(n, np.uint32),
-                path=large_pages.empty(n, np.uint32),
-                path_number=large_pages.empty(n, np.int32),
-                path_edge=large_pages.empty(n, edges),
+                waiting=np.empty(n, np.uint32),
+                path=np.empty(n, np.uint32),
+                path_number=np.empty(n, np.int32),
+                path_edge=np.empty(n, edges),
                 counters=np.zeros(kernels.COUNTERS, np.int64),
             )
 

@@ -1,12 +1,17 @@
-"""Limits of memory that a process was given (``ulimit -v``, ``ulimit -d``).
+"""Memory: of the machine, the limits of this process (``ulimit -v``, ``ulimit -d``), and the heap.
 
 LLVM, with which Numba compiles, ends the process where it gets no memory, and says nothing. So
 what is left is looked at before it is needed.
+
+The heap of the C library keeps freed memory in holes between arrays that stay. Where arrays of some
+megabytes come and go, these holes were a quarter of the memory of a large layer.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +26,29 @@ TO_LOAD_NUMBA = 250_000_000
 TO_COMPILE = 420_000_000
 # Memory of its own that Polars takes, and address space that its threads reserve.
 POLARS_OWN, POLARS_SPACE = 150_000_000, 1_100_000_000
+
+MAP_FROM = 1 << 20  # bytes
+M_MMAP_THRESHOLD = -3  # of <malloc.h>
+
+
+def memory_of_machine() -> int:
+    """Bytes of memory that the machine has, or 0 where it doesn't say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+def map_large_arrays() -> None:
+    """Have arrays from a megabyte on mapped by themselves, so that they are gone when freed.
+
+    It lasts as long as the process. Where the C library isn't glibc, nothing changes.
+    """
+    if sys.platform != "linux":
+        return
+    library = ctypes.CDLL(None)
+    if hasattr(library, "gnu_get_libc_version"):
+        library.mallopt(M_MMAP_THRESHOLD, MAP_FROM)
 
 
 def limit(most_bytes: int) -> None:

@@ -1,6 +1,6 @@
 """Switches that turn tricks of the machine room off: to measure them, or to look for a fault.
 
-``ROLLWISE_OFF=large-pages,prefetch`` in the environment turns off two of them. Answers stay the
+``ROLLWISE_OFF=second-core,garbage`` in the environment turns off two of them. Answers stay the
 same; the time that they take doesn't. ``python -m benchmarks --only tricks`` measures each.
 """
 
@@ -14,11 +14,9 @@ from rollwise.errors import UsageError
 VARIABLE = "ROLLWISE_OFF"
 TRICKS = {
     "plain-kernels": "loops over small arrays are interpreted, not compiled",
-    "large-pages": "arrays in large pages, whose memory is used again",
     "prefetch": "loops with random access ask for memory ahead",
     "second-core": "pieces of a graph go through the stages of solving on two cores, and rules of "
     "thumb are scored on two",
-    "listers": "rules written as generators are compiled as functions that fill a list",
     "kernel-cache": "compiled code is kept on disk",
     "first-use": "a second process compiles what solves, on the first use on a machine",
     "garbage": "commands put off Python's search for garbage",

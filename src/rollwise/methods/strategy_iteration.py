@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from rollwise.graph import StateGraph
 from rollwise.kernels.reorder import scatter
 from rollwise.kernels.solving import EPSILON
-from rollwise.machine import large_pages
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 from rollwise.recursion.endless import endless_states
@@ -88,7 +87,7 @@ class Solver:
         self._minimizes = graph.objective == "minimize"  # then it looks for the negatives
         self._search = Search(arranged, -border if self._minimizes else border)
         self._components, self._progress = arranged.components, progress
-        self.values = large_pages.empty(graph.n_states)
+        self.values = np.empty(graph.n_states)
         self.in_order = self._search.values
         if self._minimizes:
             self.in_order = 0.0 - self._search.values  # unlike its negative, never -0.0

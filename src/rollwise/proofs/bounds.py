@@ -20,7 +20,6 @@ from rollwise.graph.endings import end_components
 from rollwise.kernels import bounds as kernels
 from rollwise.kernels.chances import UNIT, chances_of
 from rollwise.kernels.reorder import scatter
-from rollwise.machine import large_pages
 from rollwise.machine.pipeline import on_both_cores
 from rollwise.proofs.check import Verdict, check
 from rollwise.proofs.check_endless import check_settled
@@ -186,14 +185,14 @@ class Bounding:
         # states that add next to nothing of their own in a component where others add much.
         most_outcomes = int(np.diff(graph.lotteries.indptr).max())
         larger = 1 + 1e-9 + 16 * most_outcomes * UNIT
-        self._terms = large_pages.empty(graph.n_actions)
+        self._terms = np.empty(graph.n_actions)
         self._errors = arranged.with_terms(
             self._terms, larger * np.abs(arranged.arranged.coefficient)
         )
-        self._chosen = large_pages.empty(graph.n_states, np.uint32)
-        self._bounds = large_pages.empty(graph.n_states + graph.n_border)  # as states are numbered
+        self._chosen = np.empty(graph.n_states, np.uint32)
+        self._bounds = np.empty(graph.n_states + graph.n_border)  # as states are numbered
         self._bounds[graph.n_states :] = self._border_bounds
-        self._ranks = large_pages.empty(graph.n_states + graph.n_border, np.int32)
+        self._ranks = np.empty(graph.n_states + graph.n_border, np.int32)
         self._ranks[graph.n_states :] = -1
         self._begin(0)
 
@@ -259,7 +258,7 @@ class Bounding:
 
     def in_order(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states by position, and those of the border behind them."""
-        placed = large_pages.empty(self._graph.n_states)
+        placed = np.empty(self._graph.n_states)
         scatter(0, self._graph.n_states, values, self._arranged.components.position, placed)
         return self.with_border(placed)
 

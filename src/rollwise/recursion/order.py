@@ -19,7 +19,6 @@ from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels.recursion import Arranged
-from rollwise.machine import large_pages
 
 # Pieces of the work: some of them, for two cores to share it, and none so small that handing
 # it over takes longer than doing it.
@@ -49,7 +48,7 @@ class Recursion:
     ) -> None:
         self.components, self.arranged = components, arranged
         self.n_states = len(components.order)
-        self.ranks = large_pages.empty(len(components.order), np.int32) if ranks is None else ranks
+        self.ranks = np.empty(len(components.order), np.int32) if ranks is None else ranks
 
     @classmethod
     def of_values(cls, graph: StateGraph) -> Recursion:
@@ -85,16 +84,16 @@ class Arranging(Recursion):
         constant, coefficient, goes_on = _of_lotteries(graph.lotteries)
         n, n_actions = graph.n_states, graph.n_actions
         arranged = Arranged(
-            large_pages.empty(n + 1, np.uint32),
-            large_pages.empty(n_actions),
-            large_pages.empty(n_actions, np.uint32),
-            large_pages.empty(n_actions + 1, np.uint32),
-            large_pages.empty(graph.n_outcomes, np.uint32),
+            np.empty(n + 1, np.uint32),
+            np.empty(n_actions),
+            np.empty(n_actions, np.uint32),
+            np.empty(n_actions + 1, np.uint32),
+            np.empty(graph.n_outcomes, np.uint32),
             goes_on,
             coefficient,
-            large_pages.empty(n, np.uint8),
-            large_pages.empty(n, np.uint32),
-            large_pages.empty(n, np.uint32),
+            np.empty(n, np.uint8),
+            np.empty(n, np.uint32),
+            np.empty(n, np.uint32),
         )
         arranged.action_indptr[0] = arranged.outcome_indptr[0] = 0
         super().__init__(graph.components_so_far, arranged)

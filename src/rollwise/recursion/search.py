@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels import solving
 from rollwise.kernels.evaluating import Condensed
-from rollwise.machine import large_pages
 from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.machine.second_process import wait_until_done
 from rollwise.recursion.order import Recursion
@@ -68,13 +67,13 @@ class Search:
     ) -> None:
         n = recursion.n_states
         self.recursion, self.tolerance = recursion, tolerance
-        self.values = large_pages.zeros(n + len(border))
+        self.values = np.zeros(n + len(border))
         self.values[n:] = border
         self.done = self.sweeps = 0
         self.converged = True
         self._known = chosen is not None
         self._large_feedback = False  # of a component that was met
-        self.chosen = large_pages.zeros(n, np.uint32) if chosen is None else chosen
+        self.chosen = np.zeros(n, np.uint32) if chosen is None else chosen
         self._workspace = workspace_for(0, 0)
 
     def run(

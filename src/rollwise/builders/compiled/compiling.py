@@ -22,7 +22,6 @@ from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
 from rollwise.builders.compiled.record import new_call
 from rollwise.builders.rules import Rules
 from rollwise.kernels.calls import ROOTS
-from rollwise.machine import large_pages
 from rollwise.machine.interrupts import heard
 
 ROOTS_LISTED_AT_ONCE = 10_000_000
@@ -62,7 +61,7 @@ class CompiledRules:
         start = rules.layout.numbers(rules.checked(rules.start, "start()"))
         # Memory that isn't written to costs nothing. Where there are more, they are counted first.
         room = min(most, ROOTS_LISTED_AT_ONCE)
-        rows = large_pages.empty((room + 1, len(rules.field_names)), np.int32)
+        rows = np.empty((room + 1, len(rules.field_names)), np.int32)
         rows[0] = start
         for _ in range(2):
             call["rows"], call["room"] = rows[1:].ctypes.data, len(rows) - 1
@@ -73,7 +72,7 @@ class CompiledRules:
                 raise rules.too_many_roots(most)
             if found < len(rows):
                 break
-            rows = large_pages.empty((found + 1, len(rules.field_names)), np.int32)
+            rows = np.empty((found + 1, len(rules.field_names)), np.int32)
             rows[0] = start
         del alive
         return rows[: found + 1]

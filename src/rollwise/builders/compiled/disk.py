@@ -53,7 +53,7 @@ class RulesCache:
 
     def __init__(self, key: str) -> None:
         kept = folder() if switches.is_on("kernel-cache") else None
-        name = switches.mark(f"{key}-{compiled_by()}", "prefetch", "listers")
+        name = switches.mark(f"{key}-{compiled_by()}", "prefetch")
         self._path = None if kept is None else kept / f"{name}.rules"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:

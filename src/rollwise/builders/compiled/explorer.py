@@ -29,7 +29,6 @@ from rollwise.errors import RollwiseError, RulesDiffer, RulesError
 from rollwise.game import LEAST_PAYOFF
 from rollwise.kernels import explore
 from rollwise.kernels.calls import EXPAND, QUESTION
-from rollwise.machine import large_pages
 from rollwise.machine.interrupts import LOOK, heard
 from rollwise.numbers.shares import SMALLEST
 
@@ -160,7 +159,7 @@ class Explorer:
         """
         room, is_outside = len(self.graph.states), self._within.is_outside
         if len(is_outside) < room:
-            is_outside = large_pages.empty(room, np.bool_)
+            is_outside = np.empty(room, np.bool_)
         self._within = explore.Within(question.answer, question.call, wanted, is_outside)
 
     @property

@@ -1,7 +1,7 @@
 """Generators of a game's rules as functions that write down what they yield.
 
-Numba keeps the variables of a generator in memory from one value to the next, and jumps to
-where it left off. A *lister* is the same code with the statements that write a value down
+Numba compiles no ``yield from``, and keeps the variables of a generator in memory from one value
+to the next. A *lister* is the same code with the statements that write a value down
 where the generator yields one. It is made from the source; where there is none, or it
 doesn't say what the generator does, the lister runs the generator.
 """
@@ -14,8 +14,6 @@ import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
-
-from rollwise.machine import switches
 
 Function = Callable[..., Any]
 
@@ -65,7 +63,7 @@ def running(generator: Function, writing: Writing) -> Function:
 
 def rewritten(generator: Function, writing: Writing) -> Function | None:
     """As `running`, but with the generator's own code; None where that can't be rewritten."""
-    if not switches.is_on("listers") or not inspect.isgeneratorfunction(generator):
+    if not inspect.isgeneratorfunction(generator):
         return None
     code = generator.__code__
     definition = _definition(generator)

@@ -9,7 +9,6 @@ import numpy as np
 from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST
 from rollwise.kernels import state_tables as kernels
-from rollwise.machine import large_pages
 
 # A dense table takes a place for every state in the box of the fields; it is used
 # while the box is at most this many places, or this many for each state found.
@@ -97,7 +96,7 @@ class StateTable:
             dtype = array.dtype
             del array
             self.lookup = NO_LOOKUP  # so the old one is gone before there is another
-            array = large_pages.empty(size, dtype)
+            array = np.empty(size, dtype)
         array.view(np.int8).fill(-1)
         return array
 

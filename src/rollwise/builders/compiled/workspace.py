@@ -6,14 +6,13 @@ import numpy as np
 
 from rollwise.kernels.explore import BATCH, RECENT, Buffers, GraphArrays
 from rollwise.kernels.lotteries import LotteryTable, enter_lotteries
-from rollwise.machine import large_pages
 
 
 def roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
     """The array with room for `rows`; memory past the used part is not touched."""
     if len(array) >= rows:
         return array
-    grown = large_pages.empty((rows, *array.shape[1:]), array.dtype)
+    grown = np.empty((rows, *array.shape[1:]), array.dtype)
     grown[:used] = array[:used]
     return grown
 
@@ -60,13 +59,13 @@ def new_buffers(call: np.ndarray, most: int, n_fields: int, throws: bool) -> Buf
 def new_graph_arrays(rows: int, n_fields: int, throws: bool) -> GraphArrays:
     """Room for a number of states. What is never touched takes no memory."""
     graph = GraphArrays(
-        states=large_pages.empty((rows, n_fields), np.int32),
-        state_throws=large_pages.empty(rows if throws else 0, np.int32),
-        action_indptr=large_pages.empty(rows + 1, np.int64),
-        action_label=large_pages.empty(2 * rows, np.int32),
-        action_lottery=large_pages.empty(2 * rows, np.int32),
-        outcome_indptr=large_pages.empty(2 * rows + 1, np.int64),
-        outcome_state=large_pages.empty(8 * rows, np.int32),
+        states=np.empty((rows, n_fields), np.int32),
+        state_throws=np.empty(rows if throws else 0, np.int32),
+        action_indptr=np.empty(rows + 1, np.int64),
+        action_label=np.empty(2 * rows, np.int32),
+        action_lottery=np.empty(2 * rows, np.int32),
+        outcome_indptr=np.empty(2 * rows + 1, np.int64),
+        outcome_state=np.empty(8 * rows, np.int32),
     )
     graph.action_indptr[0] = graph.outcome_indptr[0] = 0
     return graph

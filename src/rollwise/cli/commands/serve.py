@@ -12,7 +12,7 @@ from rollwise.cli.app import app
 from rollwise.cli.commands.play import HistoryOption
 from rollwise.cli.streams import system_error
 from rollwise.errors import NotServed, UsageError
-from rollwise.machine.large_pages import memory_of_machine
+from rollwise.machine.memory_limits import memory_of_machine
 
 MOST_MEMORY = 1_000_000  # GB
 
