@@ -34,7 +34,7 @@ class Offers(Pig):
     """A game whose rule sheet offers a feature."""
 
     def features(self, s):
-        return {"lead": s.banked + s.turn - s.rival}
+        return {"lead": s.banked + s.turn - s.rivals[0]}
 
 
 RULES = [

@@ -43,7 +43,7 @@ def seat_claims_of(found: Any) -> Claims:
 
     def mixture(state: Any, throw: Any) -> dict[int, float]:
         thrown = () if throw is None else throw if isinstance(throw, tuple) else (throw,)
-        return profile[numbers_of(state), thrown]
+        return profile[numbers_of(game, state), thrown]
 
     places = list(map(tuple, graph.states[:n].tolist()))
     columns = (found.values, found.error_bounds, found.deviation_gains)
@@ -84,7 +84,7 @@ def test_a_profile_of_three_players_is_proved(typed):
     assert check_rules(game, claims) == ""
     no_gain = dict.fromkeys(claims.values, (0.0,) * 3)
     assert check_rules(game, Claims(claims.values, claims.bounds, no_gain, claims.profile))
-    place = numbers_of(game.start())
+    place = numbers_of(game, game.start())
     value, bound = claims.values[place], max(claims.bounds[place])
     moved = (value[0] + 3 * bound, value[1] - 3 * bound, value[2])
     assert check_rules(game, with_value(claims, place, moved))
@@ -104,7 +104,7 @@ def test_a_fixed_point_that_endless_play_does_not_reach_is_no_proof():
 def test_a_missing_position_and_a_missing_bound_are_faults():
     game = game_of("piglet target=3")
     claims = claims_of(rollwise.solve(game))
-    place = numbers_of(game.start())
+    place = numbers_of(game, game.start())
     fewer = {key: value for key, value in claims.values.items() if key != place}
     assert "nothing is claimed of" in check_rules(game, Claims(fewer, claims.bounds))
     vague = Claims(claims.values, {**claims.bounds, place: (float("inf"),)})

@@ -300,7 +300,7 @@ class Sinking(SuperSix):
     """Lowers its progress in a late layer."""
 
     def progress(self, s: Any) -> int:
-        gone = self.sticks - s.lid - s.mine - s.theirs
+        gone = self.sticks - s.lid - s.mine - s.others[0]
         return 0 if gone == 15 else gone
 
 

@@ -18,7 +18,6 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import (
     EndlessPlay,
     ForMorePlayers,
-    ParameterError,
     PolicyError,
     RulesError,
     SolutionFileError,
@@ -28,8 +27,8 @@ from rollwise.game import DRAW, LOSE, PASS, WIN, Game, is_over, payoff_of, seats
 from rollwise.games import create, find
 from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
-from rollwise.games.pig import Pig, PigForMore
-from rollwise.games.super_six import SuperSix, SuperSixForMore
+from rollwise.games.pig import Pig
+from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
 from rollwise.kernels.learning_seats import learn_games
 from rollwise.many.learning import learn_seats
@@ -152,33 +151,24 @@ def test_it_is_what_a_naive_program_finds(game):
 
 @pytest.mark.parametrize("must_bank", [False, True])
 def test_with_two_players_it_is_the_value_of_the_game(must_bank):
-    found = rollwise.equilibrium(PigForMore(9, must_bank=must_bank, players=2))
+    found = rollwise.equilibrium(Pig(9, must_bank=must_bank))
     known = rollwise.solve(Pig(9, must_bank=must_bank))
     for s in range(known.graph.n_states):
         banked, rival, turn = known.graph.row(s)
-        values = found.values[found.find((banked, (rival,), turn))]
+        values = found.values[found.find((banked, rival, turn))]
         assert values[0] == pytest.approx((1 + known.values[s]) / 2, abs=1e-12)
 
 
 @pytest.mark.parametrize("version", ["", "one_each", "take_all", "bottom"])
 def test_super_six_with_two_players_is_super_six(version):
     version = {version: True} if version else {}
-    found = rollwise.equilibrium(SuperSixForMore(6, players=2, **version))
+    found = rollwise.equilibrium(SuperSix(6, **version))
     known = rollwise.solve(SuperSix(6, **version))
     assert found.win_probabilities[0] == pytest.approx(known.win_probability, abs=1e-12)
 
 
-def test_a_game_made_from_one_for_two_is_for_two():
-    class Mine(Pig):
-        pass
-
-    assert Mine(5).players == 2
-    with pytest.raises(ParameterError, match="for two players, not 3"):
-        Mine(5, players=3)
-
-
 def test_a_policy_a_seat_with_two_is_what_evaluate_says():
-    table = Players.of(PigForMore(12, players=2))
+    table = Players.of(Pig(12))
     seated = [table.find(name) for name in ("hold-at-20", "random")]
     there = rollwise.evaluate(Pig(12), "hold-at-20", "random")
     found = evaluate_seats(table.graph, seated)
@@ -362,7 +352,7 @@ def test_best_responses():
 
 def test_against_all_others():
     """With two it is the game itself; with three the least that one can be made to have."""
-    two = respond_to_all(build_seats(PigForMore(8, players=2)), ADVERSARIES)
+    two = respond_to_all(build_seats(Pig(8)), ADVERSARIES)
     known = rollwise.solve(Pig(8)).win_probability
     assert two.best == pytest.approx((known, 1 - known), abs=1e-12)
     graph = build_seats(Pig(5, 3, players=3))

@@ -34,7 +34,7 @@ class Banks(Pig):
     """By both banks: their order says who moves, and isn't in it."""
 
     def progress(self, s: Turn) -> tuple[int, ...]:
-        return min(s.banked, s.rival), max(s.banked, s.rival)
+        return min(s.banked, s.rivals[0]), max(s.banked, s.rivals[0])
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Mine(Pig):
     """By what the mover has, which becomes what the other has."""
 
     def progress(self, s: Turn) -> tuple[int, ...]:
-        return s.banked, s.rival
+        return s.banked, s.rivals[0]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Tens(SuperSix):
     """By tens and ones that are large and below zero."""
 
     def progress(self, s: Sticks) -> tuple[int, ...]:
-        gone = self.sticks - s.lid - s.mine - s.theirs
+        gone = self.sticks - s.lid - s.mine - s.others[0]
         return gone // 10 - 5, 10**17 * gone, 7
 
 
@@ -73,7 +73,7 @@ class Odd(Pig):
     def progress(self, s: Turn) -> Any:
         if self.text:
             return s.banked, "x"
-        return (0, 0) if s.banked + s.rival == 0 else (0, 0, 0)
+        return (0, 0) if s.banked + s.rivals[0] == 0 else (0, 0, 0)
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
@@ -95,8 +95,8 @@ def test_as_from_the_whole_graph(game: Game, plain: Game) -> None:
     every = np.arange(len(number))
     assert np.array_equal(found.numbers_of(np.asarray(found.states)), every)
     assert [found.find(row) for row in found.states[:5].tolist()] == every[:5].tolist()
-    state_type = type(game.start())
-    rows = [game.progress(state_type(*row)) for row in found.states.tolist()]
+    state = Rules(game).layout.state
+    rows = [game.progress(state(row)) for row in found.states.tolist()]
     told = np.repeat(found.progress, np.diff(found.layers), axis=0).tolist()
     assert [tuple(row) for row in told] == rows
     sums = found.progress.sum(axis=1).tolist()
@@ -143,9 +143,9 @@ def test_a_number_that_falls_while_the_sum_grows_is_refused() -> None:
 def test_progress_of_another_kind_is_refused() -> None:
     rules = Rules(Odd(12))
     with pytest.raises(RulesError, match=r"\(0, 0, 0\) in the state .* and \(0, 0\) at the start"):
-        rules.progress(Turn(3, 0, 0))
+        rules.progress(Turn(3, (0,), 0))
     with pytest.raises(RulesError, match=r"or a tuple of such numbers"):
-        Rules(Odd(12, text=True)).progress(Turn(3, 0, 0))
+        Rules(Odd(12, text=True)).progress(Turn(3, (0,), 0))
 
 
 @pytest.mark.parametrize("most", [1, progress.MOST_CODES])

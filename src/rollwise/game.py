@@ -304,49 +304,6 @@ def spoken(faces: Iterable[object]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def seat_more(game: Game, few: type[Game], more: type[Game], seats: int = 2) -> None:
-    """Give a game that was made for more players than its rules are for the rules for these.
-
-    For `__post_init__` of a game whose states have more fields with more players: the rules for
-    them are a class of their own, made from that for few, with the same parameters and name.
-
-    Parameters
-    ----------
-    seats : int
-        How many players the rules for few are for.
-
-    Raises
-    ------
-    ParameterError
-        The game is made from the one for few, and has no rules for more.
-    """
-    if game.players > seats:
-        known = {1: "one player", 2: "two players"}.get(seats, f"{seats} players")
-        take_rules(game, few, more, f"is for {known}, not {game.players}")
-
-
-def take_rules(game: Game, plain: type[Game], other: type[Game], refusal: str) -> None:
-    """Give a game the rules of a class that is made from its own.
-
-    For `__post_init__` of a game whose states have more fields with some option. The other class
-    has the same parameters and name.
-
-    Parameters
-    ----------
-    refusal : str
-        The message for another game made from the plain one, after its name.
-
-    Raises
-    ------
-    ParameterError
-        The game is made from the plain one, and has no rules for the option.
-    """
-    if not isinstance(game, other):
-        if type(game) is not plain:
-            raise ParameterError(f"{game.name} {refusal}")
-        object.__setattr__(game, "__class__", other)
-
-
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
     return bool(int(then) & ~GOES_ON)  # of NumPy's small whole numbers, too
@@ -453,6 +410,10 @@ class Game:
         Win a game of wins and losses (or get the most of a game for stakes, with any
         `payoff`), or get the largest or smallest expected total of the rewards of a
         solitaire game.
+    column_names : mapping
+        What numbers of a state are called that aren't called as their field: ``{"rivals.0":
+        "rival"}`` of two players. A field whose name is empty isn't used: it keeps its number of
+        the start, and tables have no column of it. A property may depend on `players`.
     action_names : sequence or mapping
         Names of the actions; an action without one is shown as its number.
     action_unit : (str, str)
@@ -477,6 +438,7 @@ class Game:
     else:  # without a note of its type, which would be its place if it is made a parameter
         players = 2
     objective: ClassVar[str] = "win"
+    column_names: ClassVar[Mapping[str, str]] = {}
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
     action_unit: ClassVar[Sequence[str]] = ()
     endless: ClassVar[str] = "forbidden"

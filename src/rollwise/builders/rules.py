@@ -36,7 +36,7 @@ from rollwise.game import (
 )
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
-from rollwise.graph.naming import title_of
+from rollwise.graph.naming import state_text, title_of
 
 Progress = int | tuple[int, ...]
 # Columns of the strategy table: no field may have such a name. In games with throws the columns
@@ -148,6 +148,11 @@ class Rules:
             )
         reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
         taken = [name for name in self.field_names if name in reserved]
+        if len(set(self.field_names)) < len(self.field_names):
+            raise RulesError(
+                f"{game.name}: two columns of its states have one name: "
+                f"{', '.join(self.field_names)}; see column_names"
+            )
         if taken:
             what = "what was thrown" if taken[0] == "throw" else "a column of the strategy table"
             raise RulesError(
@@ -219,7 +224,7 @@ class Rules:
     def layout(self) -> StateLayout:
         """How a state lies in arrays."""
         self.state_type  # noqa: B018 (which says what is wrong with a start that is no state)
-        return StateLayout.of(self.start)
+        return StateLayout.of(self.game, self.start)
 
     @cached_property
     def field_names(self) -> tuple[str, ...]:
@@ -434,8 +439,11 @@ class Rules:
 
     def is_plain(self, state: Any) -> bool:
         """Whether a state of the right type needs no further look: all fields small ints."""
-        if not self.layout.is_flat:
-            return False
+        layout = self.layout
+        if not layout.is_flat:
+            if not layout.fits(state):
+                return False
+            state = layout.numbers(state)
         return set(map(type, state)) == {int} and min(state) >= LEAST and max(state) <= MOST
 
     def checked(self, state: Any, where: str) -> Any:
@@ -446,8 +454,14 @@ class Rules:
                 f"{game.name}: {where} gives {shown(state)}, which isn't a {state_type.__name__} "
                 "like the start"
             )
-        names: tuple[str, ...] = state_type._fields  # type: ignore[attr-defined]
-        for name, field, size in zip(names, state, self.layout.sizes, strict=True):
+        names: tuple[str, ...] = self.layout.kind._fields
+        sizes, unused = self.layout.sizes, self.layout.unused
+        for name, field, size, kept in zip(names, state, sizes, unused, strict=True):
+            if kept is not None and field != kept:
+                raise RulesError(
+                    f"{game.name}: {where} gives {name}={shown(field)}; column_names says that it "
+                    f"isn't used, so it is {kept} as in start()"
+                )
             if size is None and not isinstance(field, tuple | list | dict | set):
                 continue
             if not isinstance(field, tuple) or len(field) != size:
@@ -602,8 +616,7 @@ class Rules:
         return numbers if isinstance(reached, tuple) else numbers[0]
 
     def state_text(self, state: Any) -> str:
-        fields = zip(self.state_type._fields, state, strict=True)  # type: ignore[attr-defined]
-        return ", ".join(f"{name}={field}" for name, field in fields)
+        return state_text(self.field_names, self.layout.numbers(state))
 
     def situation(self, row: Sequence[int]) -> Situation:
         """The situation of a row of a graph: the fields, and what was thrown if something was."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import ClassVar, NamedTuple
@@ -18,7 +18,6 @@ from rollwise.game import (
     policy,
     replaced,
     rule,
-    seat_more,
     shared_by,
 )
 
@@ -92,6 +91,12 @@ def after_move(s: Board, action: int) -> Board:
     if one > 0:
         s = climbed(s, one)
     return climbed(s, other)
+
+
+class Boards(NamedTuple):
+    mine: tuple[int, ...]  # steps climbed in the turns before, column by column
+    theirs: tuple[int, ...]  # those of the others, one after the other as they move
+    turn: tuple[int, ...]  # steps of this turn, which a bust loses
 
 
 @rule
@@ -176,6 +181,33 @@ def few_runners(board: Board, actions: Iterator[int]) -> int:
     return chosen
 
 
+@rule
+def seen(s: Boards, sides: int, shortest: int) -> Board:
+    """The mover's board, on which the columns of the others are full."""
+    banked, width, all_steps = s.mine, len(s.mine), (*s.mine, *s.theirs)
+    for place in range(width, len(all_steps)):
+        if all_steps[place] == length(place % width + 2, sides, shortest):
+            banked = replaced(banked, place % width, all_steps[place])
+    return Board(banked, s.turn)
+
+
+@rule
+def last_filled(all_steps: tuple[int, ...], width: int, sides: int, shortest: int) -> int:
+    """The win of those who have filled the most columns once all are full; AGAIN before."""
+    filled = [0][:0]
+    for first in range(0, len(all_steps), width):
+        full = 0
+        for place in range(width):
+            full += all_steps[first + place] == length(place + 2, sides, shortest)
+        filled.append(full)
+    if sum(filled) < width:
+        return AGAIN
+    most = max(filled)
+    for seat in range(len(filled)):
+        filled[seat] = 1 if filled[seat] == most else 0
+    return shared_by(filled)
+
+
 @dataclass(frozen=True)
 class CantStop(Game):
     """Throw four dice, split them into two pairs, and climb the columns of the two totals.
@@ -198,144 +230,33 @@ class CantStop(Game):
         COLUMNS, at_least=1, at_most=COLUMNS, variant=True, about="columns to fill"
     )
     players: int = parameter(1, at_least=1, at_most=MOST_PLAYERS, variant=True, about="players")  # type: ignore[misc]
-    objective: ClassVar = "minimize"
     action_names: ClassVar = names()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        seat_more(self, CantStop, CantStopForMore, 1)
+    @property
+    def objective(self) -> str:  # type: ignore[override]
+        """The fewest turns, or to be first."""
+        return "minimize" if self.players == 1 else "win"
 
-    def start(self) -> Board:
-        nothing = (0,) * (2 * self.sides - 1)
-        return Board(nothing, nothing)
+    @property
+    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
+        """A player who is alone has no others to tell the own steps from."""
+        if self.players > 1:
+            return {}
+        return {f"mine.{place}": f"banked.{place}" for place in range(2 * self.sides - 1)}
 
-    def throws(self, s: Board) -> Iterator[tuple[int, Throw]]:
-        for ways, shown in dice.faces(4, self.sides):
-            yield ways, (shown[0], shown[1], shown[2], shown[3])
-
-    def actions(self, s: Board, throw: Throw) -> Iterator[int]:
-        bust = True
-        for stop in moves(s, throw, self.sides, self.shortest):
-            bust = False
-            yield stop
-            if full_columns(after_move(s, stop), self.sides, self.shortest) < self.columns:
-                yield stop - 1
-        if bust:
-            yield BUST
-
-    def reward(self, s: Board, throw: Throw, action: int) -> float:
-        return 1.0 if action == BUST or stops(action) else 0.0
-
-    def outcomes(self, s: Board, throw: Throw, action: int) -> Iterator[tuple[int, int, Board]]:
-        nothing = s.banked
-        for place in range(len(s.banked)):
-            nothing = replaced(nothing, place, 0)
-        if action == BUST:
-            yield 1, AGAIN, Board(s.banked, nothing)
-        else:
-            after = after_move(s, action)
-            if full_columns(after, self.sides, self.shortest) >= self.columns:
-                yield 1, END, s
-            elif not stops(action):
-                yield 1, AGAIN, after
-            else:
-                banked = s.banked
-                for place in range(len(banked)):
-                    banked = replaced(banked, place, banked[place] + after.turn[place])
-                yield 1, AGAIN, Board(banked, nothing)
-
-    def progress(self, s: Board) -> int:
-        return sum(s.banked)
-
-    def describe(self, s: Board) -> str:
-        return steps_text(s.banked, s.turn)
-
-    def cells(self, s: Board) -> boards.Board:
-        return drawn(s, (), self.sides, self.shortest)
-
-    def deed(self, s: Board, throw: Throw, action: int) -> str:
-        return climbed_text(action)
-
-    def told(
-        self,
-        s: Board,
-        throw: Throw,
-        action: int,
-        then: int,
-        after: Board,
-        faces: Sequence[int] = (),
-    ) -> str:
-        if action == BUST:
-            return "the steps of the turn are lost"
-        if then == END:
-            return f"{spelled(self.columns)} full"
-        return f"stop, {self.describe(after)}" if stops(action) else "roll on"
-
-    @policy
-    def until_three_runners(self, s: Board, throw: Throw) -> int:
-        """Roll on until three runners are on the board or the game is won."""
-        return few_runners(s, self.actions(s, throw))
-
-
-class Boards(NamedTuple):
-    mine: tuple[int, ...]  # steps climbed in the turns before, column by column
-    theirs: tuple[int, ...]  # those of the others, one after the other as they move
-    turn: tuple[int, ...]  # steps of this turn, which a bust loses
-
-
-@rule
-def seen(s: Boards, sides: int, shortest: int) -> Board:
-    """The mover's board, on which the columns of the others are full."""
-    banked, width = s.mine, len(s.mine)
-    for place in range(len(s.theirs)):
-        if s.theirs[place] == length(place % width + 2, sides, shortest):
-            banked = replaced(banked, place % width, s.theirs[place])
-    return Board(banked, s.turn)
-
-
-@rule
-def last_filled(mine: tuple[int, ...], theirs: tuple[int, ...], sides: int, shortest: int) -> int:
-    """The win of those who have filled the most columns once all are full; AGAIN before."""
-    width = len(mine)
-    filled = [0][:0]
-    for first in range(-width, len(theirs), width):
-        full = 0
-        for place in range(width):
-            steps = mine[place] if first < 0 else theirs[first + place]
-            full += steps == length(place + 2, sides, shortest)
-        filled.append(full)
-    if sum(filled) < width:
-        return AGAIN
-    most = max(filled)
-    for seat in range(len(filled)):
-        filled[seat] = 1 if filled[seat] == most else 0
-    return shared_by(filled)
-
-
-@dataclass(frozen=True)
-class CantStopForMore(CantStop):
-    """Can't Stop for several players: who has filled enough columns first wins.
-
-    Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
-    filled is closed: nobody climbs it any more, and the steps of the others are taken off. It
-    isn't filled before its steps are kept. Where all are full and nobody has enough `columns`,
-    those who have filled the most share the win: a rule of our own, for small boards. The
-    published game has sides=6 and shortest=3, and there it can't happen.
-    """
-
-    name: ClassVar[str] = "cant-stop"
-    objective: ClassVar = "win"
-    reward = Game.reward
-
-    def start(self) -> Boards:  # type: ignore[override]
+    def start(self) -> Boards:
         nothing = (0,) * (2 * self.sides - 1)
         return Boards(nothing, nothing * (self.players - 1), nothing)
+
+    def throws(self, s: Boards) -> Iterator[tuple[int, Throw]]:
+        for ways, shown in dice.faces(4, self.sides):
+            yield ways, (shown[0], shown[1], shown[2], shown[3])
 
     def wins(self, s: Boards, turn: tuple[int, ...]) -> bool:
         """Whether the mover who stops with these steps has columns enough."""
         return full_columns(Board(s.mine, turn), self.sides, self.shortest) >= self.columns
 
-    def actions(self, s: Boards, throw: Throw) -> Iterator[int]:  # type: ignore[override]
+    def actions(self, s: Boards, throw: Throw) -> Iterator[int]:
         board = seen(s, self.sides, self.shortest)
         bust = True
         for stop in moves(board, throw, self.sides, self.shortest):
@@ -348,60 +269,52 @@ class CantStopForMore(CantStop):
         if bust:
             yield BUST
 
-    def handed_on(
-        self, mine: tuple[int, ...], theirs: tuple[int, ...], nothing: tuple[int, ...]
-    ) -> Boards:
-        """The boards as the next player sees them, before a turn."""
-        width, later = len(mine), len(theirs) - len(mine)
-        first = nothing
-        for place in range(width):
-            first = replaced(first, place, theirs[place])
-        others = theirs
-        for place in range(later):
-            others = replaced(others, place, theirs[place + width])
-        for place in range(width):
-            others = replaced(others, later + place, mine[place])
-        return Boards(first, others, nothing)
+    def reward(self, s: Boards, throw: Throw, action: int) -> float:
+        alone = self.players == 1
+        return 1.0 if alone and (action == BUST or stops(action)) else 0.0
 
-    def outcomes(  # type: ignore[override]
-        self, s: Boards, throw: Throw, action: int
-    ) -> Iterator[tuple[int, int, Boards]]:
-        nothing = s.turn
-        for place in range(len(nothing)):
-            nothing = replaced(nothing, place, 0)
+    def handed_on(self, mine: tuple[int, ...], theirs: tuple[int, ...]) -> Boards:
+        """The boards as the next player sees them, before a turn."""
+        width, all_steps = len(mine), (*mine, *theirs)
+        turn = mine
+        for place in range(width):
+            mine = replaced(mine, place, all_steps[(place + width) % len(all_steps)])
+            turn = replaced(turn, place, 0)
+        for place in range(len(theirs)):
+            theirs = replaced(theirs, place, all_steps[(place + 2 * width) % len(all_steps)])
+        return Boards(mine, theirs, turn)
+
+    def outcomes(self, s: Boards, throw: Throw, action: int) -> Iterator[tuple[int, int, Boards]]:
+        alone = self.players == 1
+        over = AGAIN if alone else PASS  # the turn, and not the game
         if action == BUST:
-            yield 1, PASS, self.handed_on(s.mine, s.theirs, nothing)
+            yield 1, over, self.handed_on(s.mine, s.theirs)
         else:
             turn = after_move(seen(s, self.sides, self.shortest), action).turn
             if self.wins(s, turn):
-                yield 1, WIN, s
+                yield 1, END if alone else WIN, s
             elif not stops(action):
                 yield 1, AGAIN, Boards(s.mine, s.theirs, turn)
             else:
                 mine, theirs, width = s.mine, s.theirs, len(s.mine)
-                filled = False
                 for place in range(width):
                     mine = replaced(mine, place, mine[place] + turn[place])
                     if mine[place] == length(place + 2, self.sides, self.shortest):
-                        filled = True
                         for other in range(place, len(theirs), width):
                             theirs = replaced(theirs, other, 0)
-                then = AGAIN
-                if filled:
-                    then = last_filled(mine, theirs, self.sides, self.shortest)
+                then = last_filled((*mine, *theirs), width, self.sides, self.shortest)
                 if then != AGAIN:
                     yield 1, then, s
                 else:
-                    yield 1, PASS, self.handed_on(mine, theirs, nothing)
+                    yield 1, over, self.handed_on(mine, theirs)
 
-    def progress(self, s: Boards) -> int:  # type: ignore[override]
-        width = len(s.mine)
+    def progress(self, s: Boards) -> int:
+        if self.players == 1:
+            return sum(s.mine)
+        width, all_steps = len(s.mine), (*s.mine, *s.theirs)
         full = 0
-        for place in range(width):
-            most = length(place + 2, self.sides, self.shortest)
-            full += s.mine[place] == most
-            for other in range(place, len(s.theirs), width):
-                full += s.theirs[other] == most
+        for place in range(len(all_steps)):
+            full += all_steps[place] == length(place % width + 2, self.sides, self.shortest)
         return full
 
     def boards_of_others(self, s: Boards) -> list[tuple[int, ...]]:
@@ -409,18 +322,18 @@ class CantStopForMore(CantStop):
         width = len(s.mine)
         return [s.theirs[first : first + width] for first in range(0, len(s.theirs), width)]
 
-    def describe(self, s: Boards) -> str:  # type: ignore[override]
+    def describe(self, s: Boards) -> str:
         found = [steps_text(s.mine, s.turn)]
         for seat, theirs in enumerate(self.boards_of_others(s), 1):
             who = "the other" if self.players == 2 else "the next" if seat == 1 else f"{seat} after"
             found.append(f"{who}: {steps_text(theirs)}")
         return "; ".join(found)
 
-    def cells(self, s: Boards) -> boards.Board:  # type: ignore[override]
+    def cells(self, s: Boards) -> boards.Board:
         others = self.boards_of_others(s)
         return drawn(Board(s.mine, s.turn), others, self.sides, self.shortest)
 
-    def told(  # type: ignore[override]
+    def told(
         self,
         s: Boards,
         throw: Throw,
@@ -431,21 +344,21 @@ class CantStopForMore(CantStop):
     ) -> str:
         if action == BUST:
             return "the steps of the turn are lost"
-        if then == WIN:
+        if then in (WIN, END):
             return f"{spelled(self.columns)} full"
         if then > PASS:
             return "all columns are full"
-        mine = self.boards_of_others(after)[-1]
+        mine = [after.mine, *self.boards_of_others(after)][-1]
         return f"stop; {steps_text(mine)}" if stops(action) else "roll on"
 
     @policy
-    def until_three_runners(self, s: Boards, throw: Throw) -> int:  # type: ignore[override]
+    def until_three_runners(self, s: Boards, throw: Throw) -> int:
         """Roll on until three runners are on the board or the game is won."""
         return few_runners(seen(s, self.sides, self.shortest), self.actions(s, throw))
 
 
 @dataclass(frozen=True)
-class CantStopForTwo(CantStopForMore):
+class CantStopForTwo(CantStop):
     """Can't Stop for two: who has filled enough columns first wins.
 
     Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
@@ -459,8 +372,3 @@ class CantStopForTwo(CantStopForMore):
     heading: ClassVar = "Can't Stop for Two"
     columns: int = parameter(2, at_least=1, at_most=COLUMNS, about="columns that win")
     players: ClassVar = 2  # type: ignore[misc]
-
-    def handed_on(
-        self, mine: tuple[int, ...], theirs: tuple[int, ...], nothing: tuple[int, ...]
-    ) -> Boards:
-        return Boards(theirs, mine, nothing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -10,17 +10,17 @@ from rollwise import dice as throws
 from rollwise.errors import ParameterError
 from rollwise.game import (
     AGAIN,
-    LOSE,
-    PASS,
     WIN,
     Game,
+    is_over,
     last_left,
     next_in,
     parameter,
     policy,
     replaced,
-    seat_more,
+    seats_on,
     skip,
+    spoken,
     turned,
 )
 
@@ -29,16 +29,21 @@ OUT = -1  # in the place of a total
 
 
 class Totals(NamedTuple):
-    mine: int  # the mover's total
-    theirs: int  # the other player's
+    totals: tuple[int, ...]  # the mover's and the others', in the order of their moves
+
+
+def totals_text(totals: Sequence[int]) -> str:
+    """Totals in words."""
+    return spoken("out" if total == OUT else total for total in totals)
 
 
 @dataclass(frozen=True)
 class DiceBlackjack(Game):
     """Add a throw of some dice to your total: low to high wins, more than high loses.
 
-    The players throw in turns, and the action is the number of dice. Every
-    position below `low` is covered, also those that no play reaches.
+    The players throw in turns, and the action is the number of dice. Of two players every
+    position below `low` is covered, also those that no play reaches. Of several who has more
+    than `high` is out, and the last one left wins too.
     """
 
     action_unit: ClassVar = ("die", "dice")
@@ -50,10 +55,6 @@ class DiceBlackjack(Game):
     players: int = parameter(  # type: ignore[misc]
         2, at_least=2, at_most=MOST_PLAYERS, variant=True, about="players"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        seat_more(self, DiceBlackjack, DiceBlackjackForMore)
 
     def validate(self) -> None:
         super().validate()
@@ -67,13 +68,19 @@ class DiceBlackjack(Game):
                 "63 bits count"
             )
 
+    @property
+    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
+        """The totals of two players have no numbers."""
+        return {"totals.0": "mine", "totals.1": "theirs"} if self.players == 2 else {}
+
     def start(self) -> Totals:
-        return Totals(0, 0)
+        return Totals((0,) * self.players)
 
     def roots(self) -> Iterator[Totals]:
-        for mine in range(self.low):
-            for theirs in range(self.low):
-                yield Totals(mine, theirs)
+        if self.players == 2:
+            for mine in range(self.low):
+                for theirs in range(self.low):
+                    yield Totals((mine, theirs))
 
     def actions(self, s: Totals) -> Iterator[int]:
         for n in range(self.dice):
@@ -81,16 +88,20 @@ class DiceBlackjack(Game):
 
     def outcomes(self, s: Totals, action: int) -> Iterator[tuple[int, int, Totals]]:
         for ways, points in throws.total(action, self.sides):
-            total = s.mine + points
-            if total < self.low:
-                yield ways, PASS, Totals(s.theirs, total)
-            elif total <= self.high:
+            total = s.totals[0] + points
+            if self.low <= total <= self.high:
                 yield ways, WIN, s
             else:
-                yield ways, LOSE, s
+                totals = replaced(s.totals, 0, total if total < self.low else OUT)
+                then = last_left(totals, OUT)
+                if then != AGAIN:
+                    yield ways, then, s
+                else:
+                    seats = next_in(totals, OUT)
+                    yield ways, skip(seats), Totals(turned(totals, seats))
 
     def describe(self, s: Totals) -> str:
-        return f"{s.mine} to {s.theirs}; {self.low} to {self.high} wins"
+        return f"{s.totals[0]} to {totals_text(s.totals[1:])}; {self.low} to {self.high} wins"
 
     def deed(self, s: Totals, action: int) -> str:
         return "throw {}"
@@ -98,9 +109,14 @@ class DiceBlackjack(Game):
     def told(
         self, s: Totals, action: int, then: int, after: Totals, faces: Sequence[int] = ()
     ) -> str:
-        if then == PASS:
-            return f"{after.theirs} to {s.theirs}"
-        return f"{s.mine + sum(faces)} to {s.theirs}" if faces else ""
+        mine = s.totals[0] + sum(faces)
+        if not is_over(then):
+            mine = after.totals[-seats_on(then, self.players)]
+        elif not faces:
+            return ""
+        if mine == OUT:
+            return f"more than {self.high}, which is out"
+        return f"{mine} to {totals_text(s.totals[1:])}"
 
     def throw(self, s: Totals, action: int) -> tuple[int, ...]:
         return (self.sides,) * action
@@ -114,49 +130,3 @@ class DiceBlackjack(Game):
     def all_dice(self, s: Totals) -> int:
         """Always throw as many dice as allowed."""
         return self.dice
-
-
-class Table(NamedTuple):
-    totals: tuple[int, ...]  # the mover's and the others', in the order of their moves
-
-
-@dataclass(frozen=True)
-class DiceBlackjackForMore(DiceBlackjack):
-    """Add a throw of some dice to your total: low to high wins, more than high is out.
-
-    The last one left wins too. The players throw in turns, and the action is the number of dice.
-    """
-
-    name: ClassVar[str] = "dice-blackjack"
-
-    def start(self) -> Table:  # type: ignore[override]
-        return Table((0,) * self.players)
-
-    def roots(self) -> Iterator[Table]:  # type: ignore[override]
-        yield self.start()
-
-    def outcomes(self, s: Table, action: int) -> Iterator[tuple[int, int, Table]]:  # type: ignore[override]
-        for ways, points in throws.total(action, self.sides):
-            total = s.totals[0] + points
-            if self.low <= total <= self.high:
-                yield ways, WIN, s
-            else:
-                totals = replaced(s.totals, 0, total if total < self.low else OUT)
-                then = last_left(totals, OUT)
-                if then != AGAIN:
-                    yield ways, then, s
-                else:
-                    seats = next_in(totals, OUT)
-                    yield ways, skip(seats), Table(turned(totals, seats))
-
-    def describe(self, s: Table) -> str:  # type: ignore[override]
-        mine, *others = ("out" if total == OUT else str(total) for total in s.totals)
-        return f"{mine}, the others {' and '.join(others)}; {self.low} to {self.high} wins"
-
-    def told(  # type: ignore[override]
-        self, s: Table, action: int, then: int, after: Table, faces: Sequence[int] = ()
-    ) -> str:
-        if not faces:
-            return ""
-        total = s.totals[0] + sum(faces)
-        return f"{total}, which is out" if total > self.high else str(total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import comb
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import dice
-from rollwise.game import AGAIN, END, LOSE, PASS, WIN, Game, parameter, policy, rule, take_rules
+from rollwise.game import AGAIN, END, LOSE, PASS, WIN, Game, parameter, policy, rule
 
 DICE = 6
 ROW = 3  # farkles that cost a penalty
@@ -156,6 +156,8 @@ def takes_all(game: Farkle | FarkleTurn, s: Turn | Dice, throw: Throw, enough: i
 class Turn(NamedTuple):
     banked: int  # the mover's points in the bank
     rival: int  # the other player's
+    farkles: int  # with a penalty: of the mover's last turns, in a row; 0 in the last turn
+    rival_farkles: int  # the other player's
     turn: int  # points at risk this turn
     dice: int  # to throw
 
@@ -210,12 +212,15 @@ class Farkle(Thrown, Game):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.penalty:
-            take_rules(self, Farkle, FarkleWithPenalty, "has no rules for a penalty")
         self.read_moves(self.scoring)
 
+    @property
+    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Farkles in a row count only where they cost a penalty."""
+        return {} if self.penalty else {"farkles": "", "rival_farkles": ""}
+
     def start(self) -> Turn:
-        return Turn(0, 0, 0, DICE)
+        return Turn(0, 0, 0, 0, 0, DICE)
 
     def must_stop(self, s: Turn, turn: int) -> bool:
         """Whether a turn of so many points ends the game, or can't be longer."""
@@ -247,16 +252,21 @@ class Farkle(Thrown, Game):
         if action == FARKLE and last:
             yield 1, LOSE, s
         elif action == FARKLE:
-            yield 1, PASS, Turn(s.rival, s.banked, 0, DICE)
+            kept, farkles = s.banked, 0
+            if self.penalty > 0:
+                farkles = (s.farkles + 1) % ROW
+                if farkles == 0:
+                    kept = max(s.banked - self.penalty, self.lowest)
+            yield 1, PASS, Turn(s.rival, kept, s.rival_farkles, farkles, 0, DICE)
         elif action == STOP:
             banked = s.banked + s.turn + self.best[k]
             if banked < self.target:
-                yield 1, PASS, Turn(s.rival, banked, 0, DICE)
+                yield 1, PASS, Turn(s.rival, banked, s.rival_farkles, 0, 0, DICE)
             elif last or not self.last_lick:
                 yield 1, WIN, s
             else:
                 behind = banked - s.rival
-                yield 1, PASS, Turn(self.target - behind, self.target, 0, DICE)
+                yield 1, PASS, Turn(self.target - behind, self.target, 0, 0, 0, DICE)
         else:
             place = self.first[k]
             while self.move[place] != action:
@@ -264,12 +274,15 @@ class Farkle(Thrown, Game):
             points = self.points[place]
             left = s.dice - self.dice[place]
             left = left if left > 0 else DICE
+            own, other = s.farkles, s.rival_farkles
             if last:
-                yield 1, AGAIN, Turn(s.banked + points, s.rival, 0, left)
+                yield 1, AGAIN, Turn(s.banked + points, s.rival, 0, 0, 0, left)
             else:
-                yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + points, left)
+                yield 1, AGAIN, Turn(s.banked, s.rival, own, other, s.turn + points, left)
 
     def progress(self, s: Turn) -> int:
+        if self.penalty:  # banks fall
+            return 1 if s.rival >= self.target else 0
         return 2 * self.target if s.rival >= self.target else s.banked + s.rival
 
     def describe(self, s: Turn) -> str:
@@ -278,7 +291,10 @@ class Farkle(Thrown, Game):
             return f"the last turn: {needed}; {dice_text(s.dice)} to throw"
         risk = f" and {s.turn} at risk" if s.turn else ""
         bank = f"{s.banked} in the bank{risk}"
-        return f"{bank}; {dice_text(s.dice)} to throw; the other has {s.rival}"
+        text = f"{bank}; {dice_text(s.dice)} to throw; the other has {s.rival}"
+        if s.farkles or s.rival_farkles:
+            text += f"; farkles in a row: {s.farkles}, the other {s.rival_farkles}"
+        return text
 
     def show(self, s: Turn) -> str:
         width = 40
@@ -310,86 +326,14 @@ class Farkle(Thrown, Game):
         if action == STOP:
             return f"{s.banked + s.turn + self.best[row(throw)]} to {s.rival}"
         lost = f"{s.turn} points are lost; " if s.turn else ""
+        if after.rival < s.banked:
+            lost = f"the third farkle costs {s.banked - after.rival} points; {lost}"
         return f"{lost}{after.rival} to {s.rival}"
 
     @policy
     def stop_at_300(self, s: Turn, throw: Throw) -> int:
         """Set aside all that scores; stop with 300 points, or with one or two dice left."""
         return takes_all(self, s, throw, 300)
-
-
-class Streak(NamedTuple):
-    banked: int  # the mover's points in the bank
-    rival: int  # the other player's
-    farkles: int  # of the mover's last turns, in a row; 0 in the last turn
-    rival_farkles: int  # of the other player's
-    turn: int  # points at risk this turn
-    dice: int  # to throw
-
-
-@dataclass(frozen=True)
-class FarkleWithPenalty(Farkle):
-    """Throw six dice, set aside some that score, and stop or throw the rest.
-
-    The rules of Farkle, with a penalty for the third farkle in a row. Banks fall, so that play can
-    come back to a position.
-    """
-
-    name: ClassVar[str] = "farkle"
-
-    def start(self) -> Streak:  # type: ignore[override]
-        return Streak(0, 0, 0, 0, 0, DICE)
-
-    def outcomes(  # type: ignore[override]
-        self, s: Streak, throw: Throw, action: int
-    ) -> Iterator[tuple[int, int, Streak]]:
-        k = row(throw)
-        last = s.rival >= self.target
-        if action == FARKLE and last:
-            yield 1, LOSE, s
-        elif action == FARKLE and s.farkles == ROW - 1:
-            kept = max(s.banked - self.penalty, self.lowest)
-            yield 1, PASS, Streak(s.rival, kept, s.rival_farkles, 0, 0, DICE)
-        elif action == FARKLE:
-            yield 1, PASS, Streak(s.rival, s.banked, s.rival_farkles, s.farkles + 1, 0, DICE)
-        elif action == STOP:
-            banked = s.banked + s.turn + self.best[k]
-            if banked < self.target:
-                yield 1, PASS, Streak(s.rival, banked, s.rival_farkles, 0, 0, DICE)
-            elif last or not self.last_lick:
-                yield 1, WIN, s
-            else:
-                behind = banked - s.rival
-                yield 1, PASS, Streak(self.target - behind, self.target, 0, 0, 0, DICE)
-        else:
-            place = self.first[k]
-            while self.move[place] != action:
-                place += 1
-            points = self.points[place]
-            left = s.dice - self.dice[place]
-            left = left if left > 0 else DICE
-            own, other = s.farkles, s.rival_farkles
-            if last:
-                yield 1, AGAIN, Streak(s.banked + points, s.rival, 0, 0, 0, left)
-            else:
-                yield 1, AGAIN, Streak(s.banked, s.rival, own, other, s.turn + points, left)
-
-    def progress(self, s: Streak) -> int:  # type: ignore[override]
-        return 1 if s.rival >= self.target else 0
-
-    def describe(self, s: Streak) -> str:  # type: ignore[override]
-        text = super().describe(s)  # type: ignore[arg-type]
-        if s.farkles or s.rival_farkles:
-            return f"{text}; farkles in a row: {s.farkles}, the other {s.rival_farkles}"
-        return text
-
-    def told(  # type: ignore[override]
-        self, s: Streak, throw: Throw, action: int, then: int, after: Streak
-    ) -> str:
-        text = super().told(s, throw, action, then, after)  # type: ignore[arg-type]
-        if then == PASS and after.rival < s.banked:
-            return f"the third farkle costs {s.banked - after.rival} points; {text}"
-        return text
 
 
 class Dice(NamedTuple):

@@ -2,46 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import boards
-from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, seat_more
+from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, spoken
 
 ROLL, HOLD = range(2)
 
 
 class Turn(NamedTuple):
     banked: int  # the mover's points in the bank
-    rival: int  # the other player's
+    rivals: tuple[int, ...]  # the others', in the order of their moves
     turn: int  # points at risk this turn
 
 
 Outcomes = Iterator[tuple[int, int, Turn]]
+OF_TWO = {"rivals.0": "rival"}  # what the points of the only rival are called
+
+
+def standing(s: Turn) -> str:
+    """A position in words."""
+    have = "the other has" if len(s.rivals) == 1 else "the others have"
+    return f"{s.banked} in the bank and {s.turn} at risk; {have} {spoken(s.rivals)}"
 
 
 def what_came(s: Turn, action: int, then: int, after: Turn, points: int) -> str:
     """What came of a roll that shows so many points (0 where nobody knows), or of holding."""
+    rivals = spoken(s.rivals)
     if action == HOLD:
-        return f"{s.banked + s.turn} to {s.rival}"
+        return f"{s.banked + s.turn} to {rivals}"
     if then == AGAIN:
         total = f", {s.banked + after.turn} with the bank" if s.banked else ""
         return f"{after.turn} at risk{total}"
     if then == WIN:
-        return f"{s.banked + s.turn + points} to {s.rival}" if points else ""
+        return f"{s.banked + s.turn + points} to {rivals}" if points else ""
     lost = "the turn's points are lost" if s.turn else "nothing gained"
-    if after.rival < s.banked:
+    if after.rivals[-1] < s.banked:
         lost = "all points are lost"
-    return f"{lost}; {after.rival} to {s.rival}"
+    return f"{lost}; {after.rivals[-1]} to {rivals}"
 
 
 def banks(s: Turn, target: int) -> boards.Board:
-    """Both banks, as bars."""
-    return [
-        [boards.label("mover"), boards.bar(s.banked, s.turn, of=target)],
-        [boards.label("other"), boards.bar(s.rival, of=target, theirs=True)],
-    ]
+    """All banks, as bars."""
+    board = [[boards.label("mover"), boards.bar(s.banked, s.turn, of=target)]]
+    for k, points in enumerate(s.rivals, 1):
+        who = boards.label("other" if len(s.rivals) == 1 else f"next {k}")
+        board.append([who, boards.bar(points, of=target, theirs=True)])
+    return board
 
 
 @dataclass(frozen=True)
@@ -59,12 +68,13 @@ class Pig(Game):
     players: int = parameter(2, at_least=2, at_most=5, variant=True, about="players")  # type: ignore[misc]
     action_names: ClassVar = ("roll", "hold")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        seat_more(self, Pig, PigForMore)
+    @property
+    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
+        """The only rival has no number."""
+        return OF_TWO if self.players == 2 else {}
 
     def start(self) -> Turn:
-        return Turn(0, 0, 0)
+        return Turn(0, (0,) * (self.players - 1), 0)
 
     def actions(self, s: Turn) -> Iterator[int]:
         if s.turn < self.target:
@@ -77,20 +87,20 @@ class Pig(Game):
             if s.banked + s.turn >= self.target:
                 yield 1, WIN, s
             else:
-                yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+                yield 1, PASS, Turn(s.rivals[0], (*s.rivals[1:], s.banked + s.turn), 0)
         else:
-            yield 1, PASS, Turn(s.rival, s.banked, 0)
+            yield 1, PASS, Turn(s.rivals[0], (*s.rivals[1:], s.banked), 0)
             for face in range(2, self.sides + 1):
                 if s.banked + s.turn + face >= self.target and not self.must_bank:
                     yield 1, WIN, s
                 else:
-                    yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + face)
+                    yield 1, AGAIN, Turn(s.banked, s.rivals, s.turn + face)
 
     def progress(self, s: Turn) -> int:
-        return s.banked + s.rival
+        return s.banked + sum(s.rivals)
 
     def describe(self, s: Turn) -> str:
-        return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+        return standing(s)
 
     def cells(self, s: Turn) -> boards.Board:
         return banks(s, self.target)
@@ -106,8 +116,8 @@ class Pig(Game):
 
     def final(self, s: Turn, action: int, faces: Sequence[int] = ()) -> Turn:
         if action == HOLD:
-            return Turn(s.banked + s.turn, s.rival, 0)
-        return Turn(s.banked, s.rival, s.turn + sum(faces))
+            return Turn(s.banked + s.turn, s.rivals, 0)
+        return Turn(s.banked, s.rivals, s.turn + sum(faces))
 
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides,) if action == ROLL else ()
@@ -123,75 +133,16 @@ class Pig(Game):
         return HOLD if s.turn >= 20 else ROLL
 
 
-class Round(NamedTuple):
-    banked: int  # the mover's points in the bank
-    rivals: tuple[int, ...]  # the others', in the order of their moves
-    turn: int  # points at risk this turn
-
-
-@dataclass(frozen=True)
-class PigForMore(Pig):
-    """Roll for points or bank them; a 1 loses the turn's points. For any number of players."""
-
-    name: ClassVar[str] = "pig"
-
-    def start(self) -> Round:  # type: ignore[override]
-        return Round(0, (0,) * (self.players - 1), 0)
-
-    def outcomes(self, s: Round, action: int) -> Iterator[tuple[int, int, Round]]:  # type: ignore[override]
-        if action == HOLD:
-            if s.banked + s.turn >= self.target:
-                yield 1, WIN, s
-            else:
-                yield 1, PASS, Round(s.rivals[0], (*s.rivals[1:], s.banked + s.turn), 0)
-        else:
-            yield 1, PASS, Round(s.rivals[0], (*s.rivals[1:], s.banked), 0)
-            for face in range(2, self.sides + 1):
-                if s.banked + s.turn + face >= self.target and not self.must_bank:
-                    yield 1, WIN, s
-                else:
-                    yield 1, AGAIN, Round(s.banked, s.rivals, s.turn + face)
-
-    def progress(self, s: Round) -> int:  # type: ignore[override]
-        return s.banked + sum(s.rivals)
-
-    def describe(self, s: Round) -> str:  # type: ignore[override]
-        others = " and ".join(map(str, s.rivals))
-        return f"{s.banked} in the bank and {s.turn} at risk; the others have {others}"
-
-    def cells(self, s: Round) -> boards.Board:  # type: ignore[override]
-        mover = [boards.label("mover"), boards.bar(s.banked, s.turn, of=self.target)]
-        others = [
-            [boards.label(f"next {k}"), boards.bar(points, of=self.target, theirs=True)]
-            for k, points in enumerate(s.rivals, 1)
-        ]
-        return [mover, *others]
-
-    def final(self, s: Round, action: int, faces: Sequence[int] = ()) -> Round:  # type: ignore[override]
-        if action == HOLD:
-            return Round(s.banked + s.turn, s.rivals, 0)
-        return Round(s.banked, s.rivals, s.turn + sum(faces))
-
-    def told(  # type: ignore[override]
-        self, s: Round, action: int, then: int, after: Round, faces: Sequence[int] = ()
-    ) -> str:
-        total = s.banked + s.turn + sum(faces)
-        if then == WIN:
-            return f"{total} points" if faces or action == HOLD else ""
-        if action == HOLD:
-            return f"{total} in the bank"
-        return f"{after.turn} at risk" if then == AGAIN else "the turn's points are lost"
-
-
 @dataclass(frozen=True)
 class Piglet(Game):
     """Pig with a coin: a head is a point, a tail loses the turn's points."""
 
     target: int = parameter(10, at_least=1, at_most=30_000, about="points that win")
     action_names: ClassVar = ("flip", "hold")
+    column_names: ClassVar = OF_TWO
 
     def start(self) -> Turn:
-        return Turn(0, 0, 0)
+        return Turn(0, (0,), 0)
 
     def actions(self, s: Turn) -> Iterator[int]:
         yield ROLL
@@ -200,19 +151,19 @@ class Piglet(Game):
 
     def outcomes(self, s: Turn, action: int) -> Outcomes:
         if action == HOLD:
-            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+            yield 1, PASS, Turn(s.rivals[0], (s.banked + s.turn,), 0)
         else:
-            yield 1, PASS, Turn(s.rival, s.banked, 0)
+            yield 1, PASS, Turn(s.rivals[0], (s.banked,), 0)
             if s.banked + s.turn + 1 >= self.target:
                 yield 1, WIN, s
             else:
-                yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + 1)
+                yield 1, AGAIN, Turn(s.banked, s.rivals, s.turn + 1)
 
     def progress(self, s: Turn) -> int:
-        return s.banked + s.rival
+        return s.banked + s.rivals[0]
 
     def describe(self, s: Turn) -> str:
-        return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+        return standing(s)
 
     def cells(self, s: Turn) -> boards.Board:
         return banks(s, self.target)
@@ -245,9 +196,10 @@ class TwoDicePig(Game):
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     sides: int = parameter(6, at_least=2, at_most=100, about="sides of each die")
     action_names: ClassVar = ("roll", "hold")
+    column_names: ClassVar = OF_TWO
 
     def start(self) -> Turn:
-        return Turn(0, 0, 0)
+        return Turn(0, (0,), 0)
 
     def actions(self, s: Turn) -> Iterator[int]:
         yield ROLL
@@ -256,20 +208,20 @@ class TwoDicePig(Game):
 
     def outcomes(self, s: Turn, action: int) -> Outcomes:
         if action == HOLD:
-            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+            yield 1, PASS, Turn(s.rivals[0], (s.banked + s.turn,), 0)
         else:
-            yield 1, PASS, Turn(s.rival, 0, 0)
-            yield 2 * (self.sides - 1), PASS, Turn(s.rival, s.banked, 0)
+            yield 1, PASS, Turn(s.rivals[0], (0,), 0)
+            yield 2 * (self.sides - 1), PASS, Turn(s.rivals[0], (s.banked,), 0)
             for first in range(2, self.sides + 1):
                 for second in range(2, self.sides + 1):
                     turn = s.turn + first + second
                     if s.banked + turn >= self.target:
                         yield 1, WIN, s
                     else:
-                        yield 1, AGAIN, Turn(s.banked, s.rival, turn)
+                        yield 1, AGAIN, Turn(s.banked, s.rivals, turn)
 
     def describe(self, s: Turn) -> str:
-        return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+        return standing(s)
 
     def cells(self, s: Turn) -> boards.Board:
         return banks(s, self.target)

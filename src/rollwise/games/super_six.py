@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, seat_more
+from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, spoken
 
 THROW, STOP = range(2)
 NEVER, AFTER_A_THROW, ALWAYS = range(3)  # when one may stop
@@ -15,8 +15,10 @@ NEVER, AFTER_A_THROW, ALWAYS = range(3)  # when one may stop
 class Sticks(NamedTuple):
     lid: int  # sticks standing in the lid
     mine: int  # the mover's
-    theirs: int  # the other player's
-    forced: int  # 0 after a throw, 1 at the beginning of a turn; 2 and 3 before turns of one throw
+    others: tuple[int, ...]  # the others', in the order of their moves
+    forced: (
+        int  # 0 after a throw, 1 at the beginning of a turn; from 2 on before turns of one throw
+    )
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class SuperSix(Game):
     the last hole swallows, or none if it has a `bottom`. One may stop never, after a
     throw, or always, where two players who stop for ever draw (`may_stop` 0, 1, 2).
     Who hits a full hole takes all sticks in the lid (`take_all`). In the first round
-    each player throws once (`one_each`).
+    each player throws once (`one_each`). Where sticks can't be dealt evenly, those who move last
+    have one more.
     """
 
     sticks: int = parameter(10, at_least=2, at_most=60_000, about="sticks in the game")
@@ -48,26 +51,29 @@ class SuperSix(Game):
     players: int = parameter(2, at_least=2, at_most=4, variant=True, about="players")  # type: ignore[misc]
     action_names: ClassVar = ("throw", "stop")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        seat_more(self, SuperSix, SuperSixForMore)
-
     @property
     def endless(self) -> str:  # type: ignore[override]
         """Players who never throw draw."""
         return "draw" if self.may_stop == ALWAYS else "forbidden"
 
+    @property
+    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
+        """The sticks of the only other player have no number."""
+        return {"others.0": "theirs"} if self.players == 2 else {}
+
     def start(self) -> Sticks:
-        forced = 2 if self.one_each else 1
-        return Sticks(0, self.sticks // 2, self.sticks - self.sticks // 2, forced)
+        each, over = divmod(self.sticks, self.players)
+        first, *others = (each + (seat >= self.players - over) for seat in range(self.players))
+        return Sticks(0, first, tuple(others), 2 if self.one_each else 1)
 
     def roots(self) -> Iterator[Sticks]:
-        pits = self.holes if self.bottom else self.holes - 1
-        for lid in range(pits + 1):
-            for mine in range(1, self.sticks - lid):
-                for theirs in range(1, self.sticks - lid - mine + 1):
-                    yield Sticks(lid, mine, theirs, 0)
-                    yield Sticks(lid, mine, theirs, 1)
+        if self.players == 2:
+            pits = self.holes if self.bottom else self.holes - 1
+            for lid in range(pits + 1):
+                for mine in range(1, self.sticks - lid):
+                    for theirs in range(1, self.sticks - lid - mine + 1):
+                        yield Sticks(lid, mine, (theirs,), 0)
+                        yield Sticks(lid, mine, (theirs,), 1)
 
     def actions(self, s: Sticks) -> Iterator[int]:
         yield THROW
@@ -75,28 +81,31 @@ class SuperSix(Game):
             yield STOP
 
     def outcomes(self, s: Sticks, action: int) -> Iterator[tuple[int, int, Sticks]]:
-        turn = 3 if s.forced == 2 else 1  # how the other player's turn begins
+        turn = s.forced + 1 if 2 <= s.forced <= self.players else 1  # how the next turn begins
+        after = s.others[0]
         if action == STOP:
-            yield 1, PASS, Sticks(s.lid, s.theirs, s.mine, turn)
+            yield 1, PASS, Sticks(s.lid, after, (*s.others[1:], s.mine), turn)
         else:
             pits = self.holes if self.bottom else self.holes - 1
             taken = s.lid if self.take_all else 1
-            yield s.lid, PASS, Sticks(s.lid - taken, s.theirs, s.mine + taken, turn)
+            yield s.lid, PASS, Sticks(s.lid - taken, after, (*s.others[1:], s.mine + taken), turn)
             if s.mine == 1:
                 yield self.holes - s.lid, WIN, s
             elif s.forced > 1:
-                yield pits - s.lid, PASS, Sticks(s.lid + 1, s.theirs, s.mine - 1, turn)
-                yield self.holes - pits, PASS, Sticks(s.lid, s.theirs, s.mine - 1, turn)
+                left = (*s.others[1:], s.mine - 1)
+                yield pits - s.lid, PASS, Sticks(s.lid + 1, after, left, turn)
+                yield self.holes - pits, PASS, Sticks(s.lid, after, left, turn)
             else:
-                yield pits - s.lid, AGAIN, Sticks(s.lid + 1, s.mine - 1, s.theirs, 0)
-                yield self.holes - pits, AGAIN, Sticks(s.lid, s.mine - 1, s.theirs, 0)
+                yield pits - s.lid, AGAIN, Sticks(s.lid + 1, s.mine - 1, s.others, 0)
+                yield self.holes - pits, AGAIN, Sticks(s.lid, s.mine - 1, s.others, 0)
 
     def progress(self, s: Sticks) -> int:
-        return self.sticks - s.lid - s.mine - s.theirs
+        return self.sticks - s.lid - s.mine - sum(s.others)
 
     def describe(self, s: Sticks) -> str:
         pits = self.holes if self.bottom else self.holes - 1
-        return f"{s.lid} of {pits} holes in the lid are full; {s.mine} sticks to {s.theirs}"
+        full = f"{s.lid} of {pits} holes in the lid are full"
+        return f"{full}; {s.mine} sticks to {spoken(s.others)}"
 
     def deed(self, s: Sticks, action: int) -> str:
         return self.action_names[action]
@@ -108,81 +117,19 @@ class SuperSix(Game):
             return "the die passes"
         if then == WIN:
             return "the last stick is gone"
-        mine = after.mine if then == AGAIN else after.theirs
+        mine = after.mine if then == AGAIN else after.others[-1]
+        passes = ", and the die passes" if then == PASS else ""
+        others = spoken(s.others)
         if mine > s.mine:
             back = "a stick comes" if mine == s.mine + 1 else f"{mine - s.mine} sticks come"
-            return f"the hole was full, {back} back; {mine} to {s.theirs}"
+            return f"the hole was full, {back} back; {mine} to {others}"
         came = "a stick goes into the lid"
         if after.lid == s.lid:
             came = f"a {'six' if self.holes == 6 else self.holes}, the stick is gone"
-        passes = ", and the die passes" if then == PASS else ""
-        return f"{came}{passes}; {mine} to {s.theirs}"
+        return f"{came}{passes}; {mine} to {others}"
 
     @policy
     def throw_until_4(self, s: Sticks) -> int:
         """Throw until four sticks stand in the lid."""
         stop = s.lid >= 4 and s.forced == 0 and self.may_stop > NEVER
         return STOP if stop else THROW
-
-
-class Round(NamedTuple):
-    lid: int  # sticks standing in the lid
-    mine: int  # the mover's
-    others: tuple[int, ...]  # the others', in the order of their moves
-    forced: int  # as with two; from 2 on before turns of one throw
-
-
-@dataclass(frozen=True)
-class SuperSixForMore(SuperSix):
-    """Throw to put a stick in the hole of that number, or take the one that is there.
-
-    For any number of players: where sticks can't be dealt evenly, those who move last have one
-    more. A six swallows the stick. Who takes a stick, or stops, passes the die; each turn begins
-    with a throw. The first to have no sticks wins.
-    """
-
-    name: ClassVar[str] = "super-six"
-
-    def start(self) -> Round:  # type: ignore[override]
-        each, over = divmod(self.sticks, self.players)
-        first, *others = (each + (seat >= self.players - over) for seat in range(self.players))
-        return Round(0, first, tuple(others), 2 if self.one_each else 1)
-
-    def roots(self) -> Iterator[Round]:  # type: ignore[override]
-        yield self.start()
-
-    def outcomes(self, s: Round, action: int) -> Iterator[tuple[int, int, Round]]:  # type: ignore[override]
-        turn = s.forced + 1 if 2 <= s.forced <= self.players else 1  # how the next turn begins
-        after = s.others[0]
-        if action == STOP:
-            yield 1, PASS, Round(s.lid, after, (*s.others[1:], s.mine), turn)
-        else:
-            pits = self.holes if self.bottom else self.holes - 1
-            taken = s.lid if self.take_all else 1
-            yield s.lid, PASS, Round(s.lid - taken, after, (*s.others[1:], s.mine + taken), turn)
-            if s.mine == 1:
-                yield self.holes - s.lid, WIN, s
-            elif s.forced > 1:
-                left = (*s.others[1:], s.mine - 1)
-                yield pits - s.lid, PASS, Round(s.lid + 1, after, left, turn)
-                yield self.holes - pits, PASS, Round(s.lid, after, left, turn)
-            else:
-                yield pits - s.lid, AGAIN, Round(s.lid + 1, s.mine - 1, s.others, 0)
-                yield self.holes - pits, AGAIN, Round(s.lid, s.mine - 1, s.others, 0)
-
-    def progress(self, s: Round) -> int:  # type: ignore[override]
-        return self.sticks - s.lid - s.mine - sum(s.others)
-
-    def describe(self, s: Round) -> str:  # type: ignore[override]
-        pits = self.holes if self.bottom else self.holes - 1
-        others = " and ".join(map(str, s.others))
-        return f"{s.lid} of {pits} holes in the lid are full; {s.mine} sticks, the others {others}"
-
-    def told(  # type: ignore[override]
-        self, s: Round, action: int, then: int, after: Round, faces: Sequence[int] = ()
-    ) -> str:
-        if then == WIN:
-            return "the last stick is gone"
-        left = after.mine if then == AGAIN else after.others[-1]
-        passes = ", and the die passes" if then == PASS else ""
-        return f"{left} sticks{passes}"

@@ -16,7 +16,6 @@ from rollwise.game import (
     policy,
     replaced,
     rule,
-    seat_more,
     shared_by,
 )
 
@@ -24,6 +23,7 @@ ROLL, TAKE = range(2)  # TAKE + n takes the n lowest dice, and TAKE itself none
 # More dice have more ways to fall than a weight can count (6 ** 24 > 2 ** 62).
 MOST_DICE = 23
 MOST_PLAYERS = 6
+NOBODY = -1  # in the place of the lowest points
 
 
 class Hand(NamedTuple):
@@ -35,16 +35,20 @@ class Hand(NamedTuple):
     fours: int
     fives: int
     sixes: int
+    points: int = 0  # of several players: the mover's so far
+    lowest: int = NOBODY  # of those who have played; NOBODY before the first has
+    leads: tuple[int, ...] = ()  # 1 for each of the others who has the lowest, from the next on
+    to_come: int = 0  # players whose turn is still to come
 
 
 @rule
-def on_table(s: Hand | Table) -> int:
+def on_table(s: Hand) -> int:
     """How many dice lie on the table."""
     return s.threes + s.ones + s.twos + s.fours + s.fives + s.sixes
 
 
 @rule
-def points_of_lowest(s: Hand | Table, taken: int) -> int:
+def points_of_lowest(s: Hand, taken: int) -> int:
     """The points of so many of the lowest dice on the table."""
     left = max(taken - s.threes, 0)
     points = min(left, s.ones)
@@ -64,6 +68,10 @@ class Threes(Game):
     Who takes none must take at least two of the next roll, and can't do so for the
     last die. Which dice are taken, and not only how many, matters to nothing but
     the points, so that the lowest are always best.
+
+    Of several `players` each has one turn, and knows what those before made. Who has the fewest
+    points wins the pot, and those who are level share it. A turn ends at once where it can't be
+    won any more.
     """
 
     dice: int = parameter(5, at_least=1, at_most=MOST_DICE, about="dice to begin with")
@@ -71,25 +79,38 @@ class Threes(Game):
     players: int = parameter(  # type: ignore[misc]
         1, at_least=1, at_most=MOST_PLAYERS, variant=True, about="players, who play for a pot"
     )
-    play_columns: ClassVar[Sequence[str]] = ("rolled", "taken")
-    face_points: ClassVar[Sequence[int]] = (0, 1, 2, 4, 5, 6)
     action_names: ClassVar = {
         ROLL: "roll",
         TAKE: "take none",
         **{TAKE + taken: f"take {taken}" for taken in range(1, MOST_DICE + 1)},
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        seat_more(self, Threes, ThreesForMore, 1)
-
     @property
     def objective(self) -> str:  # type: ignore[override]
         """The fewest points, or the pot."""
         return "minimize" if self.players == 1 else "win"
 
+    @property
+    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
+        """What a player who is alone has no use for isn't part of the state."""
+        return dict.fromkeys(("points", "lowest", "to_come"), "") if self.players == 1 else {}
+
+    @property
+    def play_columns(self) -> Sequence[str]:  # type: ignore[override]
+        """As one player writes down a play."""
+        return ("rolled", "taken") if self.players == 1 else ()
+
+    @property
+    def face_points(self) -> Sequence[int]:  # type: ignore[override]
+        """Only a player who is alone just takes the lowest dice."""
+        return (0, 1, 2, 4, 5, 6) if self.players == 1 else ()
+
     def start(self) -> Hand:
-        return Hand(self.dice, 0, 0, 0, 0, 0, 0, 0)
+        return self.turn(NOBODY, (0,) * (self.players - 1), self.players - 1)
+
+    def turn(self, lowest: int, leads: tuple[int, ...], to_come: int) -> Hand:
+        """A player's hand before the first roll."""
+        return Hand(self.dice, 0, 0, 0, 0, 0, 0, 0, 0, lowest, leads, to_come)
 
     def actions(self, s: Hand) -> Iterator[int]:
         if s.to_roll > 0:
@@ -104,22 +125,53 @@ class Threes(Game):
     def outcomes(self, s: Hand, action: int) -> Iterator[tuple[int, int, Hand]]:
         if action == ROLL:
             for ways, n in dice.counts(s.to_roll, 6):
-                yield ways, AGAIN, Hand(0, s.take_two, n[3], n[1], n[2], n[4], n[5], n[6])
+                yield (
+                    ways,
+                    AGAIN,
+                    Hand(0, s.take_two, n[3], n[1], n[2], n[4], n[5], n[6], s.points, s.lowest,
+                         s.leads, s.to_come),
+                )  # fmt: skip
         else:
             left = on_table(s) - (action - TAKE)
-            if left == 0:
+            points = s.points
+            if self.players > 1:
+                points += points_of_lowest(s, action - TAKE)
+            lost = s.lowest != NOBODY and points > s.lowest
+            if left > 0 and not lost:
+                two = 1 if action == TAKE else 0
+                yield (
+                    1,
+                    AGAIN,
+                    Hand(left, two, 0, 0, 0, 0, 0, 0, points, s.lowest, s.leads, s.to_come),
+                )
+            elif self.players == 1:
                 yield 1, END, s
             else:
-                yield 1, AGAIN, Hand(left, 1 if action == TAKE else 0, 0, 0, 0, 0, 0, 0)
+                leads, mine = s.leads, 0 if lost else 1
+                if mine == 1 and points != s.lowest:
+                    for k in range(self.players - 1):
+                        leads = replaced(leads, k, 0)
+                if s.to_come == 0:
+                    yield 1, shared_by((mine, *leads)), s
+                else:
+                    lowest = s.lowest if lost else points
+                    leads = (*leads, mine)[1:]
+                    yield 1, PASS, self.turn(lowest, leads, s.to_come - 1)
 
     def reward(self, s: Hand, action: int) -> float:
-        return 0.0 if action == ROLL else float(points_of_lowest(s, action - TAKE))
+        if action == ROLL or self.players > 1:
+            return 0.0
+        return float(points_of_lowest(s, action - TAKE))
 
     def describe(self, s: Hand) -> str:
         must = ", at least two of which must be taken" if s.take_two else ""
+        hand = f"{' '.join(map(str, _shown(s)))} on the table{must}"
         if s.to_roll > 0:
-            return f"{s.to_roll} dice to roll{must}"
-        return f"{' '.join(map(str, _shown(s)))} on the table{must}"
+            hand = f"{s.to_roll} dice to roll{must}"
+        if self.players == 1:
+            return hand
+        known = "" if s.lowest == NOBODY else f", the lowest is {s.lowest}"
+        return f"{hand}; {s.points} so far{known}"
 
     def deed(self, s: Hand, action: int) -> str:
         if action == ROLL:
@@ -132,7 +184,9 @@ class Threes(Game):
             return "" if faces else self.describe(after)
         if action == TAKE:
             return "at least two of the next roll"
-        points = points_of_lowest(s, action - TAKE)
+        points = s.points + points_of_lowest(s, action - TAKE)
+        if self.players > 1:
+            return f"{points} in all"
         return f"{points} point{'' if points == 1 else 's'}"
 
     def throw(self, s: Hand, action: int) -> tuple[int, ...]:
@@ -171,93 +225,7 @@ class Threes(Game):
         return moves
 
 
-NOBODY = -1  # in the place of the lowest points
-
-
-class Table(NamedTuple):
-    to_roll: int  # as in a hand for one
-    take_two: int
-    threes: int
-    ones: int
-    twos: int
-    fours: int
-    fives: int
-    sixes: int
-    points: int  # the mover's so far
-    lowest: int  # of those who have played; NOBODY before the first has
-    leads: tuple[int, ...]  # 1 for each of the others who has the lowest, from the next on
-    to_come: int  # players whose turn is still to come
-
-
-@dataclass(frozen=True)
-class ThreesForMore(Threes):
-    """Roll, take at least one die, roll the rest again; threes count nothing. The lowest wins.
-
-    Everybody has one turn, and knows what those before made. Who has the fewest points wins the
-    pot, and those who are level share it. A turn ends at once where it can't be won any more.
-    """
-
-    name: ClassVar[str] = "threes"
-    play_columns: ClassVar = ()
-    face_points: ClassVar = ()
-    reward = Game.reward
-
-    def start(self) -> Table:  # type: ignore[override]
-        nobody = (0,) * (self.players - 1)
-        return Table(self.dice, 0, 0, 0, 0, 0, 0, 0, 0, NOBODY, nobody, self.players - 1)
-
-    def outcomes(self, s: Table, action: int) -> Iterator[tuple[int, int, Table]]:  # type: ignore[override]
-        if action == ROLL:
-            for ways, n in dice.counts(s.to_roll, 6):
-                yield (
-                    ways,
-                    AGAIN,
-                    Table(0, s.take_two, n[3], n[1], n[2], n[4], n[5], n[6], s.points, s.lowest,
-                          s.leads, s.to_come),
-                )  # fmt: skip
-        else:
-            left = on_table(s) - (action - TAKE)
-            points = s.points + points_of_lowest(s, action - TAKE)
-            lost = s.lowest != NOBODY and points > s.lowest
-            if left > 0 and not lost:
-                two = 1 if action == TAKE else 0
-                yield (
-                    1,
-                    AGAIN,
-                    Table(left, two, 0, 0, 0, 0, 0, 0, points, s.lowest, s.leads, s.to_come),
-                )
-            else:
-                leads, mine = s.leads, 0 if lost else 1
-                if mine == 1 and points != s.lowest:
-                    for k in range(self.players - 1):
-                        leads = replaced(leads, k, 0)
-                lowest = s.lowest if lost else points
-                if s.to_come == 0:
-                    yield 1, shared_by((mine, *leads)), s
-                else:
-                    later = (*leads[1:], mine)
-                    yield (
-                        1,
-                        PASS,
-                        Table(self.dice, 0, 0, 0, 0, 0, 0, 0, 0, lowest, later, s.to_come - 1),
-                    )
-
-    def describe(self, s: Table) -> str:  # type: ignore[override]
-        hand = super().describe(s)  # type: ignore[arg-type]
-        known = "" if s.lowest == NOBODY else f", the lowest is {s.lowest}"
-        return f"{hand}; {s.points} so far{known}"
-
-    def told(  # type: ignore[override]
-        self, s: Table, action: int, then: int, after: Table, faces: Sequence[int] = ()
-    ) -> str:
-        if action == ROLL:
-            return "" if faces else super().describe(after)  # type: ignore[arg-type]
-        if action == TAKE:
-            return "at least two of the next roll"
-        return f"{s.points + points_of_lowest(s, action - TAKE)} in all"
-
-
-def _shown(s: Hand | Table) -> list[int]:
+def _shown(s: Hand) -> list[int]:
     """The faces on the table, those with the fewest points first."""
     shown = [3] * s.threes + [1] * s.ones + [2] * s.twos
     return shown + [4] * s.fours + [5] * s.fives + [6] * s.sixes

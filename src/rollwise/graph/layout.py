@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
@@ -19,7 +19,7 @@ MOST_NUMBERS = 16  # of a throw
 
 @dataclass(frozen=True)
 class StateLayout:
-    """The columns of a state: one for each whole number in it.
+    """The columns of a state: one for each whole number in it that the game uses.
 
     Attributes
     ----------
@@ -27,72 +27,114 @@ class StateLayout:
         The NamedTuple.
     sizes : tuple
         Of each field: None for a whole number, or the length of a tuple of them.
+    unused : tuple
+        Of each field: None, or its number where it isn't a column and always has this number.
+    columns : tuple of str
+        The names of the columns: ``rival``, or ``board.0`` and ``board.1``.
     """
 
-    kind: type
+    kind: Any
     sizes: tuple[int | None, ...]
+    unused: tuple[int | None, ...]
+    columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, state: Any) -> StateLayout:
-        """That of a state; what its fields hold is looked at elsewhere."""
+    def of(cls, game: Any, start: Any = None) -> StateLayout:
+        """That of a game; what the fields of its states hold is looked at elsewhere.
+
+        Parameters
+        ----------
+        game : Game
+            Or whatever has its `start` and, perhaps, its `column_names`.
+        start : NamedTuple, optional
+            What `start` gives.
+        """
+        state = game.start() if start is None else start
+        called: Mapping[str, str] = getattr(game, "column_names", {})
         sizes = tuple(len(field) if type(field) is tuple else None for field in state)
-        return cls(type(state), sizes)
+        names = type(state)._fields
+        unused = tuple(
+            field if called.get(name) == "" else None
+            for name, field in zip(names, state, strict=True)
+        )
+        layout = cls(type(state), sizes, unused, ())
+        columns = [path[1:].replace("[", ".").rstrip("]") for path in layout.paths]
+        return replace(layout, columns=tuple(called.get(name, name) for name in columns))
 
     @cached_property
     def is_flat(self) -> bool:
-        """Whether each field is a whole number."""
-        return all(size is None for size in self.sizes)
+        """Whether each field is a whole number, and a column."""
+        return all(part is None for part in (*self.sizes, *self.unused))
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns: ``rival``, or ``board.0`` and ``board.1``."""
-        names: tuple[str, ...] = self.kind._fields  # type: ignore[attr-defined]
-        return tuple(
-            column
-            for name, size in zip(names, self.sizes, strict=True)
-            for column in ([name] if size is None else [f"{name}.{k}" for k in range(size)])
-        )
+    def widths(self) -> tuple[int, ...]:
+        """How many columns each field has."""
+        pairs = zip(self.sizes, self.unused, strict=True)
+        return tuple(0 if kept is not None else 1 if size is None else size for size, kept in pairs)
 
     @cached_property
     def state(self) -> Callable[[Sequence[int]], Any]:
         """Makes a state of its numbers."""
-        kind: Any = self.kind
+        kind = self.kind
         if self.is_flat:
             return kind._make  # type: ignore[no-any-return]
-        ends = np.cumsum([1 if size is None else size for size in self.sizes]).tolist()
-        takes: list[Any] = [
-            itemgetter(end - 1) if size is None else itemgetter(slice(end - size, end))
-            for size, end in zip(self.sizes, ends, strict=True)
-        ]
-        return lambda numbers: kind._make(take(tuple(numbers)) for take in takes)
+        takes: list[Callable[[Sequence[int]], Any]] = []
+        place = 0
+        for size, width, kept in zip(self.sizes, self.widths, self.unused, strict=True):
+            if kept is not None:
+                takes.append(partial(_given, kept))
+            else:
+                takes.append(itemgetter(place if size is None else slice(place, place + width)))
+            place += width
+        return lambda numbers: kind._make([take(tuple(numbers)) for take in takes])
+
+    def fits(self, state: Any) -> bool:
+        """Whether tuples have their lengths, and fields that aren't used their number."""
+        for field, size, kept in zip(state, self.sizes, self.unused, strict=True):
+            if size is not None:
+                if type(field) is not tuple or len(field) != size:
+                    return False
+            elif kept is not None and (type(field) is not int or field != kept):
+                return False
+        return True
 
     def numbers(self, state: Any) -> Sequence[Any]:
         """The numbers of a state, in the order of the columns."""
         if self.is_flat:
             return state  # type: ignore[no-any-return]
         found: list[Any] = []
-        for field, size in zip(state, self.sizes, strict=True):
-            found += [field] if size is None else field
+        for field, size, kept in zip(state, self.sizes, self.unused, strict=True):
+            if kept is None:
+                found += [field] if size is None else field
         return found
 
     def source(self, number: str) -> str:
         """The arguments of a state, as Python source; ``{}`` in `number` is the column."""
         place, items = 0, []
-        for size in self.sizes:
-            texts = [number.format(place + k) for k in range(1 if size is None else size)]
-            items.append(texts[0] if size is None else f"({', '.join(texts)},)" if size else "()")
-            place += len(texts)
+        for size, width, kept in zip(self.sizes, self.widths, self.unused, strict=True):
+            texts = [number.format(place + k) for k in range(width)]
+            if kept is not None:
+                items.append(f"int64({kept})")
+            else:
+                items.append(
+                    texts[0] if size is None else f"({', '.join(texts)},)" if size else "()"
+                )
+            place += width
         return ", ".join(items)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """How each column is read from a state, as Python source: ``.rival``, ``.board[1]``."""
-        names: tuple[str, ...] = self.kind._fields  # type: ignore[attr-defined]
         return tuple(
-            path
-            for name, size in zip(names, self.sizes, strict=True)
-            for path in ([f".{name}"] if size is None else [f".{name}[{k}]" for k in range(size)])
+            f".{name}" if size is None else f".{name}[{k}]"
+            for name, size, width in zip(self.kind._fields, self.sizes, self.widths, strict=True)
+            for k in range(width)
         )
+
+
+def _given(number: int, _: Any) -> int:
+    """A number that no column has."""
+    return number
 
 
 @dataclass(frozen=True)

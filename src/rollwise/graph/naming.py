@@ -114,6 +114,9 @@ def row_of(
     def refuse(fault: str) -> NoReturn:
         raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
 
+    if hasattr(state, "_asdict") and len(spread(state)) > len(field_names):
+        fields = spread(state._asdict())  # of a state of the rules some may be no columns
+        state = {name: fields[name] for name in fields if name in field_names}
     if isinstance(state, Mapping | Sequence) and not isinstance(state, str):
         state = spread(state)
     if isinstance(state, Mapping):

@@ -107,7 +107,7 @@ def chances_of(
     function : callable
         As in `Policy.of_function`, which says what is raised.
     """
-    layout, throws = StateLayout.of(game.start()), graph.throw_layout
+    layout, throws = StateLayout.of(game), graph.throw_layout
 
     def asked(state: State) -> dict[int, float]:
         actions = state.action_range

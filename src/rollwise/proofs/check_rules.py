@@ -78,7 +78,7 @@ def check_rules(game: Game, claims: Claims, most: float = float("inf")) -> str:
     """
     sheet, size = {}, 0
     for state, turn in turns(game):
-        place, sheet[state] = numbers_of(state), turn
+        place, sheet[state] = numbers_of(game, state), turn
         size += sum(len(action.outcomes) for action in actions_in(turn))
         if size > most:
             return f"the rules have more than {most:,} outcomes"
@@ -117,7 +117,7 @@ class Roles:
         return self.known[node]
 
     def _upper(self, node: Node) -> Fraction:
-        place, seat = numbers_of(node[0]), node[1] if self.many else 0
+        place, seat = numbers_of(self.game, node[0]), node[1] if self.many else 0
         value = self.sign * Fraction(self.claims.values[place][seat])
         bound = Fraction(self.claims.bounds[place][seat])
         if self.kind == "leaving" and self.claims.gains is not None:
@@ -303,7 +303,9 @@ def plain(throw: Any) -> Any:
     return tuple(map(int, throw)) if hasattr(throw, "__len__") else int(throw)
 
 
-def numbers_of(state: Any) -> Position:
-    """The numbers of a state, those in tuples one after the other."""
-    parts = (field if isinstance(field, tuple) else (field,) for field in state)
+def numbers_of(game: Game, state: Any) -> Position:
+    """The numbers of a state that the game uses, those in tuples one after the other."""
+    named = zip(state._fields, state, strict=True)
+    fields = (field for name, field in named if game.column_names.get(name) != "")
+    parts = (field if isinstance(field, tuple) else (field,) for field in fields)
     return tuple(int(number) for part in parts for number in part)

@@ -212,7 +212,7 @@ def _asked(
     of_actions: bool,
 ) -> Columns:
     """What the rule sheet says of the states in which there is a choice, or of their actions."""
-    layout, throws = StateLayout.of(game.start()), graph.throw_layout
+    layout, throws = StateLayout.of(game), graph.throw_layout
     throw_too = of_actions or looks_at_throw(game)
     found = dict[str, NDArray[np.int32]]()
     for state in graph.view if among is None else map(graph.view.__getitem__, among.tolist()):

@@ -132,9 +132,8 @@ class _Probe(NamedTuple):
 @lru_cache(8)
 def _probed(game: Game, name: str, cases: tuple[Any, ...], names: tuple[str, ...]) -> _Probe:
     start = game.start()
-    twice = np.array(
-        [StateLayout.of(start).numbers(start)] * 2, np.int32
-    )  # one could be branched on
+    numbers = StateLayout.of(game, start).numbers(start)
+    twice = np.array([numbers] * 2, np.int32)  # one could be branched on
     one = _positions(twice, names)
     said = [_said(game, getattr(game, name), one, case, 2) for case in cases]
     differ = {key for case in said for key, value in case.items() if value.ndim}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.graph.layout import StateLayout
 from rollwise.thumb.features import looks_at_throw, state_features
 from rollwise.thumb.language import Clause, Feature, Form, Preference, Rule
 
@@ -68,6 +69,8 @@ class _Writer:
         self.situation = "s, throw" if graph.throw_names else "s"
         self.of_features = self.situation if looks_at_throw(game) else "s"
         self.columns = state_features(graph, game)
+        layout = StateLayout.of(game)
+        self.paths = dict(zip(layout.columns, layout.paths, strict=True))
         self.own = set(self.columns) - set(graph.columns)
 
     def source(self, text: str) -> str:
@@ -132,9 +135,9 @@ class _Writer:
             return f'self.features({self.of_features})["{name}"]'
         if name == "throw" and name in self.graph.throw_names:
             return name
-        place = re.fullmatch(r"(.+)\.(\d+)", name)
-        start = "" if name in self.graph.throw_names else "s."
-        return f"{start}{place[1]}[{place[2]}]" if place else f"{start}{name}"
+        if name in self.graph.throw_names:
+            return f"throw[{name.rpartition('.')[2]}]"
+        return f"s{self.paths[name]}"
 
     def _of_action(self, name: str) -> str:
         if name in OF_THE_GRAPH:

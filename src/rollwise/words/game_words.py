@@ -224,7 +224,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
 
 def rules_situation(game: Game, graph: StateGraph) -> Callable[[int], tuple[Any, ...]]:
     """Gives what rules are asked about in a state of a graph: the state, and what was thrown."""
-    layout, throws = StateLayout.of(game.start()), graph.throw_layout
+    layout, throws = StateLayout.of(game), graph.throw_layout
     fields = [k for k, name in enumerate(graph.columns) if name not in graph.throw_names]
 
     def situation(state: int) -> tuple[Any, ...]:

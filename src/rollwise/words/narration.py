@@ -71,7 +71,7 @@ class Narrator:
     @cached_property
     def _layout(self) -> StateLayout | None:
         """What the states are to `rules`."""
-        return None if self.game is None else StateLayout.of(self.rules.start())
+        return None if self.game is None else StateLayout.of(self.rules)
 
     def _as_rules_know(self, state: State) -> Any:
         if self._layout is None:
@@ -108,13 +108,13 @@ class Narrator:
 
     def field_text(self, name: str, number: int) -> str:
         """What a number in a field means; empty where the number says it."""
-        if self.game is None or name not in StateLayout.of(self.rules.start()).columns:
+        if self.game is None or name not in StateLayout.of(self.rules).columns:
             return ""
         return self._words.field_text(name, number)
 
     def _position(self, state: int) -> Any:
         """A position as the rules know it."""
-        kind = StateLayout.of(self.rules.start())
+        kind = StateLayout.of(self.rules)
         return kind.state(self.graph.view[state].fields[: len(kind.columns)])
 
     def position(self, state: int) -> str:
@@ -124,7 +124,7 @@ class Narrator:
             return str(here)
         named = zip(self.graph.field_names, here.fields, strict=True)
         fields = [field for name, field in named if name not in self.graph.throw_names]
-        text = Words(self.game).describe(StateLayout.of(self.game.start()).state(fields))
+        text = Words(self.game).describe(StateLayout.of(self.game).state(fields))
         if 0 in here.throw and not here.asks_rules:
             return f"{text}; kept: {_fallen(here.throw)}"
         if here.rolls_left:
@@ -136,7 +136,7 @@ class Narrator:
         layout = self.graph.throw_layout
         if self.game is None or layout is None:
             return dice.spoken(thrown.throw)
-        kind = StateLayout.of(self.rules.start())
+        kind = StateLayout.of(self.rules)
         position = kind.state(thrown.fields[: len(kind.columns)])
         return self._words.throw_text((position, layout.throw(thrown.throw)))
 

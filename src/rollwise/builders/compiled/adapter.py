@@ -164,6 +164,8 @@ def _part_typed(numbers, part):  # type: ignore[no-untyped-def]
 
 @overload(put)
 def _put_typed(numbers, place, number):  # type: ignore[no-untyped-def]
+    if not numbers.count:  # `compiled_replaced` has raised an exception
+        return lambda numbers, place, number: numbers
     return lambda numbers, place, number: tuple_setitem(numbers, place, number)
 
 

@@ -21,6 +21,7 @@ import rollwise
 from rollwise.builders.compiled.cache_key import Key, key_of, names_in
 from rollwise.builders.compiled.record import array_dtype, is_constant
 from rollwise.builders.rules import Rules
+from rollwise.graph.layout import StateLayout
 
 Function = Callable[..., Any]
 
@@ -43,7 +44,7 @@ class Reads:
         Further functions that they reach through ``self``.
     others : dict
         What else has the name of something that they read, as an attribute of the game.
-    field_names, has_reward, throw_columns
+    layout, has_reward, throw_columns
         Of the rules.
     """
 
@@ -51,7 +52,7 @@ class Reads:
     values: dict[str, Any]
     methods: dict[str, Function]
     others: dict[str, Any]
-    field_names: tuple[str, ...]
+    layout: StateLayout
     has_reward: bool
     throw_columns: tuple[str, ...]
 
@@ -60,7 +61,8 @@ class Reads:
         """What the functions are known by, compiled: of the `values` only constants count."""
         kinds = tuple((name, _kind_of(value)) for name, value in self.values.items())
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
-        facts = (VERSIONS, kinds, self.field_names, self.has_reward, self.throw_columns)
+        lies = self.layout.columns, self.layout.unused
+        facts = (VERSIONS, kinds, lies, self.has_reward, self.throw_columns)
         return key_of({**of_self, **self.functions}, *facts)
 
     @property
@@ -110,7 +112,7 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     throws = () if rules.throws is None else rules.throws.columns
     if rules.pool is not None:
         throws += (str(rules.pool),)
-    return Reads(functions, values, methods, others, rules.field_names, rules.has_reward, throws)
+    return Reads(functions, values, methods, others, rules.layout, rules.has_reward, throws)
 
 
 def _is_method(value: Any, game: Any) -> TypeGuard[python_types.MethodType]:
@@ -150,7 +152,7 @@ def graph_key(rules: Rules, *facts: Any) -> Key:
         {},
         (key.text, of_layers.text),
         (game.name, tuple(game.parameters.items()), game.players, game.objective, game.endless),
-        (rules.field_names, rules.has_action_text),
+        (rules.layout.columns, rules.layout.unused, rules.has_action_text),
         *facts,
     )
     return found._replace(lasts=found.lasts and key.lasts and of_layers.lasts)
