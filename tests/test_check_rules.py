@@ -15,6 +15,7 @@ from throwing import ThrownRunners, TwoBoxes
 import rollwise
 from rollwise.errors import EndlessPlay
 from rollwise.games import create, find_installed
+from rollwise.many.storage import claims_of as seat_claims
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
 
 
@@ -31,24 +32,6 @@ def claims_of(solution: Any) -> Claims:
         {place: (value,) for place, value in zip(places, values, strict=True)},
         {place: (bound,) for place, bound in zip(places, bounds, strict=True)},
     )
-
-
-def seat_claims_of(found: Any) -> Claims:
-    graph, flat, n = found.graph, found.graph.flat, found.graph.n_positions
-    width, profile = len(graph.field_names), {}
-    for action in np.flatnonzero(found.policy.probability > 0).tolist():
-        row = tuple(flat.states[flat.action_state[action]].tolist())
-        chances = profile.setdefault((row[:width], row[width:]), {})
-        chances[int(flat.action_label[action])] = float(found.policy.probability[action])
-
-    def mixture(state: Any, throw: Any) -> dict[int, float]:
-        thrown = () if throw is None else throw if isinstance(throw, tuple) else (throw,)
-        return profile[numbers_of(game, state), thrown]
-
-    places = list(map(tuple, graph.states[:n].tolist()))
-    columns = (found.values, found.error_bounds, found.deviation_gains)
-    lists = [dict(zip(places, map(tuple, part[:n].tolist()), strict=True)) for part in columns]
-    return Claims(*lists, mixture)
 
 
 def with_value(claims: Claims, place: Any, value: tuple[float, ...]) -> Claims:
@@ -80,7 +63,7 @@ def test_right_values_are_proved_and_shifted_ones_are_not(game):
 )
 def test_a_profile_of_three_players_is_proved(typed):
     game = game_of(typed)
-    claims = seat_claims_of(rollwise.equilibrium(game))
+    claims = seat_claims(rollwise.equilibrium(game))
     assert check_rules(game, claims) == ""
     no_gain = dict.fromkeys(claims.values, (0.0,) * 3)
     assert check_rules(game, Claims(claims.values, claims.bounds, no_gain, claims.profile))

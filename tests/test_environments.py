@@ -26,8 +26,7 @@ from rollwise.environments.vector import GameVectorEnv  # noqa: E402
 from rollwise.errors import ForMorePlayers, MissingExtra, RollwiseError, UsageError  # noqa: E402
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
-from rollwise.many.players import Players  # noqa: E402
-from rollwise.many.table import evaluate_seats  # noqa: E402
+from rollwise.many.table import Players, evaluate_seats  # noqa: E402
 
 pytestmark = pytest.mark.kernels
 

@@ -9,14 +9,12 @@ from itertools import combinations, product
 import pytest
 
 from rollwise import PASS, build, solve
-from rollwise.errors import ParameterError
 from rollwise.games.farkle import (
     FARKLE,
     SCORING,
     STOP,
     Farkle,
     FarkleTurn,
-    Streak,
     Turn,
     all_moves,
     row,
@@ -232,7 +230,7 @@ def test_the_third_farkle_in_a_row_costs_the_penalty():
     assert then(FARKLE, banked=150, farkles=2, rival_farkles=1) == start_of(0, -50, 1, 0)
     assert then(FARKLE, banked=50, farkles=2) == start_of(0, -100, 0, 0)
     assert then(STOP, (1, 2, 2, 3, 3, 4), farkles=2) == start_of(0, 100, 0, 0)
-    told = game.told(Streak(150, 0, 2, 1, 50, 5), farkle, FARKLE, PASS, Streak(0, -50, 1, 0, 0, 6))
+    told = game.told(Turn(150, 0, 2, 1, 50, 5), farkle, FARKLE, PASS, Turn(0, -50, 1, 0, 0, 6))
     assert told == "the third farkle costs 200 points; 50 points are lost; -50 to 0"
 
 
@@ -241,17 +239,8 @@ def test_positions_with_a_penalty():
     assert build(Farkle(200, penalty=100)).n_positions == 9 * build(Farkle(200)).n_positions
 
 
-def test_a_game_made_from_farkle_has_no_penalty():
-    class Own(Farkle):
-        name = "own"
-
-    assert Own().penalty == 0
-    with pytest.raises(ParameterError, match="own has no rules for a penalty"):
-        Own(penalty=100)
-
-
 def test_a_throw_may_leave_out_the_dice_that_are_not_thrown():
     graph = build(Farkle(target=200))
-    position = Turn(0, 0, 50, 5)
+    position = Turn(0, 0, 0, 0, 50, 5)
     whole = graph.find(position, (1, 2, 2, 3, 6, 0))
     assert graph.find(position, (1, 2, 2, 3, 6)) == whole

@@ -24,6 +24,8 @@ from throwing import Runners
 import rollwise
 from rollwise import AGAIN, PASS, WIN, Game
 from rollwise.analysis.length_range import AIMS, length_range, length_range_by_layer
+from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.lasting import together
 from rollwise.answer.packed_lengths import PackedLengths
 from rollwise.answer.references import Policies
 from rollwise.builders import build
@@ -35,6 +37,8 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.machine.deadlines import Clock
+from rollwise.many.seats import build_seats, seen_from
+from rollwise.many.table import Players
 from rollwise.simulate import simulate
 
 GAMES = [
@@ -106,6 +110,20 @@ def moments(policies, name):
     mean = np.linalg.solve(np.eye(n) - chain, moves)
     second = np.linalg.solve(np.eye(n) - chain, moves * (moves + 2 * chain @ mean))
     return mean[0], second[0] - mean[0] ** 2
+
+
+def test_three_players_who_all_want_the_same():
+    """Whose turn it is matters to no length: points banked by anybody bring the end nearer."""
+    seats = build_seats(Pig(6))
+    one = together(seen_from(seats, 0, [None, None]), "longest")
+    two, three = length_range(Pig(6)), length_range(Players.of(Pig(6, players=3)), "hold-at-20")
+    longest = two.of("longest").moves.mean.value
+    assert solve_and_certify(one).found.values[0] == pytest.approx(longest, abs=1e-12)
+    assert [length.aim for length in three.lengths] == ["shortest", "policy", "longest"]
+    assert three.words(three.of("longest")) == "all want it long"
+    shortest = [found.of("shortest").moves.mean.value for found in (two, three)]
+    assert shortest[0] == pytest.approx(shortest[1], abs=1e-12)  # all roll, whoever they are
+    assert three.of("longest").moves.mean.value > longest + 0.5
 
 
 @settings(max_examples=25, deadline=None)

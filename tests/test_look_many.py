@@ -23,9 +23,8 @@ from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.ties import check_ties
-from rollwise.many.players import Players
 from rollwise.many.seats import tables_of
-from rollwise.many.table import evaluate_seats, respond_to
+from rollwise.many.table import Players, evaluate_seats, respond_to
 from rollwise.many.tournament import simulated_tournament, tournament_of_many
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -32,12 +32,12 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
 from rollwise.kernels.learning_seats import learn_games
 from rollwise.many.learning import learn_seats
-from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, payoffs_of, seen_from
 from rollwise.many.table import (
     ADVERSARIES,
     ALLIES,
+    Players,
     evaluate_seats,
     respond_to,
     respond_to_all,

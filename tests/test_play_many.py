@@ -28,7 +28,7 @@ def play(folder, *arguments, typed):
 @pytest.fixture(scope="module")
 def table():
     game = Pig(6, players=3)
-    return ManyTable.of(rollwise.equilibrium(game), game)
+    return ManyTable(rollwise.equilibrium(game).seen, game)
 
 
 def _seats_of(folder):

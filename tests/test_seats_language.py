@@ -483,7 +483,7 @@ def test_an_equilibrium_with_payoffs_is_saved_and_proved_anew(tmp_path):
 
 def test_play_says_who_is_next():
     """A jump round the table is told by the name of who has the die then."""
-    table = ManyTable.of(rollwise.equilibrium(Bets()), Bets())
+    table = ManyTable(rollwise.equilibrium(Bets()).seen, Bets())
     names = ("Ann", "Bob", "Eve")
     action = table.graph.view[0].actions[0]
     told = [

@@ -341,3 +341,25 @@ def test_a_solution_by_another_method(tmp_path):
     rollwise.solve(Piglet(4), method="value-iteration").save(path)
     assert verify(path).verified
     assert storage.load(path).method == "value-iteration"
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_equilibrium_is_verified_and_smaller_claims_are_not(tmp_path, exact):
+    place = tmp_path / "three.parquet"
+    rollwise.equilibrium(Pig(4, players=3)).save(place)
+    found = verify(place, exact=exact)
+    assert found.verified
+    assert found.deviation_gain < 1e-12
+    assert "nobody gains more than" in str(found)
+    assert "by another policy" in output("verify", str(place), "pig", "players=3", "target=4")
+    frame, names = pl.read_parquet(place), ("error_bound", "deviation_gain")
+    facts = {"rollwise": parquet_files.read_metadata(place)["rollwise"]}
+    for name in names:
+        write_parquet(frame.with_columns(pl.col(name) * 0.5), place, facts)
+        assert "aren't proved" in verify(place, exact=exact).fault
+    shifted = frame.with_columns(pl.col("win_probability.1") + 1e-9)
+    write_parquet(shifted, place, facts)
+    assert not verify(place, exact=exact).verified
+    write_parquet(frame.drop("probability"), place, facts)
+    with pytest.raises(RefusedFile, match="its columns can't be read"):
+        verify(place)

@@ -48,7 +48,7 @@ _HOME = {
     "solve_by_layers": "answer.solve_by_layers",
     "open_layers": "answer.layered_solution",
     "load": "answer.solution",
-    "verify": "answer.verify",
+    "verify": "many.storage",
     "read_layers": "answer.layer_files",
     "best_response": "answer.evaluation",
     "evaluate": "answer.evaluation",
@@ -133,7 +133,6 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution, load
     from rollwise.answer.solve import solve
     from rollwise.answer.solve_by_layers import solve_by_layers
-    from rollwise.answer.verify import verify
     from rollwise.builders import build
     from rollwise.derive.chase import Chase
     from rollwise.derive.contest import Duel
@@ -164,7 +163,7 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium, equilibrium
-    from rollwise.many.storage import load_equilibrium
+    from rollwise.many.storage import load_equilibrium, verify
     from rollwise.proofs.bounds import Certificate, certify
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -165,7 +164,7 @@ def _play(
     for (line, _), (state, taken) in zip(rows, written, strict=True):
         where = f"{path}, line {line}"
         try:
-            s = graph.find([index(field) for field in state])
+            s = graph.find(state)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from error
         try:

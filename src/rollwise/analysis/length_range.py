@@ -35,14 +35,16 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, fold_outcomes
 from rollwise.graph.endings import describe, end_components
+from rollwise.graph.policies import Policy
 from rollwise.machine.deadlines import Clock
 from rollwise.machine.interrupts import asked_first
+from rollwise.many.seats import seen_from
 from rollwise.numbers.randomness import check_seed
 from rollwise.simulate.lengths import Certified
 from rollwise.simulate.results import Estimate
 
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
-AIMS = {  # with two players, and alone
+AIMS = {  # of several players, and of one alone
     "shortest": ("both want it short", "as short as can be"),
     "policy": ("both play {}", "{}"),
     "first hurries": ("who begins wants it short, the other long", ""),
@@ -142,7 +144,9 @@ class LengthRange:
     def words(self, length: Length) -> str:
         """What the players want of a length."""
         together, alone = AIMS[length.aim]
-        return (together if self.players == 2 else alone).format(self.policy)
+        if self.players > 2:
+            together = together.replace("both", "all")
+        return (together if self.players > 1 else alone).format(self.policy)
 
 
 def length_range(
@@ -156,7 +160,7 @@ def length_range(
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
-        For one player or two.
+        For any number of players.
     policy : str, callable or Policy
         What all play, for the length that is to be expected.
 
@@ -179,8 +183,7 @@ def length_range(
     """
     policies = Policies.of(game)
     graph, played = policies.graph, policies.find(policy)
-    free = take_seats(graph, [None], [0]).graph
-    chain = take_seats(graph, [played], [0]).graph
+    free, chain = _one_will(graph, None), _one_will(graph, played)
     found = {
         "shortest": _length("shortest", free, lambda: _together(free, "shortest", progress)),
         "policy": _length("policy", chain, lambda: _together(chain, "longest", progress)),
@@ -194,6 +197,14 @@ def length_range(
     lengths = tuple(found[aim] for aim in AIMS if aim in found)
     score = _score(chain, progress) if graph.objective != "win" else None
     return LengthRange(played.name, graph.players, lengths, score)
+
+
+def _one_will(graph: StateGraph, policy: Policy | None) -> StateGraph:
+    """The game for a single player who moves for all, by a policy or freely."""
+    if graph.players <= 2:
+        return take_seats(graph, [policy], [0]).graph
+    moves = None if policy is None else policy.probability
+    return seen_from(graph, 0, [moves] * graph.players)
 
 
 def length_range_by_layer(

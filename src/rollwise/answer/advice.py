@@ -95,42 +95,37 @@ class Advice(NamedTuple):
         """What the costs are called that are printed, as in the document."""
         return "cost" if self.win_probability is None else "win probability cost"
 
+    def as_rows(self) -> tuple[list[str], list[tuple[str, ...]], str]:
+        """The columns, a row for each action or throw, and how sure its numbers are."""
+        if self.throws:
+            return ["throw", "chance", "action", self.worth_name], *self.throws_as_printed()
+        return ["", "action", self.worth_name, self.cost_name], *self.as_printed()
+
     def _repr_html_(self) -> str:
         """How a notebook shows it: a row for each action, the best ones marked; or each throw."""
         from html import escape
 
         state = ", ".join(f"{name}={value}" for name, value in self.state.items())
-        if self.throws:
-            lines, sure = self.throws_as_printed()
-            rows = "".join(
-                f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
-            )
-            head = (
-                f"<tr><th>throw</th><th>chance</th><th>action</th><th>{self.worth_name}</th></tr>"
-            )
-            return f"<p>{escape(state)} ({escape(sure)})</p><table>{head}{rows}</table>"
-        printed, sure = self.as_printed()
+        columns, lines, sure = self.as_rows()
+        head = "".join(f"<th>{name}</th>" for name in columns)
         rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in printed
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
         )
-        return (
-            f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
-            f"<th>{self.worth_name}</th><th>{self.cost_name}</th></tr>{rows}</table>"
-        )
+        return f"<p>{escape(state)} ({escape(sure)})</p><table><tr>{head}</tr>{rows}</table>"
 
-    def throws_as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
+    def throws_as_printed(self) -> tuple[list[tuple[str, ...]], str]:
         """Each throw with its chance, what to do and what that is worth, and how sure it is."""
         values = [row.value for row in self.throws]
         bounds = [row.error_bound for row in self.throws]
         is_score = self.win_probability is None
         worth = column(values, bounds) if is_score else chances(values, bounds)
-        lines = [
+        lines: list[tuple[str, ...]] = [
             (" ".join(map(str, row.throw)), f"{row.chance:.4f}", row.action, number.number)
             for row, number in zip(self.throws, worth, strict=True)
         ]
         return lines, f"certified ± {in_common(worth)[1]}"
 
-    def as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
+    def as_printed(self) -> tuple[list[tuple[str, ...]], str]:
         """Each action with its mark, name, worth and cost, and how sure these are.
 
         Every true number is within the printed bound of the printed one.
@@ -146,7 +141,7 @@ class Advice(NamedTuple):
             [scaled(row.regret_bound, unit) for row in others],
         )
         dearer = iter(costs)
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for row, number in zip(self.actions, worth, strict=True):
             mark, cost = ("→", "") if row.best else ("", next(dearer).number)
             rows.append((mark, row.action, number.number, cost))

@@ -41,13 +41,12 @@ if TYPE_CHECKING:
 
 LISTS = ("throw_values", "throw_bounds")  # columns of a game with throws
 FORMAT = "1"
+EQUILIBRIUM = "equilibrium"  # the method of a file about three players or more
 # What a file says of itself, and in which types.
-FACTS: dict[str, Any] = {
-    "game": str,
-    "parameters": dict,
-    "graph_hash": str,
+FACTS: dict[str, Any] = {"game": str, "parameters": dict, "graph_hash": str, "method": str}
+FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list}
+FACTS_OF_VALUES: dict[str, Any] = {
     "checksum": str,
-    "method": str,
     "tolerance": int | float | None,
     "sweeps": int,
     "converged": bool,
@@ -186,18 +185,19 @@ def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
             "solve the game again and save it"
         ) from error
     if not isinstance(facts, dict):
-        raise _damaged(path, "its description isn't one")
+        raise damaged_file(path, "its description isn't one")
     if facts.get("format") != FORMAT:
         raise SolutionFileError(
             f"{path} has the format {facts.get('format')}; this version of rollwise reads {FORMAT}"
         )
-    for name, kinds in FACTS.items():
+    of_seats = facts.get("method") == EQUILIBRIUM
+    for name, kinds in (FACTS | (FACTS_OF_SEATS if of_seats else FACTS_OF_VALUES)).items():
         if name not in facts or not isinstance(facts[name], kinds):
-            raise _damaged(path, f"its description has no {name}")
+            raise damaged_file(path, f"its description has no {name}")
     return facts
 
 
-def _damaged(path: Path, why: str) -> SolutionFileError:
+def damaged_file(path: Path, why: str) -> SolutionFileError:
     return SolutionFileError(f"{path} is damaged: {why}; solve the game again and save it")
 
 
@@ -261,6 +261,11 @@ def build_saved(
     SolutionFileError
         The file was made for other rules, or names a game that isn't installed.
     """
+    if facts["method"] == EQUILIBRIUM:
+        raise SolutionFileError(
+            f"{path} is an equilibrium of a game for three or more: rollwise.load_equilibrium "
+            "reads it"
+        )
     game = require_rules(path, facts, game)
     seconds: dict[str, float] = {}
     if memory is None:
@@ -270,12 +275,22 @@ def build_saved(
         started = time.perf_counter()
         graph = memory.build(game, how["max_states"], how["progress"])
         seconds = {"build": time.perf_counter() - started}
+    require_same(path, facts, graph)
+    return Built(game, graph, seconds)
+
+
+def require_same(path: Path, facts: dict[str, Any], graph: StateGraph) -> None:
+    """Refuse a file that was made for another graph.
+
+    Raises
+    ------
+    SolutionFileError
+    """
     if graph.content_hash != facts["graph_hash"]:
         raise SolutionFileError(
-            f"{path} was made for other rules of {game.name}: they have changed since; "
+            f"{path} was made for other rules of {graph.game}: they have changed since; "
             "solve the game again"
         )
-    return Built(game, graph, seconds)
 
 
 def require_rules(path: Path, facts: dict[str, Any], game: Game | None) -> Game:
@@ -343,19 +358,19 @@ def read_content(path: Path, facts: dict[str, Any], graph: StateGraph) -> Conten
         lists = () if graph.throws is None else _lists(graph)
         frame = read_parquet(path, ["value", "error_bound", *lists])
     except (OSError, ValueError) as error:
-        raise _damaged(path, "its columns can't be read") from error
+        raise damaged_file(path, "its columns can't be read") from error
     if frame.dtypes[:2] != [pl.Float64] * 2 or frame.null_count().sum_horizontal().item():
-        raise _damaged(path, "its values aren't numbers")
+        raise damaged_file(path, "its values aren't numbers")
     n = len(graph.states)
     if len(frame) != n:
-        raise _damaged(path, f"it has {len(frame):,} rows, and the game {n:,} states")
+        raise damaged_file(path, f"it has {len(frame):,} rows, and the game {n:,} states")
     try:
         values, bounds = numbers_in(frame, graph)
     except ValueError as error:
-        raise _damaged(path, str(error)) from None
+        raise damaged_file(path, str(error)) from None
     if checksum_of(values, bounds) != facts["checksum"]:
-        raise _damaged(path, "its values don't match their checksum")
+        raise damaged_file(path, "its values don't match their checksum")
     lost = np.isinf(values) & (graph.objective != "win")  # where nobody can end the play
     if not np.all(np.isfinite(values) | lost) or not np.all(bounds >= 0):
-        raise _damaged(path, "its values or error bounds can't be such")
+        raise damaged_file(path, "its values or error bounds can't be such")
     return Content(facts, values, bounds)

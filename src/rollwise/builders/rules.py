@@ -86,8 +86,8 @@ def require_two(game: Game) -> None:
             "for one player or two; "
             + spelled(
                 python="rollwise.equilibrium(game) solves it",
-                command_line="solve, check, table, advise, evaluate, respond, simulate, "
-                "tournament, learn, thumb, plot, report, play, review and drill take more",
+                command_line="solve, verify, check, table, advise, evaluate, respond, simulate, "
+                "tournament, length, learn, thumb, plot, report, play, review and drill take more",
             ),
             game,
         )

@@ -18,7 +18,6 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.streams import write_json
 from rollwise.documents.parts import as_json
 from rollwise.errors import (
-    ForMorePlayers,
     ParameterError,
     TooManyStates,
     UnknownGame,
@@ -34,9 +33,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
     from rollwise.graph import StateGraph
+    from rollwise.many.equilibrium import Equilibrium
 
 GameArgument = Annotated[
     str,
@@ -99,7 +100,7 @@ LoadOption = Annotated[
 def also_for_many(
     *takes: str, instead: Mapping[str, str] | None = None
 ) -> Callable[[Command], Command]:
-    """Let a command take games of three or more players too.
+    """Let a command whose answer has a number for each seat take three or more players too.
 
     The function in `rollwise.cli.many` that is named like the command answers then.
 
@@ -114,11 +115,9 @@ def also_for_many(
     def wrap(command: Command) -> Command:
         @functools.wraps(command)
         def run(**given: Any) -> None:
-            try:
-                command(**given)
-            except ForMorePlayers as error:
-                game = error.game
-            else:
+            game = read_game(given["game"], given["parameters"])
+            if game.players <= 2:
+                command(**{**given, "game": Typed(given["game"], game)})
                 return
             known = {"game", "parameters", "no_cache", *takes}
             usual = inspect.signature(command).parameters
@@ -189,8 +188,21 @@ def print_worth(place: str, value: float, bound: float | None, *, name: str, dra
     typer.echo(f"  value {worth.number} (certified ± {worth.bound} in every state)")
 
 
+class Typed(str):
+    """A GAME as it was typed, with the game that was read then."""
+
+    def __new__(cls, text: str, game: Game) -> Typed:
+        typed = super().__new__(cls, text)
+        typed.game = game
+        return typed
+
+    game: Game
+
+
 def read_game(reference: str, assignments: Sequence[str] | None) -> Game:
     """The game that GAME and NAME=VALUE... ask for."""
+    if isinstance(reference, Typed):
+        return reference.game
     return create(find(reference), read_values(assignments or ()))
 
 
@@ -327,7 +339,9 @@ def solve_or_load(
     options: Mapping[str, Any] | None = None,
 ) -> Solution:
     """The solution of a game: found now, or read from a file that must fit it."""
-    _check_players(game, load_from)
+    from rollwise.builders.rules import require_two
+
+    require_two(game)
     if load_from is not None and method is not None:
         raise UsageError("--load and --method can't both be had: the file has its values already")
     if load_from is not None:
@@ -353,19 +367,18 @@ def solve_or_load(
         )
 
 
-def _check_players(game: Game, load_from: str | None) -> None:
-    """Tell a game of three or more before its file is read, which is one of another kind."""
-    if load_from is not None:
-        from rollwise.builders.rules import require_two
-
-        require_two(game)
-
-
 def solve_or_open(
     game: Game, load_from: str | None, max_states: int | None, **how: Any
 ) -> Solution | LayeredSolution:
-    """As `solve_or_load`; of a game that is too large for one graph, the answer by layers."""
-    _check_players(game, load_from)
+    """The answer to a game of any size and number of players: found now, or read.
+
+    As `solve_or_load`; of a game that is too large for one graph it is the answer by layers, and
+    of three players or more the equilibrium as its movers see it.
+    """
+    if game.players > 2:
+        said = {"method": how.get("method"), **(how.get("options") or {})}
+        refuse(f"isn't for games of three or more players, such as {game.name}", **said)
+        return equilibrium_of(game, load_from, max_states).seen
     from rollwise.answer.kept import goes_by_layers, large, solve_by_layers
 
     if load_from is not None and Path(load_from).is_dir():
@@ -398,11 +411,30 @@ def in_all_states(found: Solution | LayeredSolution) -> Solution | LayeredSoluti
         return solve_by_layers.in_all_states(found, progress)
 
 
-def equilibrium_seen(game: Game, load_from: str | None, max_states: int | None) -> Solution:
-    """The equilibrium of a game of three or more players, as whoever moves sees it."""
-    from rollwise.cli.many import found_or_loaded
+def equilibrium_of(
+    game: Game, load_from: str | None, max_states: int | None, time_limit: float | None = None
+) -> Equilibrium:
+    """The equilibrium of a game: found now, kept from an earlier run, or read from a file."""
+    with Progress() as progress:
+        how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
+        if load_from is not None:
+            from rollwise.many.storage import load_equilibrium
 
-    return found_or_loaded(game, load_from, max_states).seen
+            return load_equilibrium(load_from, game, **how)
+        from rollwise.many.storage import equilibrium
+
+        return equilibrium(game, time_limit=time_limit, **how)
+
+
+def policies_of(game: Game, max_states: int | None, progress: Progress) -> Policies:
+    """The policies of a game of any number of players, with the answer that is kept."""
+    if game.players > 2:
+        from rollwise.many.storage import players
+
+        return players(game, max_states=max_states, progress=progress.listener)
+    from rollwise.answer.kept import policies
+
+    return policies(game, max_states=max_states, progress=progress.listener)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rollwise.cli import streams
-from rollwise.cli.common import print_json, print_table, read_state, read_throw, refuse, sizes_text
+from rollwise.cli.common import (
+    equilibrium_of,
+    policies_of,
+    print_json,
+    print_table,
+    refuse,
+    sizes_text,
+)
 from rollwise.cli.pools import processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
-    advice_of_many_document,
     equilibrium_document,
     learned_seats_document,
     played_document,
@@ -24,15 +28,13 @@ from rollwise.documents.many import (
     thumb_of_many_document,
     tournament_of_many_document,
 )
-from rollwise.documents.parts import game_head
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.many.mover_view import gain_text, sure_text
 from rollwise.many.seats import has_payoffs
 from rollwise.numbers.printed import column, estimated, how_many, in_common, rounded_up
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.game import Game
     from rollwise.graph import StateGraph
@@ -43,27 +45,7 @@ if TYPE_CHECKING:
 
 SEATING_GAMES = 10_000
 _DIGITS = {3: "three", 6: "six"}
-SHOWN, NAMED, GAMES = 40, 3, 100_000  # rows, components, games
-
-
-def found_or_loaded(
-    game: Game, load: str | None, max_states: int | None, time_limit: float | None = None
-) -> Equilibrium:
-    """The equilibrium of a game: found now, kept from an earlier run, or read from a file."""
-    with Progress() as progress:
-        how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
-        if load is not None:
-            from rollwise.many.storage import load_equilibrium
-
-            return load_equilibrium(load, game, **how)
-        from rollwise.many.kept import equilibrium
-
-        return equilibrium(game, time_limit=time_limit, **how)
-
-
-def seat_names(n: int) -> list[str]:
-    """What the seats are called, from the mover on."""
-    return ["the mover", "the next", *(f"{k} after" for k in range(2, n))]
+NAMED, GAMES = 3, 100_000  # components, games
 
 
 def solve(
@@ -80,7 +62,7 @@ def solve(
     check_place(save)
     if starts is None:
         refuse("goes with --starts N: it is that of the first of them", seed=seed)
-    found = found_or_loaded(game, None, max_states, time_limit)
+    found = equilibrium_of(game, None, max_states, time_limit)
     if save is not None:
         found.save(save)
     others = None
@@ -118,7 +100,7 @@ def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
     at_start = float(found.error_bounds[0].max())
     _print_seats(found.worth, at_start if everywhere is None else everywhere)
     if len(found.unproved):
-        typer.echo(f"  {_gain_text(math.inf, ' by another policy')}")
+        typer.echo(f"  {gain_text(math.inf, ' by another policy')}")
     else:
         gain = rounded_up(found.deviation_gain)
         typer.echo(f"  nobody, in any position, gains more than {gain} by another policy (proved)")
@@ -134,13 +116,6 @@ def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
     typer.echo(f"  {kept}{spent}")
 
 
-def _gain_text(gain: float, how: str = "") -> str:
-    """How much anybody gains, in words: ``nobody gains more than 2e-15 by another policy``."""
-    if not math.isfinite(gain):
-        return f"what anybody can gain{how} isn't known, since no bound was proved"
-    return f"nobody gains more than {rounded_up(gain)}{how}"
-
-
 def _unsettled_text(found: Equilibrium) -> str:
     """Where no equilibrium was found, and what is proved all the same."""
     components = found.graph.components
@@ -150,7 +125,7 @@ def _unsettled_text(found: Equilibrium) -> str:
     ended = "time ended the search: " if found.timed_out else ""
     return (
         f"{ended}in {how_many(n, 'component')} no equilibrium was found, as at {places}; "
-        f"what is proved holds with them: {_gain_text(found.deviation_gain)}"
+        f"what is proved holds with them: {gain_text(found.deviation_gain)}"
     )
 
 
@@ -178,11 +153,11 @@ def _tell_others(others: OtherEquilibria) -> None:
         typer.echo("    no other was found, which doesn't prove that there is none")
     for other in others.others:
         found = other.found
-        bounds = [found.error_bound] * found.players
+        bounds = [found.error_bound] * found.graph.players
         numbers, told = in_common(column(found.worth, bounds))
         typer.echo(
             f"    another: {', '.join(numbers)} (certified ± {told}); "
-            f"{_gain_text(found.deviation_gain)} (proved)"
+            f"{gain_text(found.deviation_gain)} (proved)"
         )
         place = found.graph.state_text(other.first)
         where = how_many(other.differing, "position")
@@ -193,86 +168,7 @@ def _print_seats(chances: Sequence[float], bound: float) -> None:
     numbers, told = in_common(column(chances, [bound] * len(chances)))
     for seat, number in enumerate(numbers, 1):
         typer.echo(f"    seat {seat}: {number}")
-    typer.echo(f"    ({_sure(bound, told)})")
-
-
-def _sure(bound: float, told: str) -> str:
-    return f"certified ± {told}" if math.isfinite(bound) else "not certified: no bound was proved"
-
-
-def advise(
-    game: Game,
-    *,
-    state: str,
-    throw: str | None,
-    rolls_left: int | None,
-    load: str | None,
-    max_states: int | None,
-    json: bool,
-) -> None:
-    """Print what each action of a position brings each seat."""
-    from rich.table import Table
-
-    position, thrown = read_state(state, game), read_throw(throw)
-    found = found_or_loaded(game, load, max_states)
-    s = found.find(position, thrown, rolls_left)
-    actions = found.advise(s)
-    document = advice_of_many_document(found, s, actions)
-    if json:
-        print_json(document)
-        return
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    shown.add_column("action")
-    for name in ("taken", *seat_names(found.players)):
-        shown.add_column(name, justify="right")
-    most = max(1.0, float(abs(found.values).max()))
-    bound = found.error_bound
-    if not math.isfinite(bound):
-        outcomes = (o for action in found.graph.view[s].actions for o in action.outcomes)
-        errors = [float(found.error_bounds[o.target].max()) for o in outcomes if not o.is_over]
-        bound = max(errors, default=0.0)
-    bound += 2.0**-50 * most  # of the average of the next states
-    for worth in actions:
-        cells = [cell.number for cell in column(worth.values, [bound] * found.players)]
-        taken = f"{100 * worth.chance:.7g} %" if worth.chance else ""
-        shown.add_row(worth.action, taken, *cells)
-    print_table(shown)
-    typer.echo(
-        f"{_sure(bound, rounded_up(bound * 1.2))}, if all go on by the equilibrium; "
-        f"{_gain_text(float(found.deviation_gains[s].max()), ' from here by another policy')}"
-    )
-
-
-def table(
-    game: Game,
-    *,
-    where: str | None,
-    limit: int | None,
-    out: Path | None,
-    csv: bool,
-    load: str | None,
-    max_states: int | None,
-    json: bool,
-) -> None:
-    """Print the strategy of an equilibrium."""
-    form = "csv" if csv else "json" if json else None
-    if out is not None and form is None:
-        form = out.suffix.lstrip(".")
-        if form not in ("csv", "json"):
-            raise UsageError(f"--out {out}: the name must end in .csv or .json")
-    check_place(out)
-    found = found_or_loaded(game, load, max_states)
-    rows = found.rows(where)
-    shown = rows.head(SHOWN if limit is None and form is None else limit or len(rows))
-    if limit == 0:
-        shown = rows.head(0)
-    if out is not None:
-        text = _text(found, shown, form)
-        write_atomically(out, lambda place: place.write_text(text, encoding="utf-8", newline="\n"))
-    elif form is not None:
-        (streams.write_json if form == "json" else streams.write)(_text(found, shown, form))
-    else:
-        _show(shown, len(rows))
+    typer.echo(f"    ({sure_text(bound, told)})")
 
 
 def _gets(graph: StateGraph) -> str:
@@ -280,41 +176,12 @@ def _gets(graph: StateGraph) -> str:
     return "gets on average" if has_payoffs(graph) else "wins with probability"
 
 
-def _text(found: Equilibrium, rows: pl.DataFrame, form: str | None) -> str:
-    if form == "csv":
-        return rows.write_csv()
-    head = json_text.dumps({**game_head(found.graph), "players": found.players})
-    return f'{head[:-1]}, "rows": {rows.write_json()}}}\n'
-
-
-def _show(rows: pl.DataFrame, total: int) -> None:
-    from rich.table import Table
-
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    for name in rows.columns:
-        shown.add_column(name, justify="left" if name == "action" else "right")
-    for row in rows.iter_rows(named=True):
-        shown.add_row(*(_cell(name, cell, row["error_bound"]) for name, cell in row.items()))
-    print_table(shown)
-    if total > len(rows):
-        typer.echo(f"{len(rows)} of {total:,} rows (--limit N for more, --csv, --json for all)")
-
-
-def _cell(name: str, cell: Any, bound: float) -> str:
-    if name.startswith(("win_probability.", "payoff.")):
-        return column([cell], [bound])[0].number
-    if name in ("error_bound", "deviation_gain"):
-        return rounded_up(cell)
-    return f"{cell:.9g}" if isinstance(cell, float) else str(cell)
-
-
 def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> None:
     """Print what each seat gets, where each plays a policy of its own."""
-    from rollwise.many.kept import players
     from rollwise.many.table import evaluate_seats
 
     with Progress() as progress:
-        found = players(game, max_states=max_states, progress=progress.listener)
+        found = policies_of(game, max_states, progress)
         seated = [found.find(name.strip()) for name in policy.split(",")]
     shares = evaluate_seats(found.graph, seated)
     if json:
@@ -322,7 +189,7 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
         return
     typer.echo(found.graph.title)
     numbers, sure = in_common(
-        column(shares.win_probabilities, [shares.error_bound] * found.players)
+        column(shares.win_probabilities, [shares.error_bound] * found.graph.players)
     )
     for seat, (name, number) in enumerate(zip(shares.policies, numbers, strict=True), 1):
         typer.echo(f"  seat {seat}, {name}, {_gets(found.graph)} {number}")
@@ -331,11 +198,10 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
 
 def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
     """Print what one seat can get where all others play one policy."""
-    from rollwise.many.kept import players
     from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
-        found = players(game, max_states=max_states, progress=progress.listener)
+        found = policies_of(game, max_states, progress)
         policy = None if to in (ADVERSARIES, ALLIES) else found.find(to)
     if policy is None:
         response = respond_to_all(found.graph, to)
@@ -345,7 +211,7 @@ def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
         print_json(response_of_many_document(found.graph, response))
         return
     typer.echo(f"best responses to {response.policy} of all others: {found.graph.title}")
-    bounds = [response.error_bound] * found.players
+    bounds = [response.error_bound] * found.graph.players
     best, sure = in_common(column(response.best, bounds))
     known = response.win_probabilities
     plain = [f" instead of {x.number}" for x in column(known, bounds[: len(known)])]
@@ -366,11 +232,10 @@ def simulate(
     json: bool,
 ) -> None:
     """Play games, each seat by a policy of its own, and print who wins."""
-    from rollwise.many.kept import players
     from rollwise.many.table import evaluate_seats, simulate_seats
 
     with Progress() as progress:
-        found = players(game, max_states=max_states, progress=progress.listener)
+        found = policies_of(game, max_states, progress)
         seated = [found.find(name.strip()) for name in policy.split(",")]
     played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
     shares = evaluate_seats(found.graph, seated) if exact else None
@@ -401,14 +266,13 @@ def tournament(
     json: bool,
 ) -> None:
     """Let policies play in every seating, and print what each has."""
-    from rollwise.many.kept import players
     from rollwise.many.tournament import simulated_tournament, tournament_of_many
 
     if exact:
         refuse("goes with --no-exact: nothing is simulated", games=games, seed=seed)
     names = [name.strip() for name in policies.split(",") if name.strip()]
     with Progress() as progress:
-        known = players(game, max_states=max_states, progress=progress.listener)
+        known = policies_of(game, max_states, progress)
         graph, entered = known.graph, [known.find(name) for name in names]
         if exact:
             found = tournament_of_many(graph, entered, progress.listener)
@@ -565,7 +429,7 @@ def thumb(
     from rollwise.cli.commands.thumb import SECONDS, tell_time, write_rule
     from rollwise.thumb.python_source import python_source
 
-    found = found_or_loaded(game, None, max_states)
+    found = equilibrium_of(game, None, max_states)
     with Progress() as progress, processes_or(cluster, workers) as pool:
         rules = find_seats_rules(
             found,
@@ -604,7 +468,7 @@ def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
         return
     scale, unit = (1.0, "points") if has_payoffs(found.graph) else (100.0, "percentage points")
     shown = Table(box=None, padding=(0, 2, 0, 0))
-    seats = [f"seat {seat}" for seat in range(1, found.players + 1)]
+    seats = [f"seat {seat}" for seat in range(1, found.graph.players + 1)]
     for name in ("integers", "loss", *seats, "gain against it"):
         shown.add_column(name, justify="right")
     shown.add_column("rule", overflow="fold")

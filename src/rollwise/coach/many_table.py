@@ -7,76 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rollwise.answer.solution import Choices
 from rollwise.coach.ledger import Account
 from rollwise.coach.table import Table
-from rollwise.game import Game
-from rollwise.graph import StateGraph
-from rollwise.graph.view import worth_name
-from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.mover_view import MoverView
-from rollwise.many.players import Players
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class MoversView:
-    """As much of a `rollwise.Solution` as play asks for, of an equilibrium.
-
-    Values are the mover's, if all go on by the equilibrium: from -1 to 1, or expected payoffs.
-    """
-
-    found: Equilibrium
-
-    @property
-    def has_stakes(self) -> bool:
-        return bool(self.found.payoffs)
-
-    @property
-    def is_score(self) -> bool:
-        return self.has_stakes
-
-    @property
-    def worth_name(self) -> str:
-        return worth_name("win", self.has_stakes)
-
-    def as_values(self, worth: Any) -> Any:
-        """Chances to win as values, from -1 to 1; payoffs as they are."""
-        return worth if self.has_stakes else 2.0 * worth - 1.0
-
-    @property
-    def graph(self) -> StateGraph:
-        return self.found.graph
-
-    @property
-    def error_bound(self) -> float:
-        return self.found.error_bound * (1.0 if self.has_stakes else 2.0)
-
-    @property
-    def values(self) -> Floats:
-        found: Floats = self.as_values(self.found.values[:, 0])
-        return found
-
-    @property
-    def value(self) -> float:
-        return float(self.as_values(self.found.values[0, 0]))
-
-    def choices_in(self, states: NDArray[np.int64]) -> Choices:
-        """See `rollwise.Solution.choices_in`."""
-        return self._to_movers.choices_in(states)
-
-    @cached_property
-    def _to_movers(self) -> MoverView:
-        return MoverView.of(self.found)
-
-    def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What the equilibrium does; where it mixes, the likeliest action."""
-        view, chance = self.graph.view, self.found.policy.probability
-        ranges = [view[s].action_range for s in states.tolist()]
-        return np.array([actions[int(np.argmax(chance[actions]))] for actions in ranges], np.int64)
+from rollwise.many.table import Players
 
 
 @dataclass(frozen=True)
@@ -99,11 +34,7 @@ class SeatsAccount(Account):
 class ManyTable(Table):
     """The table of a game for three or more."""
 
-    solution: MoversView  # type: ignore[assignment]
-
-    @classmethod
-    def of(cls, found: Equilibrium, game: Game) -> ManyTable:
-        return cls(MoversView(found), game)
+    solution: MoverView
 
     @property
     def is_whole(self) -> bool:

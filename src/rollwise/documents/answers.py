@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
+from rollwise.answer.advice import Advice
 from rollwise.documents.parts import (
     Document,
     as_json,
@@ -19,13 +20,14 @@ from rollwise.documents.parts import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.answer.advice import Advice, ThrowAdvice
+    from rollwise.answer.advice import ThrowAdvice
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.grids import Grid
     from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
+    from rollwise.many.mover_view import SeatsAdvice
 
 
 def solution_document(solution: Solution, check: Sequence[str] | None = None) -> Document:
@@ -150,8 +152,12 @@ def _layers_head(solution: LayeredSolution) -> Document:
     return {"game": solution.game.name, "parameters": dict(solution.game.parameters)}
 
 
-def advice_document(solution: Solution, advice: Advice) -> Document:
+def advice_document(solution: Solution, advice: Advice | SeatsAdvice) -> Document:
     """What each action is worth in a position, and what a wrong one costs."""
+    if not isinstance(advice, Advice):
+        from rollwise.documents.many import advice_of_many_document
+
+        return advice_of_many_document(solution.graph, advice)
     exact, exact_actions = _exact_advice(solution, advice)
     head = {
         **game_head(solution.graph),

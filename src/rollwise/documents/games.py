@@ -73,6 +73,7 @@ def verification_document(found: Verification) -> Document:
         "residual": found.residual,
         "fault": found.fault,
         "state": found.state,
+        **({"deviation_gain": found.deviation_gain} if hasattr(found, "deviation_gain") else {}),
         "seconds": dict(found.seconds),
     }
 

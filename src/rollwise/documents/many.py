@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from rollwise.documents.parts import Document, game_head, number_or_none, state_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.graph import StateGraph
-    from rollwise.many.equilibrium import Equilibrium, Worth
+    from rollwise.many.equilibrium import Equilibrium
     from rollwise.many.learning import LearnedSeats
+    from rollwise.many.mover_view import SeatsAdvice
     from rollwise.many.others import OtherEquilibria
     from rollwise.many.table import Played, Response, Shares
     from rollwise.many.tournament import SeatsTournament
@@ -36,7 +35,6 @@ def equilibrium_document(found: Equilibrium, others: OtherEquilibria | None = No
     graph = found.graph
     return {
         **game_head(graph),
-        "players": graph.players,
         "start": state_fields(graph, 0),
         _worth(graph): list(found.worth),
         "error_bound": number_or_none(found.error_bound),
@@ -87,22 +85,21 @@ def others_document(found: OtherEquilibria) -> Document:
     }
 
 
-def advice_of_many_document(found: Equilibrium, state: int, actions: Sequence[Worth]) -> Document:
+def advice_of_many_document(graph: StateGraph, advice: SeatsAdvice) -> Document:
     """What each action of a position brings each seat, and how likely it is taken."""
     return {
-        **game_head(found.graph),
-        "players": found.players,
-        "state": state_fields(found.graph, state),
-        _worth(found.graph): found.values[state].tolist(),
-        "error_bound": number_or_none(float(found.error_bounds[state].max())),
-        "deviation_gain": number_or_none(float(found.deviation_gains[state].max())),
+        **game_head(graph),
+        "state": advice.state,
+        _worth(graph): advice.values,
+        "error_bound": number_or_none(advice.error_bound),
+        "deviation_gain": number_or_none(advice.deviation_gain),
         "actions": [
             {
                 "action": worth.action,
                 "probability": worth.chance,
-                _worth(found.graph): list(worth.values),
+                _worth(graph): list(worth.values),
             }
-            for worth in actions
+            for worth in advice.actions
         ],
     }
 
@@ -111,7 +108,6 @@ def shares_document(graph: StateGraph, found: Shares) -> Document:
     """What each seat gets, where each plays a policy of its own."""
     return {
         **game_head(graph),
-        "players": graph.players,
         "policies": list(found.policies),
         _worth(graph): list(found.win_probabilities),
         "error_bound": number_or_none(found.error_bound),
@@ -123,7 +119,6 @@ def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> D
     return {
         **game_head(graph),
         "kind": "estimated",
-        "players": graph.players,
         "policies": list(found.policies),
         "games": found.games,
         "seed": found.seed,
@@ -142,7 +137,6 @@ def tournament_of_many_document(graph: StateGraph, found: SeatsTournament) -> Do
     errors = found.standard_errors
     return {
         **game_head(graph),
-        "players": graph.players,
         "policies": list(found.policies),
         "results": found.results.tolist(),
         "among": found.among.tolist(),
@@ -157,7 +151,6 @@ def learned_seats_document(graph: StateGraph, found: LearnedSeats) -> Document:
     """What several players learned by self-play, and what each could gain against it."""
     return {
         **game_head(graph),
-        "players": graph.players,
         "games": found.games,
         "seed": found.seed,
         "explore": found.explore,
@@ -173,7 +166,6 @@ def response_of_many_document(graph: StateGraph, found: Response) -> Document:
     """What one seat can get where all others play one policy."""
     return {
         **game_head(graph),
-        "players": graph.players,
         "to": found.policy,
         _worth(graph): list(found.win_probabilities),
         "best_responses": list(found.best),
@@ -185,7 +177,6 @@ def thumb_of_many_document(found: Equilibrium, rules: SeatsFrontier) -> Document
     """Rules of thumb, and what each costs among others who play the equilibrium."""
     return {
         **game_head(found.graph),
-        "players": found.players,
         "rules": [
             {
                 "text": rule.text,

@@ -20,7 +20,8 @@ Document = dict[str, Any]
 def game_head(of: StateGraph | Game) -> Document:
     """The first keys of a document about a game."""
     name = of.name if isinstance(of, Game) else of.game
-    return {"game": name, "parameters": dict(of.parameters)}
+    more = {"players": of.players} if of.players > 2 else {}
+    return {"game": name, "parameters": dict(of.parameters), **more}
 
 
 def state_fields(graph: StateGraph, state: int) -> dict[str, int]:

@@ -23,7 +23,7 @@ from rollwise.graph.choices import is_throw
 from rollwise.graph.codes import codes_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
-from rollwise.many.players import Players
+from rollwise.many.table import Players
 from rollwise.parameters import parameter_specs
 from rollwise.words import Narrator
 

@@ -115,7 +115,7 @@ def row_of(
         raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
 
     if hasattr(state, "_asdict") and len(spread(state)) > len(field_names):
-        fields = spread(state._asdict())  # of a state of the rules some may be no columns
+        fields: Any = spread(state._asdict())  # of a state of the rules some may be no columns
         state = {name: fields[name] for name in fields if name in field_names}
     if isinstance(state, Mapping | Sequence) and not isinstance(state, str):
         state = spread(state)

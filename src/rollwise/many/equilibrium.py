@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 from rollwise.answer.references import AnyPolicy
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
-from rollwise.graph import THROW, Outcome, StateGraph
+from rollwise.graph import Outcome, StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.many.finding import Found, find_profile
-from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs
+from rollwise.many.table import Players
 
 if TYPE_CHECKING:
     import polars as pl
@@ -193,27 +193,7 @@ class Equilibrium:
             so on round the table (``payoff.0`` in a game for payoffs), ``error_bound`` and
             ``deviation_gain``.
         """
-        import polars as pl
-
-        from rollwise.answer.filters import parse_filter
-
-        graph = self.graph.flat
-        taken = np.flatnonzero(self.policy.probability > 0)
-        if not throws:
-            taken = taken[graph.action_label[taken] != THROW]
-        states = graph.action_state[taken]
-        columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
-        labels, which = np.unique(graph.action_label[taken], return_inverse=True)
-        columns["action"] = pl.Series(list(map(graph.vocabulary.text, labels.tolist())))[which]
-        columns["probability"] = self.policy.probability[taken]
-        for seat in range(self.players):
-            columns[f"{worth_column(graph)}.{seat}"] = self.values[states, seat]
-        columns["error_bound"] = self.error_bounds[states].max(axis=1)
-        columns["deviation_gain"] = self.deviation_gains[states].max(axis=1)
-        frame = pl.DataFrame(columns)
-        if where is None:
-            return frame
-        return frame.filter(parse_filter(where, dict(frame.schema), graph.vocabulary))
+        return self.seen.table(where, throws=throws)
 
     def find_policy(self, policy: AnyPolicy) -> Policy:
         """A policy by what is typed for it; ``optimal`` is the equilibrium's."""
@@ -291,11 +271,6 @@ class Equilibrium:
         from rollwise.many.storage import save
 
         save(self, Path(path))
-
-
-def worth_column(graph: StateGraph) -> str:
-    """What a column says that has what a seat gets."""
-    return "payoff" if has_payoffs(graph) else "win_probability"
 
 
 def equilibrium(

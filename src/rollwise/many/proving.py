@@ -4,26 +4,299 @@ The bounds and the argument are those of `rollwise.kernels.deviations`. They sta
 those of `rollwise.proofs.check` do: all play ends, and values with their bounds are a
 supersolution, or enclose the values of a Markov chain. With fixed others a seat faces a Markov
 decision process, in which no policy, whatever it remembers, is worth more than a supersolution.
+
+Slow components have their bounds by linear systems, where sweeps don't settle.
+A component that play leaves once in 10^7 moves takes some 10^8 sweeps. Here each of its unknowns is
+one number of a state and a seat. It is the largest of some options, each a constant plus a mean of
+unknowns, and strategy iteration finds it (Howard 1960): a sparse LU factorization evaluates what is
+chosen. Nothing here is trusted: `rollwise.kernels.deviations` and `rollwise.kernels.ties` check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csc_array, csr_array, eye_array, kron, vstack
+from scipy.sparse.linalg import splu
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.kernels.chances import UNIT, keeps_small_numbers
-from rollwise.kernels.deviations import bound_components, check_bounds
+from rollwise.kernels.chances import keeps_small_numbers
+from rollwise.kernels.deviations import LARGER, TINY, UNIT, bound_components, check_bounds
+from rollwise.kernels.many import worth_of_actions
 from rollwise.many.component import Component
-from rollwise.many.direct import ROOM, Steps, bound_directly, bound_profile, in_turn
 from rollwise.many.finding import pieces
 from rollwise.many.seats import tables_of
 from rollwise.proofs.check import ranks_of
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+MOST_POLICIES = 100
+WIDER = (1.0 + 2.0**-10, 2.0, 16.0, 256.0)  # times bounds, until they hold in spite of rounding
+ROOM = 2.0**-10  # by which bounds that sweeps find are larger than what they have to be
+AT_HAND = 2_000  # sweeps, before and after a system is solved
+MOST_SWEEPS = 100_000  # of a component that is too large for a system
+MOST_UNKNOWNS = 400_000
+
+
+class Options(NamedTuple):
+    """Options of some unknowns: each is worth `constant` plus `mean` of the unknowns.
+
+    Attributes
+    ----------
+    owner : (n_options,) int64
+        The unknown that each is an option of.
+    constant : (n_options,) float64
+    mean : (n_options, n_unknowns) sparse
+    """
+
+    owner: Ints
+    constant: Floats
+    mean: Any
+
+    @classmethod
+    def of(cls, parts: Sequence[Options]) -> Options:
+        """All of them."""
+        return cls(
+            np.concatenate([part.owner for part in parts]),
+            np.concatenate([part.constant for part in parts]),
+            csr_array(vstack([part.mean for part in parts])),
+        )
+
+    def chosen(self, rows: Any, factor: Floats | float = 1.0) -> Options:
+        """Some of them, with their constants and means times a factor."""
+        scaled = csr_array(self.mean[rows].multiply(np.reshape(factor, (-1, 1))))
+        return Options(self.owner[rows], self.constant[rows] * factor, scaled)
+
+
+def largest(options: Options, n: int) -> Floats:
+    """The unknowns, each as large as the best of its options: (n,) float64.
+
+    NaN where no solution is found.
+    """
+    order = np.lexsort((np.arange(len(options.owner)), options.owner))
+    owner, constant = options.owner[order], options.constant[order]
+    mean = csr_array(options.mean[order])
+    begins = np.searchsorted(owner, np.arange(n))
+    taken = begins.copy()
+    for _ in range(MOST_POLICIES):
+        try:
+            found = splu(csc_array(eye_array(n) - mean[taken])).solve(constant[taken])
+        except RuntimeError:  # it is singular
+            break
+        worth = constant + mean @ found
+        best = np.maximum.reduceat(worth, begins)
+        places = np.where(worth == best[owner], np.arange(len(owner)), len(owner))
+        better = best > worth[taken] + 4.0 * UNIT * np.abs(worth[taken])
+        if not better.any():
+            return np.asarray(found)
+        taken = np.where(better, np.minimum.reduceat(places, begins), taken)
+    return np.full(n, np.nan)
+
+
+class Steps:
+    """What the actions of a component lead to, for each seat.
+
+    An unknown is the number ``players * state + seat``, with states as in the component.
+
+    Attributes
+    ----------
+    n : int
+        How many unknowns there are.
+    mean : (n_actions * players, n) sparse
+        The mean of the unknowns that follow each action.
+    mixture : (n, n_actions * players) sparse
+        What the profile does in each state.
+    off, rounding : (n_actions * players,) float64
+        By how much the mean value of what follows exceeds that of the state, and how far
+        rounding can have changed this.
+    """
+
+    def __init__(self, component: Component, probability: Floats, values: Floats) -> None:
+        self.component = component
+        seats, n_actions = component.graph.players, len(component.actions)
+        self.n = seats * len(component.states)
+        self.mean = self._mean(n_actions, seats)
+        chances = probability[component.actions]
+        pairs = chances, (component.state_of, np.arange(n_actions))
+        shape = len(component.states), n_actions
+        self.mixture = csr_array(kron(coo_array(pairs, shape=shape), eye_array(seats)))
+        self.owner = (
+            component.state_of[:, None] * seats + np.arange(seats)
+        ).ravel()  # of each action and seat
+        own, lottery = values[component.states], component.tables[0][component.actions]
+        ahead = self.known(values, values, component.tables)
+        terms = 12.0 + np.diff(component.begins)[component.state_of]
+        outcomes = np.diff(component.tables[1])[lottery]
+        self.most_outcomes = int(outcomes.max())
+        self.off = ahead - own[component.state_of].ravel()
+        size = ahead + own[component.state_of].ravel()
+        self.rounding = np.repeat(terms + outcomes.max(), seats) * UNIT * size + TINY
+
+    def _mean(self, n_actions: int, seats: int) -> Any:
+        component, every = self.component, np.arange(seats)
+        rows, columns, chances = [], [], []
+        for a in range(n_actions):
+            for code, p in zip(*component.rows(a, 1.0)[:2], strict=True):
+                rows.append(a * seats + every)
+                columns.append(code // seats * seats + (every - code % seats) % seats)
+                chances.append(np.full(seats, p))
+        places = np.concatenate([[0], *rows])[1:], np.concatenate([[0], *columns])[1:]
+        entries = np.concatenate([[0.0], *chances])[1:]
+        return csr_array((entries, places), shape=(n_actions * seats, self.n))
+
+    def known(self, outside: Floats, inside: Floats | None, tables: Any) -> Floats:
+        """The mean of numbers of states that follow each action: (n_actions * players,) float64.
+
+        Parameters
+        ----------
+        outside : (n_states, players) float64
+            Of the whole graph.
+        inside : the same, or None
+            Of the states of the component; None for zeros.
+        tables : as `rollwise.kernels.many.look_at` takes them
+        """
+        component, graph = self.component, self.component.graph
+        numbers = outside.copy()
+        numbers[component.states] = 0.0 if inside is None else inside[component.states]
+        found = np.empty((len(component.actions), graph.players))
+        lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
+        worth_of_actions(component.states, *lists, tables, numbers, found)
+        return found.ravel()
+
+    def bounds(self, later: Floats) -> Floats:
+        """The mean of the bounds of what follows each action outside the component."""
+        *chances, payoffs = self.component.tables
+        return self.known(later, None, (*chances, np.zeros_like(payoffs)))
+
+    def actions(self, constant: Floats) -> Options:
+        """Each action and seat as an option."""
+        return Options(self.owner, constant, self.mean)
+
+    def profile(self, constant: Floats) -> Options:
+        """What the profile does, as an option of each unknown."""
+        return Options(np.arange(self.n), constant, self.mixture @ self.mean)
+
+    def nothing(self) -> Options:
+        """Zero, as an option of each unknown."""
+        return Options(np.arange(self.n), np.zeros(self.n), csr_array((self.n, self.n)))
+
+    @property
+    def larger(self) -> float:
+        """The factor for the roundings of sums of bounds."""
+        most = np.diff(self.component.begins).max() + self.most_outcomes
+        return float(LARGER + 8.0 * (12.0 + most) * UNIT)
+
+
+def put_bounds(steps: Steps, options: Options, later: Floats, wider: float) -> None:
+    """Put the least bounds that prove themselves, and some more, in the place of those known."""
+    scaled = options.chosen(np.arange(len(options.owner)), steps.larger)
+    found = largest(scaled._replace(constant=scaled.constant * wider), steps.n)
+    right = np.isfinite(found) & (found >= 0.0)
+    states = steps.component.states
+    bounds = np.where(right.all(), found, np.inf).reshape(len(states), -1)
+    later[states] = np.maximum(bounds, 0.0)
+
+
+def bound_profile(steps: Steps, gains: Floats, errors: Floats, wider: float) -> None:
+    """Candidates for the bounds of a component: see `rollwise.kernels.deviations`."""
+    mixed, rounding = steps.mixture @ steps.off, steps.mixture @ steps.rounding
+    here = steps.mixture @ steps.bounds(errors)
+    put_bounds(steps, steps.profile(np.abs(mixed) + rounding + here), errors, wider)
+    seats, later = steps.component.graph.players, steps.bounds(gains)
+    free = np.flatnonzero(steps.owner % seats == 0)
+    actions = steps.actions(steps.off + steps.rounding + later).chosen(free)
+    others = np.flatnonzero(np.arange(steps.n) % seats)
+    profile = steps.profile(mixed + rounding + steps.mixture @ later).chosen(others)
+    put_bounds(steps, Options.of([steps.nothing(), actions, profile]), gains, wider)
+
+
+def put_ties(steps: Steps, tied: Mask, sign: float, values: Floats) -> None:
+    """The values of one end of the range in a component: see `rollwise.kernels.ties`."""
+    component = steps.component
+    known = steps.known(values, None, component.tables)
+    free, rows = _free(steps, tied)
+    actions = steps.actions(sign * known).chosen(rows)
+    profile = steps.profile(sign * (steps.mixture @ known)).chosen(np.flatnonzero(~free))
+    found = sign * largest(Options.of([actions, profile]), steps.n)
+    if np.isfinite(found).all():
+        shape = len(component.states), -1
+        values[component.states] = np.clip(found, 0.0, 1.0).reshape(shape)
+
+
+def bound_end(steps: Steps, tied: Mask, sign: float, errors: Floats, wider: float) -> None:
+    """Candidates for the errors of one end of the range: see `rollwise.kernels.ties`."""
+    free, rows = _free(steps, tied)
+    later, off = steps.bounds(errors), sign * steps.off
+    actions = steps.actions(off + steps.rounding + later).chosen(rows)
+    best = np.full(steps.n, -np.inf)
+    np.maximum.at(best, steps.owner[rows], off[rows])
+    reach = rows[off[rows] == best[steps.owner[rows]]]
+    reach = reach[np.unique(steps.owner[reach], return_index=True)[1]]
+    nearest = steps.actions(steps.rounding - off + later).chosen(reach)
+    mixed = np.abs(steps.mixture @ steps.off) + steps.mixture @ (steps.rounding + later)
+    profile = steps.profile(mixed).chosen(np.flatnonzero(~free))
+    every = [steps.nothing(), actions, nearest, profile]
+    put_bounds(steps, Options.of(every), errors, wider)
+
+
+def _free(steps: Steps, tied: Mask) -> tuple[Mask, Ints]:
+    """Which unknowns have ties, and the actions and seats that are tied."""
+    seats = steps.component.graph.players
+    rows = np.flatnonzero(np.repeat(tied[steps.component.actions], seats))
+    free = np.zeros(steps.n, np.bool_)
+    free[steps.owner[rows]] = True
+    return free, rows
+
+
+def in_turn(
+    first: int, stop: int, sweep: Callable[[int, int, int], int], directly: Callable[[int], None]
+) -> None:
+    """Settle components from one on: by sweeps, and where these are too slow, directly.
+
+    Parameters
+    ----------
+    sweep : callable
+        Called with the first component, that before which to end, and the most sweeps of each;
+        gives the first component that doesn't settle.
+    directly : callable
+        Called with the number of a component.
+    """
+    while (component := sweep(first, stop, AT_HAND)) < stop:
+        directly(component)
+        first = component + 1
+
+
+def bound_directly(
+    component: Component,
+    probability: Floats,
+    values: Floats,
+    put: Callable[[Steps, float], None],
+    holds: Callable[[float, int], bool],
+) -> bool:
+    """Find bounds of a component; whether any hold.
+
+    Parameters
+    ----------
+    put : callable
+        Puts candidates in their place, wider by a factor.
+    holds : callable
+        Called with the room that sweeps give to bounds, and the most sweeps: whether they let the
+        bounds grow no more.
+    """
+    if len(component.states) * component.graph.players > MOST_UNKNOWNS:
+        return holds(ROOM, MOST_SWEEPS)
+    steps = Steps(component, probability, values)
+    for wider in WIDER:
+        put(steps, wider)
+        if holds(0.0, AT_HAND):
+            return True
+    return False
 
 
 def prove_profile(

@@ -137,6 +137,11 @@ def has_payoffs(graph: StateGraph) -> bool:
     return graph.lotteries.has_seat_payoffs()
 
 
+def worth_column(graph: StateGraph) -> str:
+    """What a column is called that has what a seat gets."""
+    return "payoff" if has_payoffs(graph) else "win_probability"
+
+
 def unit_payoffs(graph: StateGraph) -> Floats:
     """As `payoffs_of`, from 0 to 1: see `Stakes`."""
     return _of_lotteries(graph, ending_payoffs(graph, Stakes.of(graph)))

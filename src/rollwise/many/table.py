@@ -1,20 +1,70 @@
-"""A policy a seat: what each gets, certified, and many games between them."""
+"""The table: who can sit there, what each seat gets, certified, and many games between them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
-from rollwise.errors import UsageError
+from rollwise.answer.references import Policies
+from rollwise.errors import PolicyError, UsageError
+from rollwise.game import Game
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
-from rollwise.many.seats import Stakes, against_all, ending_payoffs, seen_from
+from rollwise.many.seats import Stakes, against_all, build_seats, ending_payoffs, seen_from
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.play.games import PlayTable
+
+
+class Players(Policies):
+    """Who can sit at the table: see `rollwise.answer.references.Policies`.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `rollwise.many.seats.build_seats`.
+    equilibrium : Policy or callable, optional
+        What ``optimal`` is, or what finds it when it is first asked for.
+    """
+
+    game: Game
+
+    def __init__(
+        self,
+        graph: StateGraph,
+        game: Game,
+        equilibrium: Policy | Callable[[], Policy] | None = None,
+    ) -> None:
+        super().__init__(graph, game)
+        self._equilibrium = equilibrium
+
+    @classmethod
+    def of(cls, subject: Game, **how: Any) -> Players:  # type: ignore[override]
+        """Those of a game; without an equilibrium nobody is optimal."""
+        return cls(build_seats(subject, **how), subject)
+
+    @property
+    def players(self) -> int:
+        return self.graph.players
+
+    @property
+    def optimal(self) -> Policy:
+        """The equilibrium's policy."""
+        if self._equilibrium is None:
+            raise PolicyError(f"{self.graph.title}: no equilibrium is known, so nobody is optimal")
+        if not isinstance(self._equilibrium, Policy):
+            self._equilibrium = self._equilibrium()
+        return self._equilibrium
+
+    def _named(self, reference: str) -> Policy:
+        if reference == "optimal" and "optimal" not in self.game.policies():
+            return self.optimal
+        return super()._named(reference)
+
 
 ADVERSARIES = "adversaries"  # who want nothing but to keep a seat from winning
 ALLIES = "allies"  # who want nothing but that it wins

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
 from rollwise.many.component import Component
-from rollwise.many.direct import (
+from rollwise.many.mover_view import errors_of_actions
+from rollwise.many.proving import (
     MOST_UNKNOWNS,
     ROOM,
     Steps,
@@ -37,7 +38,6 @@ from rollwise.many.direct import (
     in_turn,
     put_ties,
 )
-from rollwise.many.mover_view import errors_of_actions
 from rollwise.many.seats import Stakes, tables_of
 from rollwise.numbers.printed import how_many, rounded_up
 

@@ -127,7 +127,14 @@ def as_text(
             shown[name] = ["" if number is None else number for number in numbers]
     if "standard_error" in said:
         return shown | _estimates_as_text(said)
-    if "error_bound" in said:
+    if "value" not in said and "error_bound" in said:  # of several seats
+        for name in said:
+            if name.startswith(("win_probability.", "payoff.")):
+                shown[name] = [x.number for x in map(certified, said[name], said["error_bound"])]
+        for name in ("error_bound", "deviation_gain"):
+            shown[name] = list(map(rounded_up, said[name]))
+        shown["probability"] = [f"{x:.9g}" for x in said["probability"]]
+    elif "error_bound" in said:
         values, bounds = said["value"], said["error_bound"]
         rows = list(map(certified, values, bounds))
         shown["value"] = [row.number for row in rows]

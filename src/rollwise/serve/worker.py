@@ -227,16 +227,15 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.agreed_game import agreed_form, agreed_game, title
     from rollwise.coach.history import History
     from rollwise.coach.json_lines import json_line, record_of_line
-    from rollwise.coach.open_table import OpenTable
+    from rollwise.coach.open_table import table_of
     from rollwise.coach.replay import replay
-    from rollwise.coach.table import Table
     from rollwise.documents.parts import as_json
 
     record = record_of_line(question["record"], "the record", 1)
     game = answer.game
     if title(agreed_game([record], type(game), {})) != title(game) or agreed_form([record]):
         raise UsageError(f"this isn't a game of {title(game)}")
-    table = Table(answer, game) if _is_whole(answer) else OpenTable.of(answer)
+    table = table_of(answer, game)
     policies = [None if name in ("", "human") else name for _, name in record.seats]
     session = replay(record, table, policies=policies)
     number = History(Path(question["history"])).keep(json_line(session))
@@ -252,15 +251,12 @@ def _table(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.coach.open_table import OpenTable
-    from rollwise.coach.table import Table
+    from rollwise.coach.open_table import table_of
     from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
 
     api = {"keeps": question["keeps"], "has_file": False}
-    if not _is_whole(answer):
-        table: Table = OpenTable.of(answer)
-    else:
-        table = Table(answer, answer.game)
+    table = table_of(answer, answer.game)
+    if _is_whole(answer):
         is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE
         if is_small or question["file"]:
             try:

@@ -14,7 +14,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
     print_json,
     print_table,
     read_game,
@@ -45,7 +44,6 @@ from rollwise.methods import find_method
 
 
 @app.command("advise")
-@also_for_many("state", "throw", "rolls_left", "load", "max_states", "json")
 def advise(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -97,17 +95,10 @@ def advise(
     from rich.table import Table
 
     shown = Table(box=None, padding=(0, 2, 0, 0))
-    if advice.throws:
-        columns, (printed, sure) = (
-            ("throw", "chance", "action", solution.worth_name),
-            advice.throws_as_printed(),
-        )
-    else:
-        columns = ("", "action", solution.worth_name, advice.cost_name)
-        printed, sure = advice.as_printed()
+    columns, rows, sure = advice.as_rows()
     for name in columns:
         shown.add_column(name, justify="left" if name in ("", "action", "throw") else "right")
-    for cells in printed:
+    for cells in rows:
         shown.add_row(*cells)
     print_table(shown)
     for name in ("value_exact", "win_probability_exact"):

@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    policies_of,
     print_json,
     print_table,
     read_game,
@@ -117,7 +118,7 @@ def _found(game: Game, policy: str, max_states: int | None, progress: Progress) 
     from rollwise.answer import kept
 
     try:
-        policies = kept.policies(game, max_states=max_states, progress=progress)
+        policies = policies_of(game, max_states, progress)
         return length_range(policies, policy, progress=progress)
     except TooManyStates:
         if policy != "optimal" or not kept.goes_by_layers(game, max_states):

@@ -193,17 +193,9 @@ def _headers(table: Table, dice: str | None) -> dict[str, str]:
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
     """The table to play at: the game solved, or its solution loaded."""
-    from rollwise.answer.solution import Solution
-    from rollwise.coach.open_table import OpenTable
-    from rollwise.coach.table import Table
+    from rollwise.coach.open_table import table_of
 
-    if game.players > 2:
-        from rollwise.cli.many import found_or_loaded
-        from rollwise.coach.many_table import ManyTable
-
-        return ManyTable.of(found_or_loaded(game, load, max_states), game)
-    found = solve_or_open(game, load, max_states)
-    return Table(found, game) if isinstance(found, Solution) else OpenTable.of(found)
+    return table_of(solve_or_open(game, load, max_states), game)
 
 
 def named_policy(table: Table, name: str) -> Policy | str | None:

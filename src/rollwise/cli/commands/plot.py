@@ -15,7 +15,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    equilibrium_seen,
     file_stem,
     in_all_states,
     read_game,
@@ -33,7 +32,7 @@ from rollwise.cli.forms import (
     WithScoreOption,
     as_played,
 )
-from rollwise.errors import ForMorePlayers, UsageError
+from rollwise.errors import UsageError
 from rollwise.plot import KINDS
 
 if TYPE_CHECKING:
@@ -170,10 +169,7 @@ def _solved(
     from rollwise.plot import check_players
 
     check_players(kind, game.name, game.players)
-    try:
-        found = in_all_states(solve_or_open(game, load, max_states))
-    except ForMorePlayers as error:
-        return equilibrium_seen(error.game, load, max_states)
+    found = in_all_states(solve_or_open(game, load, max_states))
     if isinstance(found, Solution):
         return found
     if kind not in OF_POSITIONS:

@@ -16,7 +16,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    equilibrium_seen,
     file_stem,
     in_all_states,
     read_game,
@@ -32,7 +31,7 @@ from rollwise.cli.forms import (
     as_played,
 )
 from rollwise.cli.progress import Progress
-from rollwise.errors import ForMorePlayers, UsageError
+from rollwise.errors import UsageError
 
 
 @app.command("report")
@@ -74,10 +73,7 @@ def report(
     require_plotly()
     from rollwise.report import write_report
 
-    try:
-        solution = in_all_states(solve_or_open(chosen, load, max_states))
-    except ForMorePlayers as error:
-        solution = equilibrium_seen(error.game, load, max_states)
+    solution = in_all_states(solve_or_open(chosen, load, max_states))
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
     of = solution.graph if isinstance(solution, Solution) else solution.game

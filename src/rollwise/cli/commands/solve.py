@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollwise.builders.rules import require_two
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -170,7 +169,6 @@ def solve(
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
     chosen = read_game(game, parameters)
-    require_two(chosen)
     refuse("is for games of three or more players", starts=starts)
     apart: dict[str, Any] = {"resume": resume, "workers": workers, "cluster": cluster}
     _check_places(history, save, by_layer, keep=keep, **apart)

@@ -14,7 +14,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
     in_all_states,
     print_json,
     read_game,
@@ -85,7 +84,6 @@ GridOption = Annotated[
 
 
 @app.command("table")
-@also_for_many("where", "limit", "out", "csv", "load", "max_states", "json")
 def table(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -206,7 +204,7 @@ def _legend(solution: Solution, found: Grid) -> str:
 def _tell_undecided(solution: Solution | LayeredSolution, states: NDArray[np.int64]) -> None:
     from rollwise.answer.solution import Solution
 
-    if isinstance(solution, Solution) and not solution.gave_up:
+    if isinstance(solution, Solution) and not solution.gave_up and solution.graph.players <= 2:
         tell_undecided(int(solution.undecided[states].sum()), "")
 
 

@@ -75,7 +75,7 @@ def verify(
         document = folder_verification_document(found)
     else:
         from rollwise.answer.storage import installed, read_facts
-        from rollwise.answer.verify import verify as verify_file
+        from rollwise.many.storage import verify as verify_file
 
         form = Form(chase, target, contest, ties)
         if chosen is None and form.said:  # it is to be what the options say
