@@ -42,7 +42,7 @@ SMALL = small_games.SMALL | {
     "hare-and-tortoise": {"steps": 12},
 }
 GAMES = sorted(available().keys() - {"hypergammon"})  # the smallest has 17,000 positions
-FOR_POINTS = {name for name in GAMES if available()[name].objective != "win"}
+FOR_POINTS = {name for name in GAMES if available()[name]().objective != "win"}
 KINDS = [
     pytest.param(*kind, marks=[pytest.mark.slow] if kind[0] in small_games.SLOW else [])
     for kind in [

@@ -243,8 +243,8 @@ def test_the_proof_encloses_what_certified_solvers_find(reference):
 
 def test_bounds_that_are_too_small_are_not_proved(monkeypatch):
     found = solved(WHO_STOPS)
-    monkeypatch.setattr("rollwise.many.direct.AT_HAND", 1)
-    monkeypatch.setattr("rollwise.many.direct.WIDER", (0.5,))
+    monkeypatch.setattr("rollwise.many.proving.AT_HAND", 1)
+    monkeypatch.setattr("rollwise.many.proving.WIDER", (0.5,))
     bounds, gains = prove_profile(found.graph, found.values + 1e-6, found.policy.probability)
     assert np.isinf(bounds).all()
     assert np.isinf(gains).all()

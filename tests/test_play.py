@@ -37,7 +37,7 @@ SMALL = small_games.SMALL | {
 }
 GAMES = {**available(), "capture": Capture, "odd": Odd}
 KINDS = [(name, None) for name in sorted(GAMES)]
-FOR_POINTS = {name for name, cls in GAMES.items() if cls.objective != "win"}
+FOR_POINTS = {name for name, cls in GAMES.items() if cls().objective != "win"}
 KINDS += [(name, "shared") for name in sorted(FOR_POINTS - NO_CONTEST)]
 TABLES: dict[tuple[str, str | None], Table] = {}
 

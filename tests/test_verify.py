@@ -16,7 +16,6 @@ from stalling_games import Road
 
 import rollwise
 from rollwise import verify
-from rollwise.answer import storage
 from rollwise.answer import verify as verifying
 from rollwise.answer.storage import checksum_of, row_checksums
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
@@ -340,7 +339,7 @@ def test_a_solution_by_another_method(tmp_path):
     path = tmp_path / "it.parquet"
     rollwise.solve(Piglet(4), method="value-iteration").save(path)
     assert verify(path).verified
-    assert storage.load(path).method == "value-iteration"
+    assert rollwise.load(path).method == "value-iteration"
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -28,6 +28,7 @@ from rollwise.game import Game, parameter_specs
 from rollwise.games import available
 from rollwise.graph import KEEP
 from rollwise.graph.choices import is_throw
+from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.parameters import typed
 from rollwise.simulate.lengths import expected_lengths
@@ -264,8 +265,11 @@ def _fields(game: Game, names: Sequence[str]) -> str:
     source = inspect.getsource(type(game.start()))
     told = dict(re.findall(r"^ *(\w+): [^#=\n]+ # (.*)$", source, re.M))
     parts: dict[str, list[str]] = {}  # the names of each field: several, if it is a tuple
+    layout = StateLayout.of(game)
+    paths = dict(zip(layout.columns, layout.paths, strict=True))
     for name in names:
-        parts.setdefault(name.partition(".")[0], []).append(f"`{name}`")
+        field = paths.get(name, f".{name}")[1:].partition("[")[0]
+        parts.setdefault(field, []).append(f"`{name}`")
     return ", ".join(
         ", ".join(columns) + (f" ({told[field]})" if field in told else "")
         for field, columns in parts.items()

@@ -114,6 +114,11 @@ class DerivedGame(Game):
         require_game(self.inner).validate()
 
     @property
+    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
+        """As in the inner game."""
+        return self.inner.column_names
+
+    @property
     def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]
         """As in the inner game."""
         return self.inner.action_names

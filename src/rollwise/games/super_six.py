@@ -16,9 +16,7 @@ class Sticks(NamedTuple):
     lid: int  # sticks standing in the lid
     mine: int  # the mover's
     others: tuple[int, ...]  # the others', in the order of their moves
-    forced: (
-        int  # 0 after a throw, 1 at the beginning of a turn; from 2 on before turns of one throw
-    )
+    forced: int  # 0 after a throw, 1 as a turn begins; from 2 on before turns of one throw
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from rollwise.errors import UsageError
 from rollwise.game import END, Game, bits_of, payoff, round_the_table, skip
 from rollwise.graph import Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.naming import spread
 from rollwise.numbers.shares import is_of_seats
 from rollwise.words.changes import as_other_sees, changes
 from rollwise.words.game_words import Words
@@ -72,6 +71,10 @@ class Narrator:
     def _layout(self) -> StateLayout | None:
         """What the states are to `rules`."""
         return None if self.game is None else StateLayout.of(self.rules)
+
+    def _numbers(self, state: Any) -> list[Any]:
+        """The numbers of a state of the rules."""
+        return [] if self._layout is None else list(self._layout.numbers(state))
 
     def _as_rules_know(self, state: State) -> Any:
         if self._layout is None:
@@ -198,7 +201,7 @@ class Narrator:
             return None
         label = int(self.graph.action_label[action])
         found = self._words.final(self._at(action), label, faces)
-        return None if found is None else tuple(map(int, spread(found)))
+        return None if found is None else tuple(map(int, StateLayout.of(self.rules).numbers(found)))
 
     def deed(self, action: int) -> str:
         """What a player does who takes an action; empty where the rules have no words for it."""
@@ -333,9 +336,10 @@ class Narrator:
             if not 1 <= face <= most:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
         label = int(self.graph.action_label[action])
-        fallen = self._words.follows(self._at(action), label, faces)
+        then, after = self._words.follows(self._at(action), label, faces)
+        numbers = self._numbers(after)
         for outcome in self.source.view.action(self._source_action[action]).outcomes:
-            if _is(outcome, *fallen):
+            if _is(outcome, then, numbers):
                 return outcome.number
         raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
 
@@ -369,7 +373,8 @@ class Narrator:
         shape = (TRIES_AT_ONCE, len(sides))
         for _ in range(-(-MOST_TRIES // TRIES_AT_ONCE)):
             for faces in random.integers(1, np.array(sides) + 1, shape).tolist():
-                if _is(outcome, *self._words.chosen(outcomes, at, label, faces)):
+                then, after = self._words.chosen(outcomes, at, label, faces)
+                if _is(outcome, then, self._numbers(after)):
                     return tuple(faces)
         return ()
 
@@ -421,11 +426,11 @@ def _winners(outcome: Outcome, names: Sequence[str]) -> str:
     return f"of the win {dice.spoken(parts)}"
 
 
-def _is(outcome: Outcome, then: int, after: Any) -> bool:
-    """Whether an outcome is what the rules say."""
+def _is(outcome: Outcome, then: int, after: list[Any]) -> bool:
+    """Whether an outcome is what the rules say, who name the numbers of the next state."""
     follows = outcome.next_state
     meant = round_the_table(then, max(outcome.graph.players, 2))
-    return _then(outcome) == meant and (follows is None or list(follows.fields) == spread(after))
+    return _then(outcome) == meant and (follows is None or list(follows.fields) == after)
 
 
 def _then(outcome: Outcome) -> int:
