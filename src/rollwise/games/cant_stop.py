@@ -333,6 +333,9 @@ class CantStop(Game):
         others = self.boards_of_others(s)
         return drawn(Board(s.mine, s.turn), others, self.sides, self.shortest)
 
+    def deed(self, s: Boards, throw: Throw, action: int) -> str:
+        return climbed_text(action)
+
     def told(
         self,
         s: Boards,
