@@ -512,7 +512,7 @@ def test_a_game_that_is_kept_is_played_without_numba(tmp_path, monkeypatch):
 
 
 def test_an_equilibrium_is_kept():
-    from rollwise.many import kept as kept_many
+    from rollwise.many import storage as kept_many
 
     game = Pig(4, players=3)
     found, again = kept_many.equilibrium(game), kept_many.equilibrium(game)
