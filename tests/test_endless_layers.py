@@ -27,7 +27,7 @@ pytestmark = pytest.mark.needs_jit
 def size(request):
     """Whether layers are solved as those of small games are, or as those of large ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rollwise.answer.packed.WORTHWHILE", 0 if request.param == "large" else 1e12)
+        patch.setattr("rollwise.answer.by_layers.ORDERED", 0 if request.param == "large" else 1e12)
         yield request.param
 
 

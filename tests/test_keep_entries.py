@@ -249,7 +249,7 @@ def test_play_goes_on_from_turn_to_turn() -> None:
 
 
 def test_packed_layers_keep_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
     game = RoyalUr(pieces=1)
     whole = solve_by_layers(game)
     few = solve_by_layers(game, keep="entries", save=tmp_path)

@@ -127,7 +127,7 @@ START_GAMES = [Pig(12), Banks(8), SuperSix(9), RoyalUr(pieces=1), Yahtzee(boxes=
 @pytest.mark.parametrize("game", START_GAMES, ids=str)
 def test_the_start_alone(game: Game, packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if packed:
-        monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
+        monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
     whole, found = solve_by_layers(game), solve_by_layers(game, keep="start")
     assert found.value == pytest.approx(whole.value, abs=1e-14)
     assert found.error_bound == pytest.approx(whole.error_bounds[whole.start], abs=1e-12)
@@ -144,8 +144,8 @@ def test_answers_of_few_layers_are_held() -> None:
     """Less than all, where layers lead to the next ones only; and they are all that is needed."""
     layers = find_layers(SuperSix(40), only_start=True)
     assert layer_answers.needed_at_once(layers) < layers.n_states / 2
-    most = _bytes_to_solve(layers, False)
-    assert _bytes_to_solve(layers, False, "start") < most
+    most = _bytes_to_solve(layers)
+    assert _bytes_to_solve(layers, "start") < most
     assert _bytes_to_solve(layers, False, in_folder=True) < most
     whole = solve_by_layers(SuperSix(40))
     found = solve_by_layers(SuperSix(40), keep="start")

@@ -15,8 +15,8 @@ from cli_runner import run
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
 from rollwise.analysis.check import check
-from rollwise.answer.packed_values import PackedValues
 from rollwise.builders.by_layer import find_layers
+from rollwise.engine.search import Search
 from rollwise.errors import (
     EndlessPlay,
     RulesError,
@@ -318,7 +318,7 @@ def test_on_the_command_line(tmp_path):
 
 def test_the_largest_layer_counts():
     game = Pig(target=10)
-    sizes = [layer.graph.nbytes for layer in find_layers(game).last_first()]
+    sizes = [piece.layer.nbytes for piece in find_layers(game).last_first()]
     assert sizes[-1] < max(sizes) > sizes[0]
     assert solve_by_layers(game).most_bytes == max(sizes)
 
@@ -331,12 +331,11 @@ def test_more_layers_than_memory_would_hold_at_once():
 
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("game", [RoyalUr(pieces=2), RoyalUr(pieces=1, path="masters"), Hurdles()])
-def test_packed_layers_enclose_what_graphs_give(game, monkeypatch):
-    """Interval iteration on packed arrays, and strategy iteration on graphs."""
-    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
+def test_layers_that_are_swept_enclose_what_ordered_ones_give(game, monkeypatch):
+    """Sweeps over a whole layer, and strategy iteration component by component."""
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
     packed = rollwise.solve_by_layers(game)
-    assert "certify" not in packed.seconds
-    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 1e12)
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 1e12)
     graphs = rollwise.solve_by_layers(game)
     assert np.array_equal(packed.states, graphs.states)
     apart = np.abs(packed.values - graphs.values)
@@ -349,14 +348,14 @@ def test_packed_layers_enclose_what_graphs_give(game, monkeypatch):
 def packed_and_graphs(game, monkeypatch):
     found = []
     for least in (0, 1e12):
-        monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", least)
+        monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", least)
         found.append(rollwise.solve_by_layers(game))
     return found
 
 
 def test_two_halves_give_the_same_bytes_on_one_core_and_on_two(monkeypatch):
-    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
-    monkeypatch.setattr("rollwise.answer.packed_sweeps.WORTH_HALVING", 0)
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
+    monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 0)
     others = []
     for second_core in (False, True, True):
         monkeypatch.setattr(
@@ -400,19 +399,21 @@ def test_what_nobody_would_do_need_not_end(monkeypatch):
 
 
 @pytest.mark.parametrize("off", [1e-13, 1e-3])
-def test_bounds_around_wrong_values_are_not_believed(off, monkeypatch):
-    """Claims that don't hold are widened, or given up."""
-    likely_errors = PackedValues.likely_errors
+def test_bounds_around_wrong_values_hold(off, monkeypatch):
+    """Whatever a search finds, bounds are proved, or nothing is said."""
+    right = solve_by_layers(RoyalUr(pieces=1))
+    run = Search.run
 
-    def wrong(self, rounding, later):
-        values, errors = likely_errors(self, rounding, later)
-        return values + off, errors
+    def wrong(self, progress=None):
+        run(self, progress)
+        self.found[: self.layer.n] += off
+        return self
 
-    monkeypatch.setattr(PackedValues, "likely_errors", wrong)
-    packed, graphs = packed_and_graphs(RoyalUr(pieces=1), monkeypatch)
-    apart = np.abs(packed.values - graphs.values)
-    assert np.all(apart <= packed.error_bounds + graphs.error_bounds)
-    assert packed.error_bound < 1e-11
+    monkeypatch.setattr(Search, "run", wrong)
+    found, _ = packed_and_graphs(RoyalUr(pieces=1), monkeypatch)
+    apart = np.abs(found.values - right.values)
+    assert np.all(apart <= found.error_bounds + right.error_bounds)
+    assert found.error_bound > off / 10
 
 
 class Rung(NamedTuple):
@@ -469,6 +470,6 @@ def test_a_layer_of_turns_and_other_positions():
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("least", [0, 1e12])
 def test_players_who_can_go_round_for_ever_are_no_game(least, monkeypatch):
-    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", least)
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", least)
     with pytest.raises(EndlessPlay, match="go round for ever.*place=0"):
         solve_by_layers(Waiting())

@@ -121,7 +121,7 @@ def test_parts_are_solved_to_the_same_bytes(
     game: Game, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if packed:
-        monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
+        monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
     monkeypatch.setattr(by_layer, "OUTCOMES_AT_ONCE", 20)
     solve_by_layers(game, save=tmp_path / "one")
     pool = Counting()

@@ -26,7 +26,7 @@ from rollwise import AGAIN, PASS, WIN, Game
 from rollwise.analysis.length_range import AIMS, length_range, length_range_by_layer
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.lasting import together
-from rollwise.answer.packed_lengths import PackedLengths
+from rollwise.answer.layer_lengths import LayerLengths
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
@@ -216,7 +216,7 @@ class RandomThrows(Game):
     ids=str,
 )
 def test_lengths_by_layers_are_those_of_the_whole(game, monkeypatch):
-    monkeypatch.setattr("rollwise.answer.packed_sweeps.WORTH_HALVING", 5_000)
+    monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 5_000)
     whole, by_layer = length_range(game), length_range_by_layer(game)
     assert [length.aim for length in by_layer.lengths] == ["shortest", "longest"]
     for length in by_layer.lengths:
@@ -242,15 +242,14 @@ def test_variances_by_layers_are_proved(seed):
 @pytest.mark.parametrize("wrong", [1e-6, 0.3])
 def test_bounds_of_wrong_lengths_hold(wrong, monkeypatch):
     """Lengths that are off are given up, or their bounds are as wide as they need."""
-    find = PackedLengths._find
+    find = LayerLengths._find
 
-    def spoiled(self, sweeps, is_over):
-        found = find(self, sweeps, is_over)
-        for values in sweeps.values:
-            values[: sweeps.n] *= 1.0 - wrong * (np.arange(sweeps.n) % 2)
+    def spoiled(self, search, is_over):
+        found, n = find(self, search, is_over), search.layer.n
+        search.found[:n] *= 1.0 - wrong * (np.arange(n) % 2)
         return found
 
-    monkeypatch.setattr(PackedLengths, "_find", spoiled)
+    monkeypatch.setattr(LayerLengths, "_find", spoiled)
     right = length_range(RoyalUr(pieces=1)).of("longest").moves
     found = length_range_by_layer(RoyalUr(pieces=1)).of("longest")
     assert found.bracket.low <= right.mean.value + right.mean.bound
@@ -266,7 +265,7 @@ def test_bounds_of_wrong_lengths_hold(wrong, monkeypatch):
 def test_one_sweep_proves_a_share():
     """Bounds v (1 - r) and v (1 + r) hold as soon as a sweep changes no length by more than r."""
     layers = find_layers(RoyalUr(pieces=2))
-    found = PackedLengths(layers, longest=True)
+    found = LayerLengths(layers, longest=True)
     found.run()
     assert 0 < found.below < 1e-11
     assert 0 < found.above < 1e-11
@@ -296,9 +295,9 @@ BRACKETED = [RoyalUr(pieces=1), *map(RandomThrows, range(4))]
 def test_brackets_of_unsettled_lengths_hold(game, longest, looks, first):
     """Whenever the search ends, what is proved encloses the length that is certified."""
     left = iter(range(looks))
-    with mock.patch("rollwise.answer.packed_lengths.FIRST_SWEEPS", first):
+    with mock.patch("rollwise.answer.layer_lengths.FIRST_SWEEPS", first):
         layers = find_layers(game)
-        found = PackedLengths(layers, longest, is_asked=lambda: next(left, None) is None)
+        found = LayerLengths(layers, longest, is_asked=lambda: next(left, None) is None)
         found.run()
     low, high = found.bracket(layers.start)
     right = certified(game, longest)
@@ -313,7 +312,7 @@ def test_brackets_become_narrow():
     layers, widths = find_layers(RoyalUr(pieces=2)), []
     for looks in (0, 10_000):
         left = iter(range(looks))
-        found = PackedLengths(layers, True, is_asked=lambda left=left: next(left, None) is None)
+        found = LayerLengths(layers, True, is_asked=lambda left=left: next(left, None) is None)
         found.run()
         low, high = found.bracket(layers.start)
         assert low <= 70.1657058088 + 1e-10
@@ -400,8 +399,8 @@ def test_later_layers_without_an_upper_bound():
     game = RoyalUr(pieces=2)
     layers = find_layers(game)
     right = length_range(game).of("longest").bracket
-    with mock.patch("rollwise.answer.packed_lengths._Claims.above", return_value=math.inf):
-        found = PackedLengths(layers, longest=True)
+    with mock.patch("rollwise.answer.layer_lengths._Claims.above", return_value=math.inf):
+        found = LayerLengths(layers, longest=True)
         found.run()
     assert found.below == 0.0
     low, high = found.bracket(layers.start)
@@ -643,7 +642,7 @@ def test_the_command_says_what_is_proved_when_time_is_over():
 
 
 def test_a_layer_whose_share_of_the_time_is_up_is_timed_out(monkeypatch):
-    monkeypatch.setattr("rollwise.answer.packed_lengths.Clock", lambda limit: Clock(limit and 1e-9))
+    monkeypatch.setattr("rollwise.answer.layer_lengths.Clock", lambda limit: Clock(limit and 1e-9))
     found = length_range_by_layer(RoyalUr(pieces=1), time_limit=600)
     assert found.timed_out
     assert found.of("longest").unsettled is not None
@@ -652,7 +651,7 @@ def test_a_layer_whose_share_of_the_time_is_up_is_timed_out(monkeypatch):
 
 
 def test_no_upper_bound_is_printed_as_such(monkeypatch):
-    monkeypatch.setattr("rollwise.answer.packed_lengths._Claims.above", lambda *given: math.inf)
+    monkeypatch.setattr("rollwise.answer.layer_lengths._Claims.above", lambda *given: math.inf)
     done = run("length", "royal-ur", "pieces=1", "--by-layer")
     assert done.returncode == 1
     assert "both want it long   at least 17.06" in done.stdout

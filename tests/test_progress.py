@@ -58,7 +58,7 @@ def test_words() -> None:
 def test_reports_of_layers_go_on_to_the_end(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of packed layers, of graphs, and of turns, which are solved block by block."""
     for least in (0, 1 << 40):
-        monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", least)
+        monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", least)
         told: list[tuple[str, int, int | None]] = []
         found = solve_by_layers(game, progress=lambda *report, told=told: told.append(report))
         n_layers, n = len(found.progress), found.n_states

@@ -13,7 +13,6 @@ import pytest
 
 from rollwise import Game, solve, solve_by_layers
 from rollwise.analysis.check import check
-from rollwise.answer import packed
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered_solution import open_layers
 from rollwise.answer.verify_layers import verify_layers
@@ -186,12 +185,12 @@ class Together(Pool):
         return {future}
 
 
-@pytest.mark.parametrize("worthwhile", [0, packed.WORTHWHILE])
+@pytest.mark.parametrize("worthwhile", [0, 1e12])
 @pytest.mark.parametrize("game", [Pairs(pieces=3), Banks(8)], ids=str)
 def test_layers_that_do_not_wait_for_each_other_are_solved_together(
     game: Game, worthwhile: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", worthwhile)
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", worthwhile)
     pool = Together()
     found = solve_by_layers(game, save=tmp_path / "two", pool=pool)
     solve_by_layers(game, save=tmp_path / "one")

@@ -38,7 +38,7 @@ def test_a_folder_is_proved_again(game: Game, tmp_path: Path) -> None:
 
 
 def test_packed_layers_are_proved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
     require_verified(RoyalUr(pieces=2), tmp_path)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from rollwise.answer.certified import CertifiedResult, solve_and_certify
 from rollwise.answer.lasting import counted, first_chosen, together
-from rollwise.answer.packed_lengths import Bracket, PackedLengths, require_throws
+from rollwise.answer.layer_lengths import Bracket, LayerLengths, require_throws
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
@@ -259,7 +259,7 @@ def length_range_by_layer(
     with asked_first() as interrupt:
         for aim in ("shortest", "longest"):
             longest = aim == "longest"
-            found = PackedLengths(
+            found = LayerLengths(
                 *(layers, longest, progress),
                 keep_policy=games > 0,
                 clock=clock if longest else Clock(clock.left / 2),
@@ -276,7 +276,7 @@ def length_range_by_layer(
     )
 
 
-def _length_by_layer(aim: str, found: PackedLengths, start: int, games: int, seed: int) -> Length:
+def _length_by_layer(aim: str, found: LayerLengths, start: int, games: int, seed: int) -> Length:
     """The length for an aim, and games that are played so."""
     try:
         found.run()

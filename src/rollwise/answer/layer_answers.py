@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
 
 Report = Callable[[str, int, "int | None"], None]
-MOST_AT_ONCE = 6  # layers that are built and not yet certified
+MOST_AT_ONCE = 3  # pieces of layers that are built and not yet proved
 
 
 class LayerAnswers:

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rollwise.answer.by_layers import ByLayer
 from rollwise.answer.layer_answers import LayerAnswers, report_done
 from rollwise.answer.layer_folder import ABOUT, ARRAYS, LayerFacts, Rows, map_rows, write_rows
-from rollwise.answer.layer_graphs import ByLayer
-from rollwise.answer.packed import Packed
 from rollwise.builders import by_layer
 from rollwise.builders.by_layer import Layers, known_layers
 from rollwise.games import Sheet
@@ -52,7 +51,6 @@ class Part(NamedTuple):
     block : int
         How many positions are solved together, as far as all their turns lead to later layers; 0
         where some don't.
-    is_packed : bool
     """
 
     place: Path
@@ -63,7 +61,6 @@ class Part(NamedTuple):
     begin: int
     end: int
     block: int
-    is_packed: bool
 
 
 class Counted(NamedTuple):
@@ -111,12 +108,10 @@ class Apart:
         answers: LayerAnswers,
         pool: Pool,
         progress: Progress | None,
-        *,
-        is_packed: bool,
     ) -> None:
         assert answers.folder is not None
         self._layers, self._answers, self._folder = layers, answers, answers.folder
-        self._pool, self._progress, self._is_packed = pool, progress, is_packed
+        self._pool, self._progress = pool, progress
         self._sheet = Sheet.of(type(layers.rules.game))
         self.seconds: dict[str, float] = {}
         self._waiting: list[int] = []  # layers, the last one first
@@ -149,7 +144,7 @@ class Apart:
                 return None
             self._waiting.remove(layer)
             begin, end = self._layers.indptr[layer : layer + 2].tolist()
-            block = 0 if self._is_packed else self._layers.block_of_turns(layer)
+            block = self._layers.block_of_turns(layer)
             cuts = list(self._cuts(begin, end, block)) if block else [(begin, end)]
             self._begun[layer] = work = _Work(
                 [self._part(layer, first, last, block) for first, last in cuts]
@@ -210,7 +205,6 @@ class Apart:
             begin,
             end,
             block,
-            self._is_packed,
         )
 
 
@@ -249,11 +243,8 @@ def solve_part(part: Part) -> Counted:
         layers = _layers_of(part)
         rows = map_rows(part.place)
         answers = PartAnswers(layers, rows, part.layer, part.begin)
-        if part.is_packed:
-            work: Packed | ByLayer = Packed(layers, answers, None)
-        else:
-            pieces = layers.pieces(part.layer, part.begin, part.end, part.block)
-            work = ByLayer(layers, answers, None, pieces)
+        pieces = layers.pieces(part.layer, part.begin, part.end, part.block)
+        work = ByLayer(layers, answers, None, pieces)
         work.run()
         for name in ARRAYS:
             rows = getattr(answers, name)[part.begin : answers.end]

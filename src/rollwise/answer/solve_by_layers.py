@@ -1,7 +1,7 @@
 """Solving a game one layer at a time: for games whose whole graph is too large for memory.
 
 States are found first, layer by layer. Then the layers are solved and proved, last ones first:
-as graphs (`layer_graphs`), as packed arrays (`packed`), or by workers (`layers_apart`). Held are
+here (`by_layers`), or by workers (`layers_apart`). Held are
 a few layers; and of all states their fields, packed, and their answers, unless these lie in a
 folder or nobody wants them.
 """
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rollwise.answer.between import entries_of, require_small
+from rollwise.answer.by_layers import ByLayer, bytes_to_solve
 from rollwise.answer.found_states import RECORD, FoundStates, forget
-from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once
+from rollwise.answer.layer_answers import LayerAnswers, needed_at_once
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
@@ -34,9 +35,7 @@ from rollwise.answer.layer_folder import (
     with_entries_only,
     write_states,
 )
-from rollwise.answer.layer_graphs import ByLayer, bytes_of_graph, states_of_position
 from rollwise.answer.layered_solution import LayeredSolution, of_facts, open_layers
-from rollwise.answer.packed import Packed, are_packed, held_at_once
 from rollwise.builders import limits
 from rollwise.builders.arrays import action_names
 from rollwise.errors import TooManyStates, UsageError, spelled
@@ -109,17 +108,14 @@ def solve_by_layers(
         return open_layers(folder.place, game)
     layers, answers = _begun(game, place, folder, max_states, progress, keep)
     seconds = {"states": time.perf_counter() - began}
-    is_packed = are_packed(layers)
     memory_limits.require(
-        _bytes_to_solve(layers, is_packed, keep, in_folder=answers.folder is not None),
+        _bytes_to_solve(layers, keep, in_folder=answers.folder is not None),
         f"solving {title_of(game.name, game.parameters)}",
     )
     if pool is not None:
         from rollwise.answer.layers_apart import Apart
 
-        work: Apart | Packed | ByLayer = Apart(layers, answers, pool, progress, is_packed=is_packed)
-    elif is_packed:
-        work = Packed(layers, answers, progress)
+        work: Apart | ByLayer = Apart(layers, answers, pool, progress)
     else:
         work = ByLayer(layers, answers, progress)
     try:
@@ -272,39 +268,15 @@ def _most_states(game: Game, place: Path | None, keep: str) -> int:
     return limits.most_by_layer(each, None if place is None else free_bytes(place))
 
 
-def _bytes_to_solve(
-    layers: Layers, is_packed: bool, keep: str = ALL, *, in_folder: bool = False
-) -> int:
+def _bytes_to_solve(layers: Layers, keep: str = ALL, *, in_folder: bool = False) -> int:
     """About how much memory layers take while they are solved, besides their packed states."""
-    needed = _bytes_of_packed(layers) if is_packed else _bytes_of_graphs(layers)
+    needed = bytes_to_solve(layers)
     if keep == START:
         return needed + limits.ANSWER_BYTES * needed_at_once(layers)
     if in_folder:  # whose files are mapped
         return needed
     fields = 4 * len(layers.rules.field_names)
     return needed + (limits.ANSWER_BYTES + fields) * layers.n_states
-
-
-def _bytes_of_packed(layers: Layers) -> int:
-    """About how much memory packed layers take that are there at once, as was measured."""
-    largest = np.sort(np.diff(layers.indptr))[-held_at_once(layers) :]
-    return int(largest.sum() * (12 * layers.n_outcomes / layers.n_states + 60))
-
-
-def _bytes_of_graphs(layers: Layers) -> int:
-    """About how much memory layers take as graphs, as was measured.
-
-    The largest one takes most while it is built or solved. The others of those that are there at
-    once wait, and take less.
-    """
-    sizes = np.sort(np.diff(layers.indptr))[::-1]
-    outcomes = layers.n_outcomes / layers.n_states  # of a position
-    block = layers.block_of_turns(int(np.argmax(np.diff(layers.indptr))))
-    if block:  # of turns that are never a graph
-        return int(MOST_AT_ONCE * min(block, sizes[0]) * outcomes * 30)
-    waiting = int(sizes[1:MOST_AT_ONCE].sum())
-    each = 6 * outcomes + 60 * states_of_position(layers)
-    return bytes_of_graph(layers, int(sizes[0])) + int(waiting * each)
 
 
 def _answer(

@@ -1,9 +1,10 @@
 """Verifying a folder of layers: each has its checksum, and is proved again from the rules.
 
 The states are found anew. Then the layers are proved again, those that end every play first, and
-one at a time. A proof reads the rules, and what the folder says of later layers, whose proof is
-done by then. What a layer is worth is found without a look at what the folder says of it. So
-the folder need not be trusted, whoever wrote it.
+one at a time. The proof reads the rules, the values and bounds of the layer, which it checks, and
+those of later layers, which it has checked. Where the folder doesn't hold all states, or players
+can stay in a layer, the layer is solved again, and compared. So the folder need not be trusted,
+whoever wrote it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.by_layers import ByLayer
 from rollwise.answer.layer_answers import report_up_to
 from rollwise.answer.layer_folder import (
     MANIFEST,
@@ -25,9 +27,7 @@ from rollwise.answer.layer_folder import (
     map_rows,
     open_folder,
 )
-from rollwise.answer.layer_graphs import ByLayer
 from rollwise.answer.layers_apart import PartAnswers
-from rollwise.answer.packed import Packed, are_packed
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
 from rollwise.errors import RefusedFile, SolutionFileError
@@ -212,12 +212,11 @@ class _Run:
         answers = PartAnswers(layers, self._rows(layers), layer, begin)
         here = slice(begin, end)
         again = answers.values[here], answers.error_bounds[here], answers.actions[here]
-        # of what the folder says of this layer nothing is read
+        # what the folder says of this layer is a claim at most
         again[0][:], again[1][:], again[2][:] = np.nan, np.nan, 0
-        if are_packed(layers):
-            Packed(layers, answers, None).run()
-        else:
-            ByLayer(layers, answers, None, layers.pieces(layer, begin, end)).run()
+        pieces = layers.pieces(layer, begin, end)
+        claims = None if layers.entered is not None else self._folder.rows[:2]
+        ByLayer(layers, answers, None, pieces, claims).run()
         if layers.entered is not None:
             first, last = self._folder.indptr[layer : layer + 2].tolist()
             kept, here = layers.entered[first:last], slice(first, last)

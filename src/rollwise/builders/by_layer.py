@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import limits
-from rollwise.builders.arrays import Arrays, as_graph
+from rollwise.builders.arrays import Arrays, as_graph, first_rows
 from rollwise.builders.building import COMPILING
 from rollwise.builders.compiled.compiling import CompiledRules, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
@@ -19,13 +19,14 @@ from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
 from rollwise.builders.layer_rows import KnownRows, PackedRows, PlainRows
 from rollwise.builders.layer_walk import LARGE, Journal, Walk, falls
+from rollwise.builders.packing import block_from, layer_of
 from rollwise.builders.progress import LayersByProgress, Reached
 from rollwise.builders.rules import Rules
 from rollwise.builders.workbench import Workbench
 from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
-from rollwise.kernels.intervals import Block
+from rollwise.layers import Layer, has_no_cycle
 from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import on_both_cores
 from rollwise.machine.switches import jit_disabled
@@ -36,64 +37,29 @@ FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are so
 BORDER_AT_ONCE = 1 << 22  # states of a border whose numbers are looked up together
 
 
-class Layer(NamedTuple):
-    """A part of a game that play enters, and then leaves for good.
+class Piece(NamedTuple):
+    """A layer, or some positions of one that lead to later layers only.
 
     Attributes
     ----------
-    graph : StateGraph
-    begin, end : int
-        Its states, among those of the game.
-    border : (graph.n_border,) int32
-        What it leads to, among the states of the game: all in later layers, or before `begin`.
-    """
-
-    graph: StateGraph
-    begin: int
-    end: int
-    border: NDArray[np.int32]
-
-
-class PackedLayer(NamedTuple):
-    """A layer of a game with throws, in as few bytes as there are.
-
-    Attributes
-    ----------
+    layer : rollwise.layers.Layer
     begin, end : int
         Its positions, among those of the game.
-    blocks : list of (int, Block)
-        Each with its first position. Positions are numbered from the first one of the layer, and
-        behind its last one those of the border.
-    arrays : Arrays
-        The lotteries and lists of throws of all blocks, without positions.
-    border : (n_border,) int32
-        The later positions that the layer leads to, among those of the game.
+    border : (layer.n_border,) int32
+        The positions of its border, among those of the game: all in later layers, or behind `end`.
+    arrays : Arrays or None
+        What the rules say of the positions, as they were read, where somebody asked for it, or
+        where positions have no throws.
+    first_rows : dict
+        See `rollwise.builders.arrays.first_rows`.
     """
 
-    begin: int
-    end: int
-    blocks: list[tuple[int, Block]]
-    arrays: Arrays
-    border: NDArray[np.int32]
-
-
-class Turns(NamedTuple):
-    """Positions of a layer whose turns lead to later layers only.
-
-    Attributes
-    ----------
-    arrays : Arrays
-        What the rules say of them; next states are numbers in the border.
-    begin, end : int
-        These positions, among those of the game.
-    border : (n_border,) int32
-        What they lead to, among the positions of the game.
-    """
-
-    arrays: Arrays
+    layer: Layer
     begin: int
     end: int
     border: NDArray[np.int32]
+    arrays: Arrays | None
+    first_rows: dict[int, list[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,36 +121,77 @@ class Layers:
         """A state, by its number."""
         return self.rules.layout.state(self.rows.part(number, number + 1)[0].tolist())
 
-    def packed_last_first(self, but: Container[int] = ()) -> Iterator[PackedLayer]:
-        """The layers of a game with throws as blocks of packed arrays, the last ones first.
+    def last_first(self, but: Container[int] = (), *, keep_arrays: bool = False) -> Iterator[Piece]:
+        """The layers of the game, those that end every play first.
+
+        Where all positions of a layer lead on to later ones, it comes in several pieces.
 
         Parameters
         ----------
         but : container of int
             Which layers are left out.
+        keep_arrays : bool
+            Whether pieces have their `arrays`.
 
         Raises
         ------
-        RulesError, RulesDiffer
-            See `last_first`.
+        RulesError
+            The rules come to other states than those that were found.
+        RulesDiffer
+            Compiled rules do something else than Python's.
         """
-        for i in self._numbers(but):
-            yield self._packed(i)
+        for i in range(len(self) - 1, -1, -1):
+            if i not in but:
+                yield from self.pieces(i, *self.indptr[i : i + 2].tolist(), keep_arrays=keep_arrays)
 
-    def _packed(self, layer: int) -> PackedLayer:
-        begin, end = self.indptr[layer : layer + 2].tolist()
+    def pieces(
+        self,
+        layer: int,
+        begin: int,
+        end: int,
+        block: int | None = None,
+        *,
+        keep_arrays: bool = False,
+    ) -> Iterator[Piece]:
+        """A layer from one of its positions on: as `last_first` gives it.
+
+        Parameters
+        ----------
+        block : int, optional
+            How many positions come in a piece, if only those are asked for that lead to later
+            layers. 0: all come in one piece.
+        """
+        if block != 0:
+            for piece in self._turns(layer, begin, end, block, keep_arrays):
+                begin = piece.end
+                yield piece
+        if begin != end and not block:
+            yield self._whole(layer, begin, end, keep_arrays)
+
+    def graph_of(self, begin: int, end: int) -> tuple[StateGraph, NDArray[np.int32]]:
+        """Positions of one layer as a graph, and the positions of its border."""
+        layer = int(np.searchsorted(self.indptr, begin, side="right")) - 1
+        arrays, border = self._expanded(self._benches[0], layer, begin, end)
+        arrays = arrays.copied()
+        return as_graph(self.rules, arrays, len(border)), border
+
+    def _whole(self, layer: int, begin: int, end: int, keep_arrays: bool) -> Piece:
+        """Positions of a layer block by block, each in as few bytes as it needs."""
         n = end - begin
+        if keep_arrays or not self.rules.has_throws:
+            return self._at_once(self._benches[0], layer, begin, end, keep_arrays)
         if n > LARGE:
             memory_limits.map_large_arrays()
         bench = self._benches[0]
         explorer = self._begun(bench, begin, end)
-        blocks, place, size = [], 0, FIRST_BLOCK
+        blocks, place, size, first = [], 0, FIRST_BLOCK, dict[int, list[int]]()
         while place < n:
             stop = min(place + size, n)
             explorer.run(stop)
             arrays = explorer.arrays()
             self._compare(layer, arrays, explorer, begin + place)
-            blocks.append((place, packed(arrays)))
+            blocks.append((place, block_from(arrays)))
+            first = {**first_rows(self.rules, arrays), **first}
             explorer.forget()
             each = len(arrays.outcome_state) / (stop - place)
             place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
@@ -195,54 +202,26 @@ class Layers:
         border = self._border(bench, layer, rows, begin, end)
         del rows
         _end(bench, n)  # what the states took
-        return PackedLayer(begin, end, blocks, arrays, border)
+        packed = layer_of(self.rules, arrays, blocks, n, len(border))
+        return Piece(packed, begin, end, border, None, first)
 
-    def last_first(self, but: Container[int] = ()) -> Iterator[Layer | Turns]:
-        """The graphs of the layers, those that end every play first.
-
-        Where all throws of a layer lead on to later ones, it comes as turns, block by block.
-
-        Parameters
-        ----------
-        but : container of int
-            Which layers are left out.
-
-        Raises
-        ------
-        RulesError
-            The rules come to other states than those that were found.
-        RulesDiffer
-            Compiled rules do something else than Python's.
-        """
-        for i in self._numbers(but):
-            yield from self.pieces(i, *self.indptr[i : i + 2].tolist())
-
-    def pieces(
-        self, layer: int, begin: int, end: int, block: int | None = None
-    ) -> Iterator[Layer | Turns]:
-        """A layer from one of its states on: as `last_first` gives it.
-
-        Parameters
-        ----------
-        block : int, optional
-            How many positions come as turns together, if only turns are asked for. 0: none do, and
-            all are one graph.
-        """
-        if self.rules.has_throws and block != 0:
-            for turns in self._turns(layer, begin, end, block):
-                begin = turns.end
-                yield turns
-        if begin == end or block:
-            return
-        arrays, border = self._expanded(self._benches[0], layer, begin, end)
-        yield Layer(as_graph(self.rules, arrays, len(border)), begin, end, border)
+    def _at_once(
+        self, bench: Workbench, layer: int, begin: int, end: int, keep_arrays: bool
+    ) -> Piece:
+        """Positions of a layer as one block."""
+        arrays, border = self._expanded(bench, layer, begin, end)
+        n = end - begin
+        packed = layer_of(self.rules, arrays, [(0, block_from(arrays))], n, len(border))
+        first = first_rows(self.rules, arrays)
+        kept = arrays.copied() if keep_arrays or not self.rules.has_throws else None
+        return Piece(packed, begin, end, border, kept, first)
 
     def block_of_turns(self, layer: int) -> int:
         """How many positions of a layer come as turns together: 0 where its first ones don't."""
         begin, end = self.indptr[layer : layer + 2].tolist()
         stop = min(begin + FIRST_BLOCK, end)
-        found = self._turns(layer, begin, stop, None) if self.rules.has_throws else iter(())
-        return next((_at_once(turns) for turns in found), 0)
+        found = self._turns(layer, begin, stop, None, keep_arrays=False)
+        return next((_at_once(piece) for piece in found), 0)
 
     @cached_property
     def _chosen(self) -> NDArray[np.int64]:
@@ -261,10 +240,6 @@ class Layers:
         )
         return first, second
 
-    def _numbers(self, but: Container[int]) -> list[int]:
-        """The numbers of the layers, the last one first."""
-        return [i for i in range(len(self) - 1, -1, -1) if i not in but]
-
     def _begun(self, bench: Workbench, begin: int, end: int) -> Explorer:
         """An explorer that has some states for its roots."""
         rows = self.rows.part(begin, end)
@@ -277,14 +252,13 @@ class Layers:
     ) -> tuple[Arrays, NDArray[np.int32]]:
         """What the rules say of some states of a layer, with their border.
 
-        They are numbered from 0, and the states of the border after them.
+        They are numbered from 0, and the states of the border after them. The arrays lie in
+        memory that the next ones will use.
         """
         explorer, n = self._begun(bench, begin, end), end - begin
         explorer.run(n, soon=n * self.n_outcomes <= SOON * self.n_states)
-        arrays = explorer.arrays()
+        arrays = explorer.arrays()._replace(n_roots=self.n_roots)
         self._compare(layer, arrays, explorer, begin)
-        # of memory that the next ones will use
-        arrays = arrays.copied()._replace(n_roots=self.n_roots)
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
         _end(bench, n)
@@ -331,8 +305,10 @@ class Layers:
             function, answers = type(self.rules.game).progress, np.full(len(here), number)
             compare_answers(self.rules, function, rows, answers, told)
 
-    def _turns(self, layer: int, begin: int, end: int, block: int | None) -> Iterator[Turns]:
-        """Positions of a layer block by block, as far as all their turns lead to later layers."""
+    def _turns(
+        self, layer: int, begin: int, end: int, block: int | None, keep_arrays: bool
+    ) -> Iterator[Piece]:
+        """Positions of a layer piece by piece, as far as all lead to later layers."""
         first = int(self.indptr[layer])
         while begin < end:
             if begin == first or block is None:
@@ -341,20 +317,19 @@ class Layers:
                 half = max(block // 2, 1)
                 ends = [*range(begin + half, end, half), end][:2]
             parts = zip(self._benches, [begin, *ends], ends, strict=False)
-            for turns in on_both_cores(lambda part: self._turns_of(layer, *part), parts):
-                if turns is None:
+            found = on_both_cores(
+                lambda part: self._at_once(part[0], layer, part[1], part[2], keep_arrays), parts
+            )
+            for piece in found:
+                if not self._leads_on(piece, layer):
                     return
-                yield turns
-                block, begin = block or _at_once(turns), turns.end
+                yield piece
+                block, begin = block or _at_once(piece), piece.end
 
-    def _turns_of(self, layer: int, bench: Workbench, begin: int, end: int) -> Turns | None:
-        """Some positions of a layer; None unless all their turns lead to later layers."""
-        arrays, border = self._expanded(bench, layer, begin, end)
-        after, n = arrays.outcome_state, end - begin
-        if np.any((after >= 0) & (after < n)) or np.any(border < self.indptr[layer + 1]):
-            return None
-        after = np.where(after < 0, after, after - np.int32(n))
-        return Turns(arrays._replace(outcome_state=after), begin, end, border)
+    def _leads_on(self, piece: Piece, layer: int) -> bool:
+        """Whether all positions of a piece lead to later layers."""
+        later = self.indptr[layer + 1]
+        return has_no_cycle(piece.layer) and not np.any(piece.border < later)
 
 
 def _end(bench: Workbench, n: int) -> None:
@@ -363,31 +338,9 @@ def _end(bench: Workbench, n: int) -> None:
         bench.put_away()
 
 
-def _at_once(turns: Turns) -> int:
+def _at_once(piece: Piece) -> int:
     """How many positions that are like these are held at once."""
-    each = len(turns.arrays.outcome_state) / (turns.end - turns.begin)
-    return max(int(OUTCOMES_AT_ONCE / each), 1)
-
-
-def packed(arrays: Arrays) -> Block:
-    """What the rules say of some positions with throws, in as few bytes as there are."""
-    assert arrays.throws is not None
-    situation = arrays.throws.situation_indptr[:-1]
-    action = arrays.action_indptr[situation]
-    first = np.array([situation, action, arrays.outcome_indptr[action]], np.int32)
-    return Block(
-        first,
-        _narrow(arrays.throws.of_state),
-        _narrow(np.diff(arrays.action_indptr)),
-        _narrow(arrays.action_lottery),
-        arrays.outcome_state.copy(),
-    )
-
-
-def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers from 0 in one byte or two, where they fit: else as int32."""
-    most = int(numbers.max(initial=0))
-    return numbers.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int32)
+    return max(int(OUTCOMES_AT_ONCE * piece.layer.n / piece.layer.n_outcomes), 1)
 
 
 def find_layers(

@@ -10,7 +10,7 @@ from rollwise.documents.simulated import estimate_document
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
-    from rollwise.answer.packed_lengths import Bracket
+    from rollwise.answer.layer_lengths import Bracket
     from rollwise.game import Game
 
 

@@ -1,7 +1,9 @@
 """Turns with a pool of dice in which a rule says what is kept and what is done at last.
 
-As `rollwise.kernels.turns`, with a rule in the place of the best choice: values and bounds of
-their errors in one pass. And turns that are thrown, to see where play goes.
+All states of a turn lead forward, so one pass finds their values. Beside each value goes a bound of
+its error, by running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+section 3.3): the errors of the numbers that go in, and every rounding. Bounds are rounded up by a
+factor for each step. Turns are also thrown, to see where play goes.
 """
 
 from __future__ import annotations
@@ -12,16 +14,28 @@ import numpy as np
 
 from rollwise.kernels.jit import index, inner_kernel, kernel
 from rollwise.kernels.random import draw
-from rollwise.kernels.turns import TINY, chosen, thrown
 
+ROUNDING = 2.0**-53  # of one operation, relative to its result
+UP = 1.0 + 2.0**-36  # more than the roundings of some thousand operations on what isn't negative
+TINY = 1e-300  # more than what underflow may lose
 DROPPED = np.uint64(11)
 TO_UNIT = 2.0**-53
+
+
+class Chances(NamedTuple):
+    """The lotteries of a graph, with chances in the place of weights."""
+
+    reward: Any  # (n_lotteries,) float64
+    indptr: Any  # (n_lotteries + 1,) int64
+    chance: Any  # float64, off by a rounding
+    payoff: Any  # float64: where the game ends
+    sign: Any  # float64: -1 where the turn passes
 
 
 class Says(NamedTuple):
     """What a rule says in some positions.
 
-    What is kept has the number that it has in `rollwise.kernels.turns.PoolTables`.
+    What is kept has the number that it has in `rollwise.layers.layer.Pool`.
     """
 
     keep_group: Any  # (n,) int32
@@ -29,6 +43,74 @@ class Says(NamedTuple):
     fill_group: Any  # (n,) int32
     fill: Any  # (n_groups, n_throws, n_labels) int64: what actions have, the points aside
     points: Any  # (n_groups,) int64: the number before an action's points
+
+
+@inner_kernel
+def chosen(
+    first, last, sign, lottery, outcome_indptr, outcome_state, chances, values, bounds, found
+):
+    """The value of the best action of a situation, and a bound of its error.
+
+    Parameters
+    ----------
+    first, last : the actions
+    sign : 1 where more is better, -1 where less is
+    chances : Chances
+    values, bounds : (n_positions,) float64
+    found : (2,) float64, filled
+    """
+    best, doubt = -np.inf, 0.0
+    reward, indptr, chance = chances.reward, chances.indptr, chances.chance
+    payoff, turned = chances.payoff, chances.sign
+    for a in range(first, last):
+        i = lottery[a]
+        begin, end = index(indptr[i]), index(indptr[i + 1])
+        o = index(outcome_indptr[a])
+        total, size, off = 0.0, 0.0, 0.0
+        for k in range(begin, end):
+            t = outcome_state[o]
+            o += index(1)
+            if t < 0:
+                total += chance[k] * payoff[k]
+                size += chance[k] * abs(payoff[k])
+            else:
+                total += chance[k] * (turned[k] * values[t])
+                size += chance[k] * abs(values[t])
+                off += chance[k] * bounds[t]
+        points = reward[i]
+        steps = 2.0 * (end - begin) + 6.0  # of each term: its chance, product and sums
+        if end - begin == index(1):
+            steps = 0.0  # a chance of 1 is exact
+        value = points + total
+        off += ROUNDING * (steps * size + abs(value))
+        value *= sign
+        best = max(best, value)
+        doubt = max(doubt, off)
+    found[0], found[1] = best * sign, doubt * UP
+
+
+@inner_kernel
+def thrown(with_face, value, off):
+    """From what each throw is worth to what is kept, with the other dice yet to fall.
+
+    Parameters
+    ----------
+    with_face
+        Of the pool.
+    value, off : (n_kept,) float64, changed
+        By kept dice: of all dice the worth of each throw; a bound of the error.
+    """
+    n_partial, sides = with_face.shape
+    part = 1.0 / sides
+    for k in range(n_partial - 1, -1, -1):  # one die after the other falls
+        total, size, doubt = 0.0, 0.0, 0.0
+        for face in range(sides):
+            after = with_face[k, face]
+            total += value[after]
+            size += abs(value[after])
+            doubt += off[after]
+        value[k] = total * part
+        off[k] = (doubt + ROUNDING * (sides + 2.0) * size) * part * UP
 
 
 @kernel
@@ -85,8 +167,14 @@ def follow_turns(
 
     Parameters
     ----------
-    n, situation_indptr, action_indptr, lottery, outcome_indptr, outcome_state, chances, pool
-        As `rollwise.kernels.turns.solve_turns` takes them.
+    n : int
+        Positions.
+    situation_indptr : (n + 1,) int64
+        Where the situations of each begin: after the last throw, in the order of the throws.
+    action_indptr, lottery, outcome_indptr, outcome_state
+        Of the situations, as a builder finds them (`rollwise.builders.arrays.Arrays`).
+    chances : Chances
+    pool : rollwise.layers.layer.Pool
     label : int32
         Of each action, by its place in `says`.
     says : Says

@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import Evaluation
-from rollwise.answer.turns import pool_tables
 from rollwise.builders.arrays import Arrays, lotteries_of
-from rollwise.builders.by_layer import Layer, Turns, find_layers
+from rollwise.builders.by_layer import Piece, find_layers
+from rollwise.builders.packing import pool_tables
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.dice import Pool
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph
-from rollwise.kernels.turn_rules import Says, follow_turns, most_kept, throw_turns
-from rollwise.kernels.turns import Chances
+from rollwise.kernels.turn_rules import Chances, Says, follow_turns, most_kept, throw_turns
+from rollwise.layers import has_no_cycle
 from rollwise.methods.result import Status
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Form, Preference, Rule
@@ -390,13 +390,16 @@ def worth_by_layers(
     values = [np.zeros(n) for _ in rules_of_thumb]
     bounds = [np.zeros(n) for _ in rules_of_thumb]
     with ThreadPoolExecutor(CORES) as threads:
-        for piece in layers.last_first():
-            if isinstance(piece, Layer):
+        for piece in layers.last_first(keep_arrays=True):
+            if not has_no_cycle(piece.layer):
                 raise UsageError(f"{game.name}: a turn can lead back to positions of its layer")
-            begin, end = piece.begin, piece.end
-            here = TurnPositions(layers.rules, piece.arrays, layers.states[begin:end])
+            begin, end, arrays = piece.begin, piece.end, piece.arrays
+            assert arrays is not None
+            after = arrays.outcome_state
+            arrays = arrays._replace(outcome_state=np.where(after < 0, after, after + begin - end))
+            here = TurnPositions(layers.rules, arrays, layers.states[begin:end])
 
-            def follow(number: int, here: TurnPositions = here, piece: Turns = piece) -> None:
+            def follow(number: int, here: TurnPositions = here, piece: Piece = piece) -> None:
                 values[number][piece.begin : piece.end], bounds[number][piece.begin : piece.end] = (
                     here.values(
                         here.says(rules_of_thumb[number]),

@@ -29,7 +29,7 @@ from rollwise.numbers.randomness import fresh_seed
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import Length, LengthRange
-    from rollwise.answer.packed_lengths import Bracket
+    from rollwise.answer.layer_lengths import Bracket
     from rollwise.game import Game
 
 

@@ -1,9 +1,9 @@
-"""How long a large game can last, by layers of packed arrays.
+"""How long a large game can last, by layers.
 
 Each turn is worth a move, and all players want the same. A layer that play hardly ever leaves
 is a slow chain: where it lasts 100,000 moves, a sweep takes a hundred-thousandth of the error
 away. So Newton's steps find the lengths: a sweep chooses the best actions, and BiCGSTAB on
-sweeps evaluates them (`rollwise.answer.packed_steps`). Only few modes are slow, about one for each
+sweeps evaluates them (`rollwise.engine.search`). Only few modes are slow, about one for each
 way in which play can stay, and such a method finds these few.
 
 What lengths v prove, settled or not: write T v for what a sweep makes of them. It is monotone, and
@@ -23,7 +23,7 @@ A lower bound needs no more than that v is there. An upper one needs r < 1, whic
 actions are better than those that v thinks best. (Bertsekas and Tsitsiklis, An analysis of
 stochastic shortest path problems, Mathematics of Operations Research 16, 1991.) Later layers are
 known up to shares of their own: where c takes these in as well, it proves this layer too. So the
-shares of all layers are the largest of them. `rollwise.kernels.intervals` checks such bounds, with
+shares of all layers are the largest of them. `rollwise.proofs.layers` checks such bounds, with
 every rounding. Where no upper bound is proved, the lower bounds take the place of the lengths, and
 earlier layers count from them.
 
@@ -41,27 +41,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.by_layers import held_at_once
 from rollwise.answer.layer_answers import report_up_to
-from rollwise.answer.packed import BoundSweeps, held_at_once, lists_of, weights_of
-from rollwise.answer.packed_steps import stepped
-from rollwise.answer.packed_sweeps import Moved, PackedSweeps
+from rollwise.engine import sweeps
+from rollwise.engine.search import Moved, Search
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.kernels.chances import UNIT
-from rollwise.kernels.chosen import Rows, walk
-from rollwise.kernels.intervals import Weights
+from rollwise.kernels.jit import index, kernel
+from rollwise.kernels.random import draw
+from rollwise.layers import Layer, in_solving_order
 from rollwise.machine import memory_limits
 from rollwise.machine.deadlines import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.numbers.randomness import stream
+from rollwise.proofs import layers as proof
 
 if TYPE_CHECKING:
-    from rollwise.builders.by_layer import Layers, PackedLayer
+    from rollwise.builders.by_layer import Layers, Piece
     from rollwise.builders.rules import Rules
 
 FIRST_SWEEPS = 16  # before the first step, and after the last one where it didn't settle
@@ -75,6 +77,10 @@ OTHER_WORK = 100_000  # of a layer, as that of so many positions
 MOST_CLAIMS = 60  # of a bound, each twice as wide
 OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of what is kept
 
+ORDERED = 20_000_000  # outcomes: a layer with more is swept in the order of its fields
+UNIT = 2.0**-53
+TO_UNIT = 2.0**-53
+DROPPED = np.uint64(11)  # of 64 random bits
 LATE = 0.4  # of its time: while so much is left, what was chosen is evaluated roughly
 
 Progress = Callable[[str, int, int | None], None]
@@ -97,11 +103,20 @@ def require_throws(rules: Rules) -> None:
 
 
 class _Chosen(NamedTuple):
-    """What was chosen in a layer."""
+    """What was chosen in a layer: rows of what each position leads to.
 
-    rows: Rows
-    coefficient: Floats
-    n_known: int
+    Attributes
+    ----------
+    indptr : (n + 1,) int64
+    place : int32
+        Where play goes on: a position, counted from the first of the layer; behind the last one a
+        place of the border; -1 where the game is over.
+    chance : float32
+    """
+
+    indptr: NDArray[np.int64]
+    place: NDArray[np.int32]
+    chance: NDArray[np.float32]
     border: NDArray[np.int32]
 
 
@@ -112,7 +127,7 @@ class Bracket(NamedTuple):
     high: float  # infinite where none was proved
 
 
-class PackedLengths:
+class LayerLengths:
     """The expected moves of plays that all want short, or all want long.
 
     Parameters
@@ -171,7 +186,7 @@ class PackedLengths:
         self.lengths, self.below, self.above = np.zeros(n), 0.0, 0.0
         self.moments, self.moment_off, self.apart = np.zeros(n), 0.0, 0.0
         self.n_unsettled, self.timed_out = 0, False
-        self._building = False
+        self._builds = False
         self._kept: dict[int, _Chosen] | None = {} if keep_policy else None
 
     def run(self) -> None:
@@ -211,60 +226,50 @@ class PackedLengths:
         words, moves = stream(seed, 0), np.zeros(games, np.int64)
         places = np.full(games, self._layers.start)
         for begin in sorted(self._kept):  # play comes by layers in this order
-            rows, coefficient, n_known, border = self._kept[begin]
-            n = len(rows.indptr) - 1
+            indptr, place, chance, border = self._kept[begin]
+            n = len(indptr) - 1
             here = np.flatnonzero((places >= begin) & (places < begin + n))
             at, made = places[here] - begin, moves[here]
-            walk(rows, coefficient, n_known, words, at, made)
+            walk(indptr, place, chance, words, at, made)
             gone = at >= n
             at[gone] = border[at[gone] - n] - begin
             places[here], moves[here] = np.where(at < 0, -1, at + begin), made
         return moves
 
-    def _built(self) -> Iterator[PackedLayer]:
-        last_first = self._layers.packed_last_first()
+    def _built(self) -> Iterator[Piece]:
+        last_first = self._layers.last_first()
         while True:
-            self._building = True
-            layer = next(last_first, None)
-            self._building = False
-            if layer is None:
+            self._builds = True
+            piece = next(last_first, None)
+            self._builds = False
+            if piece is None:
                 return
-            yield layer
-            del layer  # before the next one is built
+            yield piece
+            del piece  # before the next one is built
 
-    def _is_free(self) -> bool:
-        return not self._building
-
-    def _solve(self, layer: PackedLayer) -> None:
-        lists, lotteries = lists_of(layer.arrays), weights_of(layer.arrays)
-        nothing = np.zeros(len(lotteries.payoff))
-        lotteries = lotteries._replace(payoff=nothing, passes=nothing.astype(np.bool_))
-        begin, end = layer.begin, layer.end
-        known = self._sign * self.lengths[layer.border]
-        sweeps = PackedSweeps(layer, lists, lotteries, known, self._sign, self._is_free)
-        if not sweeps.can_be_swept:
-            raise UsageError(
-                f"{self._layers.rules.game.name}: its throws have too many different chances for "
-                "lengths by layers"
-            )
+    def _solve(self, piece: Piece) -> None:
+        begin, end = piece.begin, piece.end
+        layer = _of_moves(piece.layer, self._sign)
+        if layer.n_outcomes <= ORDERED:
+            layer = in_solving_order(layer)
         if self._sign > 0:
-            self._require_ending(layer, lists, lotteries)
+            self._require_ending(layer, begin)
+        values = sweeps.values_for(layer, self._sign * self.lengths[piece.border])
+        search = Search(replace(layer, parts=None), values, is_free=lambda: not self._builds)
         # a layer may have its share of the time that is left; small ones have other work besides
         clock = Clock(self._clock.left * (end - begin + OTHER_WORK) / (end + OTHER_WORK))
         is_over = partial(self._is_over, clock)
-        moved, settled = self._find(sweeps, is_over)
-        found = sweeps.values[0][: sweeps.n_known].copy()
-        self.lengths[begin:end] = self._sign * found[: end - begin]
+        moved, settled = self._find(search, is_over)
+        found = search.found[: layer.n + layer.n_border].copy()
+        self.lengths[begin:end] = self._sign * layer.in_reading_order(found)
         settled = settled and not self.n_unsettled
-        if not (settled and self._find_moments(sweeps, begin, layer.border, is_over)):
+        if not (settled and self._find_moments(search, begin, piece.border, is_over)):
             self.n_unsettled += end - begin
             self.timed_out |= clock.is_up
         if self._kept is not None:
-            coefficient = sweeps.chances.coefficient
-            kept = _Chosen(sweeps.all_rows(), coefficient, sweeps.n_known, layer.border)
-            self._kept[begin] = kept
-        del sweeps
-        self._prove(layer, lists, lotteries, found, moved)
+            self._kept[begin] = _chosen(search, piece.border)
+        del search
+        self._prove(layer, begin, found, moved)
         report_up_to(self._progress, "solving", self._layers, end)
 
     def _is_over(self, clock: Clock, left: float = 0.0) -> bool:
@@ -272,68 +277,65 @@ class PackedLengths:
         limit = math.inf if clock.limit is None else clock.limit
         return self._is_asked() or (math.isfinite(limit) and clock.left <= left * limit)
 
-    def _require_ending(self, layer: PackedLayer, lists: Weights, lotteries: Weights) -> None:
+    def _require_ending(self, layer: Layer, begin: int) -> None:
         """Make sure that players can't stay in a layer for ever."""
-        sweeps = BoundSweeps(layer, lists, lotteries, 0.0)
-        staying = sweeps.staying()
+        staying = proof.staying(layer)
         if not len(staying):
             return
-        rules = self._layers.rules
-        state = self._layers.state(layer.begin + int(staying[0]))
+        if layer.order is not None:
+            staying = np.sort(layer.order[staying])
+        rules, state = self._layers.rules, self._layers.state(begin + int(staying[0]))
         raise EndlessPlay(
             f"{rules.game.name}: the players can go round for ever, as from the state "
             f"{rules.state_text(state)}"
         )
 
-    def _find(self, sweeps: PackedSweeps, is_over: IsOver) -> tuple[Moved, bool]:
+    def _find(self, search: Search, is_over: IsOver) -> tuple[Moved, bool]:
         """Newton's steps; how the last sweep moved the lengths, and whether they have settled."""
-        values, n = sweeps.values, sweeps.n
+        n = search.layer.n
+        values = search.found[:n]
         for _ in range(FIRST_SWEEPS):
-            moved = sweeps.choose()
+            moved = search.choose()
         last, plain = np.inf, FIRST_SWEEPS
-        best, kept = self._worth(sweeps, moved), values[0][:n].copy()
+        best, kept = self._worth(values, moved), values.copy()
         for _ in range(MOST_STEPS):
-            before = values[0][:n].copy()
-            moved = sweeps.choose()
-            change, worth = moved.change, self._worth(sweeps, moved)
-            rounding = SETTLED * float(np.abs(values[0][:n]).max())
+            before = values.copy()
+            moved = search.choose()
+            change, worth = moved.change, self._worth(values, moved)
+            rounding = SETTLED * float(np.abs(values).max())
             if change <= rounding or (change >= last and change <= NEAR * rounding):
                 return moved, True
             last = change
             if worth >= best:
-                best, kept[:] = worth, values[0][:n]
+                best, kept[:] = worth, values
             if is_over():
                 break
             left = LEFT[change > COARSE and not is_over(LATE)]
-            step = stepped(sweeps, values[0][:n] - before, left, is_over)
+            step, _ = search.stepped(values - before, left, is_over)
             step += before
             if np.all(self._sign * step > 0.5) and np.all(np.isfinite(step)):
-                _put(values, step)
+                values[:] = step
                 continue
             for _plain in range(plain):  # no policy that ends play: a bad step
-                sweeps.choose()
+                search.choose()
             plain = min(2 * plain, MOST_SWEEPS)
         for _ in range(FIRST_SWEEPS):  # what still falls and rises then does so slowly
-            moved = sweeps.choose()
-        if self._worth(sweeps, moved) < best:
-            _put(values, kept)
-            moved = sweeps.choose()
+            moved = search.choose()
+        if self._worth(values, moved) < best:
+            values[:] = kept
+            moved = search.choose()
         return moved, False
 
-    def _worth(self, sweeps: PackedSweeps, moved: Moved) -> tuple[bool, float]:
+    def _worth(self, values: Floats, moved: Moved) -> tuple[bool, float]:
         """How much is proved by lengths that a sweep moved so: more is better."""
-        fall, rise = moved if self._sign > 0 else moved[::-1]
-        longest = float(np.abs(sweeps.values[0][: sweeps.n]).max())
+        fall, rise = (moved.fall, moved.rise)[:: int(self._sign)]
+        longest = float(np.abs(values).max())
         if rise < 1.0 and math.isfinite(self.above):
             return True, 1.0 / (1.0 + fall) - 1.0 / (1.0 - rise)
         return False, longest / (1.0 + fall)
 
     def _find_moments(
-        self,
-        sweeps: PackedSweeps,
-        begin: int,
-        border: NDArray[np.int32],
-        is_over: IsOver,
+        self, search: Search, begin: int, border: NDArray[np.int32], is_over: IsOver
     ) -> bool:
         """The second moments of a layer, with the actions that were chosen in it.
 
@@ -342,21 +344,18 @@ class PackedLengths:
         bool
             Whether there was time to find them.
         """
-        n = sweeps.n
-        lengths = np.zeros(len(sweeps.values[0]))
-        lengths[:n], lengths[n : sweeps.n_known] = (
-            self.lengths[begin : begin + n],
-            self.lengths[border],
-        )
-        brought = 2.0 * lengths[:n] - 1.0
-        moments = [np.zeros(len(lengths)) for _ in sweeps.values]
-        for part in moments:
-            part[n : sweeps.n_known] = self.moments[border]
+        layer, n = search.layer, search.layer.n
+        plain = layer.tables._replace(reward=np.zeros(len(layer.tables.reward)))
+        lengths, moments, brought = (np.zeros(layer.n_places) for _ in range(3))
+        lengths[:n] = self._sign * search.found[:n]
+        lengths[n : n + len(border)] = self.lengths[border]
+        moments[n : n + len(border)] = self.moments[border]
+        brought[:n] = 2.0 * lengths[:n] - 1.0
         last = np.inf
         for _ in range(MOST_STEPS):
-            before = moments[0][:n].copy()
-            change = sweeps.evaluate(moments, brought)
-            rounding = SETTLED * float(moments[0][:n].max())
+            before = moments[:n].copy()
+            change = search.evaluate(moments, brought, tables=plain)
+            rounding = SETTLED * float(moments[:n].max())
             if not math.isfinite(change):
                 break
             if change <= rounding or (change >= last and change <= NEAR * rounding):
@@ -364,26 +363,24 @@ class PackedLengths:
             if is_over():
                 return False
             last = change
-            step = stepped(sweeps, moments[0][:n] - before, LEFT[False], is_over)
-            _put(moments, before + step)
-        self.moments[begin : begin + n] = moments[0][:n]
+            step, _ = search.stepped(moments[:n] - before, LEFT[False], is_over)
+            moments[:n] = before + step
+        self.moments[begin : begin + n] = layer.in_reading_order(moments)
         # the lengths of these actions are off by a share, and what a move brings by twice as much
-        self.apart = max(self.apart, sweeps.residual(lengths, 1.0))
+        self.apart = max(self.apart, residual(search, lengths, np.ones(layer.n_places)))
         share = self.apart / (1.0 - self.apart) if self.apart < 1.0 else np.inf
-        wrong = sweeps.residual(moments[0], brought) + 2.0 * share * float(lengths.max())
+        wrong = residual(search, moments, brought) + 2.0 * share * float(lengths.max())
         self.moment_off = max(self.moment_off, wrong)
         return True
 
-    def _prove(
-        self, layer: PackedLayer, lists: Weights, lotteries: Weights, found: Floats, moved: Moved
-    ) -> None:
+    def _prove(self, layer: Layer, begin: int, found: Floats, moved: Moved) -> None:
         """Prove bounds around the lengths of a layer. The shares by which all are off may grow."""
-        fall, rise = moved if self._sign > 0 else moved[::-1]
-        claims = _Claims(layer, lists, lotteries, found, self._sign)
+        fall, rise = (moved.fall, moved.rise)[:: int(self._sign)]
+        claims = _Claims(layer, found, self._sign)
         self.below = claims.below(self.below, fall)
         self.above = claims.above(self.above, rise)
         if math.isinf(self.above):
-            lengths = self.lengths[layer.begin :]
+            lengths = self.lengths[begin:]
             lengths *= 1.0 - self.below
             np.maximum(np.nextafter(lengths, -np.inf), 0.0, out=lengths)
             self.below = 0.0
@@ -394,20 +391,17 @@ class _Claims:
 
     Parameters
     ----------
-    layer : PackedLayer
-    lists, lotteries : Weights
-    found : (n_known,) float64
+    layer : Layer
+    found : (n + n_border,) float64
         The lengths of the layer, and of its border, times the sign.
     sign : float
         -1 where short is wanted.
     """
 
-    def __init__(
-        self, layer: PackedLayer, lists: Weights, lotteries: Weights, found: Floats, sign: float
-    ) -> None:
-        self._layer, self._lists, self._lotteries, self._found = layer, lists, lotteries, found
-        self._longest, self._sign = float(np.abs(found).max()), sign
-        self._bounds = np.empty((len(found), 2))
+    def __init__(self, layer: Layer, found: Floats, sign: float) -> None:
+        self._layer, self._found, self._sign = layer, found, sign
+        self._longest = float(np.abs(found).max())
+        self._bounds = np.zeros((layer.n_places, 2))
 
     def below(self, later: float, fall: float) -> float:
         """A share that lengths are too large by at most, and that is proved.
@@ -439,24 +433,104 @@ class _Claims:
 
     def _growing(self, moves: float) -> Iterator[float]:
         """What a sweep may move lengths by, and what it rounds; then more and more."""
-        rounded = 1.5 * self._sweeps(self._longest).rounding()
+        tables = self._layer.tables
+        rounded = 1.5 * self._longest * float(tables.throw_error.max() + tables.error.max())
         for k in range(MOST_CLAIMS):
             yield moves * (1.0 + 1e-9) + rounded * 2.0**k
 
-    def _sweeps(self, longest: float) -> BoundSweeps:
-        return BoundSweeps(self._layer, self._lists, self._lotteries, longest, more=self._sign)
-
     def _holds(self, factor: float, *, upper: bool) -> bool:
         """Whether the lengths times a factor are bounds."""
-        sweeps = self._sweeps(1.01 * factor * self._longest)
-        sweeps.bounds = self._bounds
+        np.multiply(self._found[:, None], factor, out=self._bounds[: len(self._found)])
+        low, high = proof.broken(self._layer, self._bounds)
         larger = upper == (self._sign > 0)  # a bound from above, of lengths with their sign
-        np.multiply(self._found, factor, out=self._bounds[:, int(larger)])
-        self._bounds[:, int(not larger)] = -np.inf if larger else np.inf
-        return not sweeps.sweep(0.0)[1]
+        return not (high if larger else low)
 
 
-def _put(values: list[Floats], found: Floats) -> None:
-    """Give the positions of a layer other values, in each half."""
-    for part in values:
-        part[: len(found)] = found
+def _of_moves(layer: Layer, sign: float) -> Layer:
+    """A layer in which each move is worth a point and nothing else is, and nobody is the other."""
+    tables = layer.tables
+    tables = tables._replace(
+        coefficient=np.abs(tables.coefficient),
+        weight=np.abs(tables.weight),
+        reward=np.full(len(tables.reward), sign),
+    )
+    return replace(layer, tables=tables, endings=np.zeros(len(layer.endings)))
+
+
+def residual(search: Search, numbers: Floats, brought: Floats) -> float:
+    """By how much a step of the chosen actions changes a number at most, roundings included."""
+    layer, most, longest = search.layer, 0.0, 0
+    for place, block in layer.blocks:
+        rows = search.linear_system(place, place + len(block.throws))
+        here = slice(place, place + len(block.throws))
+        after = brought[here] + np.bincount(
+            rows.row, rows.coefficient * numbers[rows.column], len(block.throws)
+        )
+        most = max(most, float(np.abs(after - numbers[here]).max()))
+        longest = max(longest, int(np.bincount(rows.row).max()))
+    largest = float(np.abs(numbers).max()) + float(np.abs(brought).max())
+    return most + (longest + 8) * UNIT * largest
+
+
+def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
+    """What the chosen actions of a layer lead to, in the order in which positions were read."""
+    layer, sizes, places, chances = search.layer, [], [], []
+    for place, block in layer.blocks:
+        rows = search.linear_system(place, place + len(block.throws))
+        sizes.append(np.bincount(rows.row, minlength=len(block.throws)))
+        leads = rows.column.astype(np.int32)
+        if layer.order is not None:
+            inside = leads < layer.n
+            leads[inside] = layer.order[leads[inside]]
+        leads[rows.column >= layer.n + layer.n_border] = -1
+        places.append(leads)
+        chances.append(rows.coefficient.astype(np.float32))
+    size, leads, chance = (
+        np.concatenate(sizes),
+        np.concatenate(places),
+        np.concatenate(chances),
+    )
+    if layer.order is None:
+        return _Chosen(np.concatenate([[0], np.cumsum(size)]), leads, chance, border)
+    at = np.empty(layer.n, np.int64)
+    at[layer.order] = np.arange(layer.n)  # the place of each position
+    begins = np.cumsum(size) - size
+    indptr = np.concatenate([[0], np.cumsum(size[at])])
+    moved = np.repeat(begins[at] - indptr[:-1], size[at]) + np.arange(indptr[-1])
+    return _Chosen(indptr, leads[moved], chance[moved], border)
+
+
+@kernel
+def walk(indptr, place, chance, words, places, moves):
+    """Play games on by what was chosen in a layer, until they leave it.
+
+    Parameters
+    ----------
+    indptr, place, chance
+        As `_Chosen` has them.
+    words : (4,) uint64, changed
+        The state of the random numbers.
+    places : (n_games,) int64, changed
+        Where each game is; -1 where it has ended.
+    moves : (n_games,) int64, changed
+        How many moves each game has had.
+    """
+    n = indptr.shape[0] - 1
+    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+    for g in range(places.shape[0]):
+        p, made = places[g], 0
+        while 0 <= p < n:
+            bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
+            left = np.float64(bits >> DROPPED) * TO_UNIT
+            after = p
+            for k in range(index(indptr[p]), index(indptr[p + 1])):
+                if chance[k] > 0.0:
+                    after = np.int64(place[k])
+                    left -= chance[k]
+                    if left < 0.0:
+                        break
+            p = after
+            made += 1
+        places[g] = p
+        moves[g] += made
+    words[0], words[1], words[2], words[3] = s0, s1, s2, s3

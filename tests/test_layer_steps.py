@@ -1,4 +1,4 @@
-"""BiCGSTAB on sweeps of packed layers: its loops against NumPy, its steps against dense systems."""
+"""BiCGSTAB on sweeps of layers: its loops against NumPy, its steps against dense systems."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise.answer.packed import lists_of, weights_of
-from rollwise.answer.packed_steps import stepped
-from rollwise.answer.packed_sweeps import PackedSweeps
+from rollwise.answer.layer_lengths import _of_moves
 from rollwise.builders.by_layer import find_layers
+from rollwise.engine import krylov
+from rollwise.engine.search import Search
+from rollwise.engine.sweeps import values_for
 from rollwise.games.royal_ur import RoyalUr
-from rollwise.kernels import krylov
 
 pytestmark = pytest.mark.kernels
 
@@ -40,68 +40,69 @@ def test_loops_do_what_their_formulas_say(seed, n):
 
 
 @pytest.fixture(params=[0, 10**9], ids=["halves", "whole"])
-def sweeps(request, monkeypatch):
-    """The only layer of a game whose actions are chosen by some sweeps."""
-    monkeypatch.setattr("rollwise.answer.packed_sweeps.WORTH_HALVING", request.param)
-    (layer,) = find_layers(RoyalUr(pieces=1)).packed_last_first()
-    lists, lotteries = lists_of(layer.arrays), weights_of(layer.arrays)
-    nothing = np.zeros(len(lotteries.payoff))
-    lotteries = lotteries._replace(payoff=nothing, passes=nothing.astype(np.bool_))
-    found = PackedSweeps(layer, lists, lotteries, np.empty(0), 1.0, lambda: False)
+def search(request, monkeypatch):
+    """The only layer of a game, in which moves count, whose actions are chosen by some sweeps."""
+    monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", request.param)
+    (piece,) = find_layers(RoyalUr(pieces=1)).last_first()
+    layer = _of_moves(piece.layer, 1.0)
+    found = Search(layer, values_for(layer, np.empty(0)), is_free=lambda: False)
     for _ in range(5):
         found.choose()
     return found
 
 
-def slope(sweeps):
+def slope(search):
     """What a sweep of the chosen actions makes of values: a matrix, a column for each position."""
-    columns = []
-    for unit in np.eye(sweeps.n):
-        values = [np.zeros(len(part)) for part in sweeps.values]
-        for part in values:
-            part[: sweeps.n] = unit
-        sweeps.evaluate(values, 0.0)
-        columns.append(values[0][: sweeps.n])
+    columns, n = [], search.layer.n
+    tables = search.layer.tables
+    tables = tables._replace(reward=np.zeros(len(tables.reward)))
+    for unit in np.eye(n):
+        values = np.zeros(search.layer.n_places)
+        values[:n] = unit
+        search.evaluate(values, np.zeros(1), tables=tables)
+        columns.append(values[:n].copy())
     return np.array(columns).T
 
 
 @pytest.mark.needs_jit
-def test_a_step_solves_the_linear_system(sweeps):
-    moved = np.random.default_rng(1).normal(size=sweeps.n)
-    exact = np.linalg.solve(np.eye(sweeps.n) - slope(sweeps), moved)
+def test_a_step_solves_the_linear_system(search):
+    n = search.layer.n
+    moved = np.random.default_rng(1).normal(size=n)
+    exact = np.linalg.solve(np.eye(n) - slope(search), moved)
     for left, far in ((1e-10, 1e-7), (0.1, 2.0)):
-        step = stepped(sweeps, moved.copy(), left, lambda: False)
+        step, solved = search.stepped(moved.copy(), left)
+        assert solved
         assert np.abs(step - exact).max() < far * np.abs(exact).max()
 
 
 @pytest.mark.needs_jit
-def test_a_step_ends_when_time_is_over(sweeps):
-    looks = iter(range(3))
-    step = stepped(sweeps, np.ones(sweeps.n), 1e-15, lambda: next(looks, None) is None)
+def test_a_step_ends_when_time_is_over(search):
+    looks, n = iter(range(3)), search.layer.n
+    step, solved = search.stepped(np.ones(n), 1e-15, lambda: next(looks, None) is None)
+    assert not solved
     assert next(looks, None) is None
     assert np.all(np.isfinite(step))
-    assert not np.any(stepped(sweeps, np.ones(sweeps.n), 1e-15, lambda: True))
+    assert not np.any(search.stepped(np.ones(n), 1e-15, lambda: True)[0])
 
 
 @pytest.mark.needs_jit
-def test_a_step_of_nothing_is_nothing(sweeps):
-    assert not np.any(stepped(sweeps, np.zeros(sweeps.n), 1e-3, lambda: False))
+def test_a_step_of_nothing_is_nothing(search):
+    assert not np.any(search.stepped(np.zeros(search.layer.n), 1e-3)[0])
 
 
 @pytest.mark.needs_jit
-def test_a_sweep_says_what_falls_and_what_rises(sweeps):
+def test_a_sweep_says_what_falls_and_what_rises(search):
     """A sweep more of what it came to moves no value further either way."""
-    n = sweeps.n
+    n = search.layer.n
     random = np.random.default_rng(2)
     for _ in range(5):
-        start = sweeps.values[0][:n] * random.uniform(0.9, 1.1, n)
-        for part in sweeps.values:
-            part[:n] = start
-        moved = sweeps.choose()
-        change = sweeps.values[0][:n] - start
+        start = search.found[:n] * random.uniform(0.9, 1.1, n)
+        search.found[:n] = start
+        moved = search.choose()
+        change = search.found[:n] - start
         assert moved.fall == pytest.approx(max(0.0, -change.min()))
         assert moved.rise == pytest.approx(max(0.0, change.max()))
         assert moved.change == max(moved.fall, moved.rise)
-        again = sweeps.choose()
+        again = search.choose()
         assert again.fall <= moved.fall + 1e-12
         assert again.rise <= moved.rise + 1e-12

@@ -1,0 +1,308 @@
+"""Layers that are solved and proved, one after the other.
+
+A layer has a border: the positions of later layers that it leads to, whose values and error bounds
+are known by then. The engine solves it, and the proof checks the bounds. Where players can stay in
+a layer for ever, endless play has its worth first (`rollwise.graph.endings`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.certified import NO_VALUE
+from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, report_up_to
+from rollwise.answer.layer_folder import LayerFacts
+from rollwise.answer.proved_layers import bounds_of, is_proved, values_of
+from rollwise.builders.arrays import as_graph
+from rollwise.graph import THROW, StateGraph, sign_of, title_of
+from rollwise.graph.choices import taken
+from rollwise.graph.endings import Settled, no_value
+from rollwise.graph.lookahead import look_ahead
+from rollwise.layers import Layer, has_no_cycle, in_solving_order
+from rollwise.machine import memory_limits
+from rollwise.machine.pipeline import Source, Stage, pipeline
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.proofs.bounds import certify, certify_settled
+from rollwise.proofs.layers import every_play_ends
+from rollwise.recursion.endless import settled
+
+if TYPE_CHECKING:
+    from rollwise.builders.by_layer import Layers, Piece
+
+LARGE = 10_000_000  # positions
+ORDERED = 20_000_000  # outcomes: a layer with more is swept as it is, and ordered if it has to be
+
+Floats = NDArray[np.float64]
+
+
+class _Solved(NamedTuple):
+    """A piece that has its values, and not yet their bounds.
+
+    Attributes
+    ----------
+    values : (n,) float64
+        In the order in which the rules were read. Of a graph those of all its states.
+    layer : Layer or None
+        As it was solved; None where players can stay in it for ever.
+    graph : StateGraph or None
+        Then the same as a graph.
+    settling : Settled or None
+        The graph with the worth of endless play; None where every play ends.
+    claimed : float64 or None
+        Error bounds of that graph that the method claims.
+    """
+
+    values: Floats
+    layer: Layer | None
+    graph: StateGraph | None = None
+    settling: Settled | None = None
+    claimed: Floats | None = None
+
+
+class ByLayer:
+    """Layers on their way from being built to being proved.
+
+    Parameters
+    ----------
+    layers : Layers
+    answers : LayerAnswers
+    progress : callable, optional
+    pieces : iterator, optional
+        The layers, or parts of one; else all that aren't known.
+    claims : tuple of arrays, optional
+        Values and bounds of all positions of the game, from anybody. Those that can be proved are
+        the answer.
+    """
+
+    def __init__(
+        self,
+        layers: Layers,
+        answers: LayerAnswers,
+        progress: Callable[[str, int, int | None], None] | None,
+        pieces: Iterator[Piece] | None = None,
+        claims: tuple[Floats, Floats] | None = None,
+    ) -> None:
+        self._layers, self._answers, self._progress = layers, answers, progress
+        self._pieces = layers.last_first(answers.known) if pieces is None else pieces
+        self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
+        self._sign = float(sign_of(layers.rules.game.objective))
+        self._to_prove: deque[_Solved] = deque()
+        self._claims = claims
+        self._bench = Lock()  # pieces and graphs are built in the same place
+
+    def run(self) -> None:
+        """Solve and prove all layers.
+
+        A layer's values wait for those of the layers behind it, but not for their bounds: these
+        follow on the second core, in the same order.
+        """
+        pipeline(
+            Source(self._built(), first=1),
+            [Stage(self._solve, first=0), Stage(self._prove, second=0)],
+            most_at_once=held_at_once(self._layers),
+        )
+
+    def _built(self) -> Iterator[Piece]:
+        while True:
+            with self._bench, self._timed("build"):
+                piece = next(self._pieces, None)
+            if piece is None:
+                return
+            yield piece
+            del piece  # before the next one is built
+
+    def _solve(self, piece: Piece) -> None:
+        """Find the values of a piece."""
+        begin, end, answers = piece.begin, piece.end, self._answers
+        with self._timed("solve"):
+            layer, n = self._ordered(piece), end - begin
+            if layer is None:
+                solved = self._settled(begin, end)
+            else:
+                values = self._claimed(layer, piece, 0)
+                if values is None:
+                    known = self._sign * answers.values_of(piece.border)
+                    values = values_of(layer, known, lambda: not self._bench.locked())
+                solved = _Solved(self._sign * layer.in_reading_order(values)[:n], layer)
+            self._to_prove.append(solved)
+            answers.values[answers.at(begin, end)] = solved.values[:n]
+            answers.count(begin, self._facts(piece), piece.first_rows)
+        report_up_to(self._progress, "solving", self._layers, end)
+
+    def _prove(self, piece: Piece) -> None:
+        """Find proved bounds of the values of a piece, and the actions."""
+        begin, end, answers = piece.begin, piece.end, self._answers
+        with self._timed("certify"):
+            solved, n = self._to_prove.popleft(), end - begin
+            border = answers.values_of(piece.border), answers.bounds_of(piece.border)
+            bounds = self._bounds(piece, solved, *border)
+            if bounds is None:
+                solved = self._settled(begin, end)
+                bounds = self._bounds(piece, solved, *border)
+                assert bounds is not None
+            at = answers.at(begin, end)
+            answers.values[at], answers.error_bounds[at] = solved.values[:n], bounds[:n]
+            answers.actions[at] = self._actions(piece, solved, bounds, *border)
+            answers.prove(begin, end)
+            del solved
+
+    def _ordered(self, piece: Piece) -> Layer | None:
+        """A layer as it is to be solved; None where players can stay in it for ever.
+
+        A large layer stays as it is, if it is soon seen that every play leaves it.
+        """
+        layer = piece.layer
+        if has_no_cycle(layer):
+            return layer
+        if self._layers.rules.pool is not None:
+            return None
+        if layer.n_outcomes > ORDERED and every_play_ends(layer):
+            return layer
+        layer = in_solving_order(layer)
+        return layer if every_play_ends(layer) else None
+
+    def _claimed(self, layer: Layer, piece: Piece, which: int) -> Floats | None:
+        """The claimed values or bounds of a piece, by place."""
+        if self._claims is None:
+            return None
+        claim = layer.by_place(self._claims[which][piece.begin : piece.end])
+        return claim if which else self._sign * claim
+
+    def _bounds(
+        self, piece: Piece, solved: _Solved, border_values: Floats, border_bounds: Floats
+    ) -> Floats | None:
+        """Proved bounds of the values of a piece; None where there are none.
+
+        Raises
+        ------
+        EndlessPlay
+            Both players lose by going round for ever, and may gain by it.
+        """
+        layer = solved.layer
+        if layer is None:
+            assert solved.graph is not None
+            return settled_bounds(solved, border_values, border_bounds)
+        values = self._sign * layer.by_place(solved.values)
+        known = self._sign * border_values, border_bounds
+        bounds = self._claimed(layer, piece, 1)
+        if bounds is None or not is_proved(layer, values, bounds, *known):
+            bounds = bounds_of(layer, values, *known, lambda: not self._bench.locked())
+        return None if bounds is None else layer.in_reading_order(bounds)
+
+    def _actions(
+        self,
+        piece: Piece,
+        solved: _Solved,
+        bounds: Floats,
+        border_values: Floats,
+        border_bounds: Floats,
+    ) -> NDArray[np.int32] | int:
+        """The action that is taken in each position."""
+        rules, n = self._layers.rules, piece.end - piece.begin
+        if rules.has_throws:
+            return THROW
+        graph = solved.graph
+        if graph is None:
+            assert piece.arrays is not None
+            graph = as_graph(rules, piece.arrays, piece.layer.n_border)
+        ahead = look_ahead(graph, solved.values, bounds, border_values, border_bounds)
+        return graph.action_label[taken(graph, ahead)][:n]
+
+    def _settled(self, begin: int, end: int) -> _Solved:
+        """The values of a layer in which players can stay for ever, or that is too hard.
+
+        Raises
+        ------
+        EndlessPlay
+            The players can go round for ever, and the rules say no worth of that.
+        TooLittleMemory
+        """
+        layers, game, n = self._layers, self._layers.rules.game, end - begin
+        memory_limits.require(
+            bytes_of_graph(layers, n),
+            f"a layer of {title_of(game.name, game.parameters)} with {n:,} positions, in which "
+            "players can stay,",
+        )
+        with self._bench:
+            graph, border = layers.graph_of(begin, end)
+        settling = settled(graph)
+        known = graph if settling is None else settling.graph
+        found = strategy_iteration(known, border_values=self._answers.values_of(border))
+        claimed = None if found.upper is None else found.upper - found.values
+        values = found.values if settling is None else settling.spread(found.values)
+        return _Solved(values, None, graph, settling, claimed)
+
+    def _facts(self, piece: Piece) -> LayerFacts:
+        """What is counted of a piece."""
+        layer, objective = piece.layer, self._layers.rules.game.objective
+        is_won = objective == "win"
+        plain = np.isin(layer.endings, (-1.0, 0.0, 1.0)).all() and not layer.tables.reward.any()
+        return LayerFacts(
+            layer.n_actions,
+            layer.n_outcomes,
+            layer.nbytes,
+            has_draws=bool((layer.endings == 0.0).any()),
+            has_stakes=is_won and not plain,
+        )
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[stage] += time.perf_counter() - began
+
+
+def settled_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats) -> Floats:
+    """Proved bounds of the values of a graph in which endless play has its worth.
+
+    Raises
+    ------
+    EndlessPlay
+        Both players lose by going round for ever, and may gain by it.
+    """
+    graph, settling, border = solved.graph, solved.settling, (border_values, border_bounds)
+    assert graph is not None
+    if settling is None:
+        return certify(
+            graph, solved.values, border_values=border[0], border_bounds=border[1]
+        ).bounds
+    values = settling.gather(solved.values)
+    proof = certify_settled(settling.graph, values, *border, claimed=solved.claimed)
+    if graph.endless == "lose" and not proof.bound <= NO_VALUE:
+        raise no_value(settling.graph)
+    return settling.spread(proof.bounds, 0.0)
+
+
+def held_at_once(layers: Layers) -> int:
+    """How many pieces are in memory: while a large layer is solved, the next one isn't built."""
+    return 1 if np.diff(layers.indptr).max() > LARGE else MOST_AT_ONCE
+
+
+def bytes_to_solve(layers: Layers) -> int:
+    """About how much memory the pieces take that are there at once, as was measured."""
+    outcomes = layers.n_outcomes / layers.n_states  # of a position
+    sizes = np.sort(np.diff(layers.indptr))[::-1]
+    block = layers.block_of_turns(int(np.argmax(np.diff(layers.indptr))))
+    if block:
+        sizes = np.minimum(sizes, block)
+    each = 16 * outcomes + 150
+    if not layers.rules.has_throws:  # whose best actions are found on a graph
+        each += 30 * outcomes + 100
+    return int(sizes[: held_at_once(layers)].sum() * each)
+
+
+def bytes_of_graph(layers: Layers, n_positions: int) -> int:
+    """About how much memory some positions of a layer take as a graph, as was measured."""
+    outcomes = layers.n_outcomes / layers.n_states  # of a position
+    rules = layers.rules
+    throws = sum(1 for _ in rules.game.throws(rules.start)) if rules.has_throws else 0
+    states = 1 + (rules.turn_states or throws)
+    return int(n_positions * (25 * outcomes + 500 * states))

@@ -1,0 +1,410 @@
+"""Solving a layer in solving order, one component after the other.
+
+Strategy iteration: a sweep takes the best actions, and these are evaluated exactly. (Hoffman and
+Karp, "On nonterminating stochastic games", Management Science 12, 1966.) Three ways to evaluate, by
+the size of the feedback set of a component (`rollwise.layers.layer.Components`):
+
+- none: one look ahead is enough;
+- few positions: a sweep is a map F of their values to themselves, and its derivative J is found by
+  carrying slopes along. Newton's step on F(x) = x evaluates the chosen actions, at the price of one
+  more sweep (Glenn, Fang and Kruskal used this for Can't Stop, "A retrograde approximation
+  algorithm for one-player Can't Stop", 2006);
+- many: the chosen actions are a linear system, which is condensed and solved by sweeps with
+  Anderson acceleration (`rollwise.kernels.evaluating`).
+
+Choosing for both players at once can go round in circles. So a step must lessen the change of a
+sweep; where it doesn't, plain sweeps follow, which always converge where every play ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rollwise.engine.sweeps import choose
+from rollwise.kernels.evaluating import accelerated_sweeps, solve_small
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.layers.layer import MOST_FEEDBACK
+
+EPSILON = 2.0**-52
+MOST_SLOPES = 1 << 22  # slopes that are carried along at most
+LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
+MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
+ROUGHLY = 1e-3  # left of a change when choices that may not last are evaluated
+DONE, HARD = range(2)  # how the solving of components ends
+
+
+@inner_kernel
+def carry_slopes(low, high, feedback, block, tables, sizes, choice, slopes):
+    """The derivatives of the numbers of a component by those of its feedback set.
+
+    Parameters
+    ----------
+    feedback : (m,) uint32
+    sizes : bool
+        Whether coefficients are taken without their signs.
+    slopes : (at least m * (high - low),) float64, filled
+        Position by position.
+    """
+    first, throws, target = block.first, block.throws, block.target
+    lists, throw = tables.lists, tables.throw
+    indptr, coefficient = tables.indptr, tables.coefficient
+    low, high, m = index(low), index(high), index(feedback.shape[0])
+    i = high
+    while i > low:
+        i -= ONE
+        here = (i - low) * m
+        for j in range(m):
+            slopes[here + j] = 0.0
+        s = index(first[i, 0])
+        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+            number, o = index(choice.lottery[s]), index(choice.outcome[s])
+            s += ONE
+            for k in range(index(indptr[number]), index(indptr[number + ONE])):
+                to = index(target[o])
+                o += ONE
+                if to < low or to >= high:
+                    continue
+                c = throw[t] * (abs(coefficient[k]) if sizes else coefficient[k])
+                if to > i:
+                    there = (to - low) * m
+                    for j in range(m):
+                        slopes[here + j] += c * slopes[there + j]
+                else:
+                    j = index(0)
+                    while feedback[j] != to:
+                        j += ONE
+                    slopes[here + j] += c
+
+
+@inner_kernel
+def newton(low, high, feedback, block, tables, values, errors, choice, slopes, tolerance):
+    """Solve a component with few feedback positions by strategy iteration.
+
+    Returns
+    -------
+    int
+        Number of sweeps, or minus that number where no answer was reached.
+    """
+    finds_bounds = errors.bound.shape[0] > 0
+    found = errors.bound if finds_bounds else values
+    m = feedback.shape[0]
+    x, step, matrix = np.empty(m), np.empty(m), np.empty((m, m))
+    best_change, last_change = np.inf, np.inf
+    plain, plain_next, sweeps = 0, 2, 0
+    while sweeps < 100_000:
+        for j in range(m):
+            x[j] = found[feedback[j]]
+        _, _, scale, _ = choose(0, low, high, block, tables, values, errors, choice)
+        sweeps += 1
+        change = 0.0
+        for j in range(m):
+            step[j] = found[feedback[j]] - x[j]
+            change = max(change, abs(step[j]))
+        if not np.isfinite(change):
+            return -sweeps
+        if change <= tolerance * scale:
+            return sweeps
+        if change >= last_change and change <= 64 * tolerance * scale:
+            return sweeps  # rounding alone moves it now
+        last_change = change
+        if plain > 0:
+            plain -= 1
+            continue
+        if change >= best_change:
+            plain = plain_next
+            plain_next *= 2
+            continue
+        best_change = change
+        carry_slopes(low, high, feedback, block, tables, finds_bounds, choice, slopes)
+        for j in range(m):
+            for k in range(m):
+                matrix[j, k] = -slopes[(index(feedback[j]) - index(low)) * index(m) + index(k)]
+            matrix[j, j] += 1.0
+        if solve_small(matrix, step):
+            for j in range(m):
+                found[feedback[j]] = x[j] + step[j]
+    return -sweeps
+
+
+@inner_kernel
+def guess_feedback(low, high, feedback, reader, block, tables, values):
+    """Begin the values of feedback positions with known values that the same player could reach."""
+    for j in range(feedback.shape[0]):
+        position = index(feedback[j])
+        same, other = position, position  # of the one player, and of the other
+        passed = False
+        i = index(reader[j])
+        o = index(block.first[i, 2])
+        for a in range(index(block.first[i, 1]), index(block.first[i + ONE, 1])):
+            number = index(block.lottery[a])
+            for k in range(index(tables.indptr[number]), index(tables.indptr[number + ONE])):
+                t = index(block.target[o])
+                passes = tables.coefficient[k] < 0.0
+                if t == position:
+                    passed = passes
+                elif t < index(low) or t >= index(high):
+                    if passes:
+                        other = t
+                    else:
+                        same = t
+                o += ONE
+        values[position] = values[other if passed else same]
+
+
+@inner_kernel
+def guess(low, high, block, tables, values):
+    """Begin the values of a component with those of what it leads to.
+
+    A position gets what it would be worth if play that stays in the component came back to it.
+    """
+    first = block.first
+    i = index(high)
+    while i > index(low):
+        i -= ONE
+        s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
+        number = index(block.throws[i])
+        new, share = 0.0, 0.0
+        for t in range(index(tables.lists[number]), index(tables.lists[number + ONE])):
+            best = -np.inf
+            for _ in range(index(block.count[s])):
+                lottery = index(block.lottery[a])
+                q, leaves = tables.reward[lottery], 1.0
+                for k in range(index(tables.indptr[lottery]), index(tables.indptr[lottery + ONE])):
+                    to = index(block.target[o])
+                    if index(low) <= to and to < index(high):
+                        leaves -= abs(tables.coefficient[k])
+                    else:
+                        q += tables.coefficient[k] * values[to]
+                    o += ONE
+                a += ONE
+                if leaves > LEAVES:
+                    best = max(best, q / leaves)
+            s += ONE
+            if best > -np.inf:
+                new += tables.throw[t] * best
+                share += tables.throw[t]
+        values[i] = new / share if share > 0.0 else 0.0
+
+
+@inner_kernel
+def condense(low, high, block, tables, values, errors, choice, condensed):
+    """Fill in the condensed system of the chosen actions of a component.
+
+    Rows are counted from the last position of the component on.
+
+    Returns
+    -------
+    rows, n_feedback : int
+        Number of unknowns, and of those that are read before they are written.
+    """
+    finds_bounds = errors.bound.shape[0] > 0
+    found = errors.bound if finds_bounds else values
+    first, throws, target = block.first, block.throws, block.target
+    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
+    row, factor, offset = condensed.row, condensed.factor, condensed.offset
+    low, high = index(low), index(high)
+    rows = 0
+    i = high
+    while i > low:
+        i -= ONE
+        here = high - ONE - i
+        s = index(first[i, 0])
+        inside, only, weight = 0, i, 0.0
+        known = errors.off[i] if finds_bounds else 0.0
+        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+            number, o = index(choice.lottery[s]), index(choice.outcome[s])
+            s += ONE
+            if not finds_bounds:
+                known += throw[t] * tables.reward[number]
+            for k in range(index(indptr[number]), index(indptr[number + ONE])):
+                to = index(target[o])
+                o += ONE
+                c = tables.coefficient[k]
+                c = throw[t] * (abs(c) if finds_bounds else c)
+                if low <= to and to < high:
+                    inside += 1
+                    only, weight = to, c
+                else:
+                    known += c * found[to]
+        if inside == 0:
+            row[here], factor[here], offset[here] = 0, 0.0, known
+        elif inside == 1 and only > i:
+            there = high - ONE - only
+            row[here] = row[there]
+            factor[here] = weight * factor[there]
+            offset[here] = known + weight * offset[there]
+        else:
+            row[here], factor[here], offset[here] = rows, 1.0, 0.0
+            condensed.kept[rows] = here
+            condensed.constant[rows] = known
+            condensed.x[rows] = found[i]
+            condensed.is_feedback[rows] = False
+            rows += 1
+    return rows, fill_rows(rows, low, high, block, tables, finds_bounds, choice, condensed)
+
+
+@inner_kernel
+def fill_rows(rows, low, high, block, tables, sizes, choice, condensed):
+    """Fill in the coefficients of a condensed system; how many unknowns are read before written."""
+    first, throws, target = block.first, block.throws, block.target
+    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
+    row, factor, offset = condensed.row, condensed.factor, condensed.offset
+    entries, n_feedback = index(0), 0
+    condensed.indptr[0] = 0
+    for r in range(rows):
+        i = high - ONE - index(condensed.kept[r])
+        s = index(first[i, 0])
+        total, itself, begin = condensed.constant[r], 0.0, entries
+        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+            number, o = index(choice.lottery[s]), index(choice.outcome[s])
+            s += ONE
+            for k in range(index(indptr[number]), index(indptr[number + ONE])):
+                to = index(target[o])
+                o += ONE
+                if to < low or to >= high:
+                    continue
+                c = tables.coefficient[k]
+                c = throw[t] * (abs(c) if sizes else c)
+                there = high - ONE - to
+                total += c * offset[there]
+                weight, column = c * factor[there], row[there]
+                if weight != 0.0 and column == r:
+                    itself += weight
+                elif weight != 0.0:
+                    condensed.column[entries] = column
+                    condensed.coefficient[entries] = weight
+                    entries += ONE
+                    if column > r and not condensed.is_feedback[column]:
+                        condensed.is_feedback[column] = True
+                        condensed.feedback[n_feedback] = column
+                        n_feedback += 1
+        if itself != 0.0:
+            total /= 1.0 - itself
+            for k in range(begin, entries):
+                condensed.coefficient[k] /= 1.0 - itself
+        condensed.constant[r] = total
+        condensed.indptr[r + 1] = entries
+    return n_feedback
+
+
+@inner_kernel
+def improve(low, high, block, tables, values, errors, choice, condensed, tolerance):
+    """Solve a component with many feedback positions.
+
+    An evaluation that doesn't lessen the change of a sweep is followed by plain sweeps, twice as
+    many each time.
+
+    Returns
+    -------
+    int
+        Number of sweeps, or minus that number where they converge too slowly.
+    """
+    finds_bounds = errors.bound.shape[0] > 0
+    found = errors.bound if finds_bounds else values
+    best, last = np.inf, np.inf
+    plain, plain_next, sweeps = 0, 2, 0
+    rows, n_feedback = 0, 0
+    if not finds_bounds:
+        guess(low, high, block, tables, values)
+    while plain_next <= MOST_PLAIN:
+        fall, rise, scale, switched = choose(0, low, high, block, tables, values, errors, choice)
+        change = max(fall, rise)
+        sweeps += 1
+        if not np.isfinite(change):
+            return -sweeps
+        rounding = 64 * tolerance * scale
+        if change <= tolerance * scale or (change >= last and change <= rounding):
+            return sweeps
+        last = change
+        if plain > 0:
+            plain -= 1
+            continue
+        if change >= best:
+            plain = plain_next
+            plain_next *= 2
+            continue
+        best = change
+        enough = 0.5 * tolerance * scale
+        if switched > 0:
+            enough = max(enough, ROUGHLY * change)
+        if switched > 0 or rows == 0:
+            rows, n_feedback = condense(low, high, block, tables, values, errors, choice, condensed)
+        used = accelerated_sweeps(rows, n_feedback, condensed, enough, 0.0, rounding)
+        sweeps += abs(used)
+        if used < 0:
+            return -sweeps
+        n = index(high) - index(low)
+        for here in range(n):
+            there = index(condensed.row[here])
+            value = condensed.factor[here] * condensed.x[there] + condensed.offset[here]
+            found[index(high) - ONE - here] = value
+    return -sweeps
+
+
+@kernel
+def solve_components(
+    begin,
+    end,
+    n,
+    parts,
+    block,
+    tables,
+    values,
+    errors,
+    choice,
+    slopes,
+    condensed,
+    tolerance,
+    stop_after,
+):
+    """Solve components `begin` to `end`, whose targets have their numbers.
+
+    Parameters
+    ----------
+    n : int
+        Positions of the layer.
+    parts : Components
+    slopes, condensed
+        Workspace for the largest component.
+    stop_after : int
+        Outcomes after which the caller wants to be asked.
+
+    Returns
+    -------
+    component : int
+        The component where it stopped.
+    sweeps : int
+        Over components with cycles.
+    ending : int
+        DONE, or HARD: the component where it stopped is too hard for these ways.
+    """
+    first, sweeps = block.first, 0
+    top = np.int64(first[n - parts.ends[begin], 2])
+    component = begin
+    while component < end:
+        low, high = n - parts.ends[component + 1], n - parts.ends[component]
+        if top - np.int64(first[low, 2]) > stop_after and component > begin:
+            return component, sweeps, DONE
+        m = np.int64(parts.n_feedback[component])
+        component += 1
+        if m == 0:  # and likewise those that follow at once
+            while component < end and parts.n_feedback[component] == 0:
+                component += 1
+                low = n - parts.ends[component]
+                if top - np.int64(first[low, 2]) > stop_after:
+                    break
+            choose(0, low, high, block, tables, values, errors, choice)
+            continue
+        if m <= MOST_FEEDBACK and m * (high - low) <= slopes.shape[0]:
+            feedback, reader = parts.feedback[low : low + m], parts.reader[low : low + m]
+            if errors.bound.shape[0] == 0:
+                guess_feedback(low, high, feedback, reader, block, tables, values)
+            used = newton(
+                low, high, feedback, block, tables, values, errors, choice, slopes, tolerance
+            )
+        else:
+            used = improve(low, high, block, tables, values, errors, choice, condensed, tolerance)
+        sweeps += abs(used)
+        if used < 0:
+            return component - 1, sweeps, HARD
+    return end, sweeps, DONE

@@ -1,0 +1,480 @@
+"""The search for the fixed point of a layer: its values, or bounds of their errors.
+
+A layer in solving order is solved component by component (`rollwise.engine.components`). A large
+layer whose components nobody looked for is swept as a whole: a sweep chooses actions, and a few
+more evaluate them. What either leaves undone is solved by Newton's method. Its linear systems are
+solved by BiCGSTAB on sweeps (van der Vorst, "Bi-CGSTAB", SIAM Journal on Scientific and Statistical
+Computing 13, 1992), or, where that stalls and there are few positions, by a sparse LU
+decomposition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.engine import components, sweeps
+from rollwise.engine.components import EPSILON, solve_components
+from rollwise.engine.krylov import advanced, imaged, lessened, turned
+from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
+from rollwise.kernels.evaluating import Condensed
+from rollwise.layers.layer import MOST_FEEDBACK, Block, Layer, Tables
+from rollwise.machine.deadlines import Clock, OutOfTime
+from rollwise.machine.interrupts import heard
+from rollwise.machine.pipeline import on_both_cores
+
+CHUNK = 1_000_000  # outcomes between reports of progress
+LU_FIRST = 5_000  # positions below which a sparse LU is cheap enough to come first
+LU_SECONDS = 20.0
+MOST_NEWTON_STEPS = 60
+MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, nothing will
+MOST_SWEEPS = 1000  # of a whole layer before Newton's method takes over
+TRIED = 100  # sweeps, after which it is estimated how many more are needed
+COARSE = 0.01  # changes that are larger may well change choices
+LEFT = {True: 0.3, False: 0.01}  # of a change by a choice, coarse or not, when the next is made
+SETTLED = 2e-15  # change of a sweep that is rounding, in relation to the largest value
+MOST_ITERATIONS = 1000  # of BiCGSTAB: its residual may rise for hundreds of them, and fall then
+DIVERGED = 1e6  # times the residual at first: it won't come closer
+
+WORTH_HALVING = 200_000  # outcomes of a layer
+
+Floats = NDArray[np.float64]
+Found = TypeVar("Found")
+
+
+class _Part(NamedTuple):
+    """Some positions of a block: from `begin` to below `end`."""
+
+    place: int
+    begin: int
+    end: int
+    block: Block
+    choice: Choice
+
+
+class Moved(NamedTuple):
+    """By how much a sweep lets numbers fall and rise at most, and the largest of them in size."""
+
+    fall: float
+    rise: float
+    scale: float
+
+    @property
+    def change(self) -> float:
+        return max(self.fall, self.rise)
+
+
+class LinearSystem(NamedTuple):
+    """The equations of some positions whose actions are chosen.
+
+    Attributes
+    ----------
+    row, column : (n_entries,) int64
+        A position, counted from the first of them, and the place of a target.
+    coefficient : (n_entries,) float64
+    constant : (n,) float64
+        What positions bring besides.
+    """
+
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    coefficient: Floats
+    constant: Floats
+
+
+class Search:
+    """The search for the values of a layer, or for bounds of the errors of such values.
+
+    Parameters
+    ----------
+    layer : Layer
+    values : (n_places,) float64
+        Right on the border and for the endings. Changed, unless errors are given.
+    errors : Errors, optional
+        Then bounds are searched, and `values` stand.
+    tolerance : float
+        A component is done when a sweep changes none of its numbers by more than this, in relation
+        to the largest of them.
+    is_free : callable, optional
+        Whether a core is free, besides this one.
+
+    Attributes
+    ----------
+    found : (n_places,) float64
+        The values, or the bounds.
+    choices : list of Choice
+        Of each block.
+    sweeps : int
+        Over components with cycles.
+    converged : bool
+    """
+
+    def __init__(
+        self,
+        layer: Layer,
+        values: Floats,
+        errors: Errors = NO_ERRORS,
+        tolerance: float = 4 * EPSILON,
+        is_free: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.layer, self._values, self._errors = layer, values, errors
+        self._finds_bounds = len(errors.bound) > 0
+        self.found = errors.bound if self._finds_bounds else values
+        self._brought = errors.off if self._finds_bounds else np.zeros(1)
+        self.choices = sweeps.choices_for(layer)
+        self._tolerance = tolerance
+        self.sweeps, self.converged = 0, True
+        self._is_free = is_free
+        self._middle = self._halved()
+        self._spare = np.empty(layer.n_places if self._middle else 0)
+
+    def _halved(self) -> int:
+        """The block with which the second half of a large layer begins; 0 where it has one half."""
+        sizes = np.cumsum([len(block.target) for _, block in self.layer.blocks])
+        if sizes[-1] <= WORTH_HALVING:
+            return 0
+        return min(int(np.searchsorted(sizes, sizes[-1] / 2)) + 1, len(sizes) - 1)
+
+    def run(self, progress: Callable[[int], None] | None = None) -> Search:
+        """Search until all is found.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called now and then with the number of positions that are done.
+        """
+        if self.layer.parts is None:
+            self._sweep_all()
+        else:
+            self._by_components(progress)
+        return self
+
+    def choose(self, low: int = 0, high: int | None = None) -> Moved:
+        """Sweep positions by their best actions, which are chosen."""
+        tables, off = self.layer.tables, self._errors.off
+
+        def sweep(part: _Part, numbers: Floats) -> tuple[float, float, float, int]:
+            place, begin, end, block, choice = part
+            known = (
+                (self._values, Errors(off, numbers)) if self._finds_bounds else (numbers, NO_ERRORS)
+            )
+            found = sweeps.choose(place, begin, end, block, tables, *known, choice)
+            return found  # type: ignore[no-any-return]
+
+        moved = self._sweep(sweep, self.found, low, high)
+        return Moved(*(max(part[k] for part in moved) for k in range(3)))
+
+    def evaluate(
+        self,
+        numbers: Floats,
+        brought: Floats,
+        low: int = 0,
+        high: int | None = None,
+        tables: Tables | None = None,
+    ) -> float:
+        """Sweep positions by the chosen actions; by how much a number changes at most.
+
+        Parameters
+        ----------
+        numbers : (n_places,) float64, changed
+        brought : (1,) or (n_places,) float64
+            What each position brings besides.
+        tables : Tables, optional
+            In the place of those of the layer.
+        """
+        tables, sizes = self.layer.tables if tables is None else tables, self._finds_bounds
+
+        def sweep(part: _Part, known: Floats) -> float:
+            place, begin, end, block, choice = part
+            rest = choice, brought, sizes, known
+            return float(sweeps.evaluate(place, begin, end, block, tables, *rest))
+
+        return max(self._sweep(sweep, numbers, low, high))
+
+    def _sweep(
+        self,
+        sweep: Callable[[_Part, Floats], Found],
+        numbers: Floats,
+        low: int,
+        high: int | None,
+    ) -> list[Found]:
+        """Sweep positions block by block, the last one first.
+
+        A large layer is swept in two halves, each by a core of its own. Each half sees the other's
+        numbers as they were before the sweep. So the numbers don't depend on the cores.
+        """
+        self.sweeps += 1
+        parts = []
+        for (place, block), choice in zip(self.layer.blocks, self.choices, strict=True):
+            begin = max(low - place, 0)
+            end = min((self.layer.n if high is None else high) - place, len(block.throws))
+            if begin < end:
+                parts.append(_Part(place, begin, end, block, choice))
+        if not self._middle or len(parts) < len(self.layer.blocks):
+            return [sweep(part, numbers) for part in reversed(parts)]
+        self._spare[:] = numbers
+        halves = (parts[: self._middle], numbers), (parts[self._middle :], self._spare)
+
+        def work(half: tuple[list[_Part], Floats]) -> list[Found]:
+            return [sweep(part, half[1]) for part in reversed(half[0])]
+
+        found = on_both_cores(work, halves) if self._is_free() else map(work, halves)
+        every = [one for of_half in found for one in of_half]
+        behind = slice(parts[self._middle].place, self.layer.n)
+        numbers[behind] = self._spare[behind]
+        return every
+
+    def _by_components(self, progress: Callable[[int], None] | None) -> None:
+        layer, parts = self.layer, self.layer.parts
+        assert parts is not None
+        (_, block), n, done = layer.blocks[0], layer.n, 0
+        n_components = len(parts.ends) - 1
+        workspace = _Workspace.of(layer)
+        while done < n_components:
+            done, used, ending = heard(
+                solve_components,
+                done,
+                n_components,
+                n,
+                parts,
+                block,
+                layer.tables,
+                self._values,
+                self._errors,
+                self.choices[0],
+                workspace.slopes,
+                workspace.condensed,
+                self._tolerance,
+                CHUNK,
+            )
+            self.sweeps += used
+            if ending == components.HARD:
+                low, high = n - int(parts.ends[done + 1]), n - int(parts.ends[done])
+                self.converged &= self._newton(low, high)
+                done += 1
+            if progress is not None:
+                progress(int(parts.ends[done]))
+
+    def _sweep_all(self) -> None:
+        """Modified policy iteration over the whole layer; Newton's method where it is slow."""
+        n, first, swept, change = self.layer.n, 0.0, 0, np.inf
+        while swept < MOST_SWEEPS:
+            moved = self.choose()
+            before, change = change, moved.change
+            settled = max(SETTLED, self._tolerance) * moved.scale
+            swept += 1
+            if change <= settled or (change >= before and before <= 100 * settled):
+                return
+            first = max(first, change)
+            share = math.log(first / change) / math.log(first / settled)  # of the way
+            if swept > TRIED and share * MOST_SWEEPS < swept:
+                break
+            left = LEFT[change > COARSE * moved.scale]
+            aim = max(left * change, settled / 2)
+            for _ in range(TRIED):
+                swept += 1
+                if self.evaluate(self.found, self._brought) <= aim:
+                    break
+        self.converged &= self._newton(0, n)
+
+    def _newton(self, low: int, high: int) -> bool:
+        """Strategy iteration on some positions; whether it came to rest.
+
+        A step that doesn't lessen the change of a sweep is followed by plain sweeps, twice as many
+        each time.
+        """
+        direct, may_be_direct = high - low <= LU_FIRST, high - low <= 10 * LU_FIRST
+        best = last = np.inf
+        plain_next, here = 2, slice(low, high)
+        for _ in range(MOST_NEWTON_STEPS):
+            before = self.found[here].copy()
+            moved = self.choose(low, high)
+            change, enough = moved.change, self._tolerance * moved.scale
+            if not np.isfinite(change):
+                return False
+            if change <= enough or (change >= last and change <= 64 * enough):
+                return True
+            last = change
+            if change >= best:
+                if plain_next > MOST_PLAIN_SWEEPS:
+                    return False
+                for _plain in range(plain_next):
+                    self.choose(low, high)
+                plain_next *= 2
+                continue
+            best = change
+            if direct:
+                try:
+                    evaluated = self._evaluated_by_lu(low, high)
+                except OutOfTime:
+                    direct, may_be_direct, evaluated = False, False, None
+                if evaluated is not None:
+                    self.found[here] = evaluated
+            else:
+                # Newton's step on the map of one sweep: (1 - J) step = F(x) - x
+                residual = self.found[here] - before
+                step, solved = self.stepped(residual, 1e-6, low=low)
+                self.found[here] = before + step
+                direct = not solved and may_be_direct
+        return False
+
+    def stepped(
+        self,
+        moved: Floats,
+        left: float,
+        is_over: Callable[[], bool] = lambda: False,
+        low: int = 0,
+    ) -> tuple[Floats, bool]:
+        """Newton's step from what a sweep moved the numbers by, and whether it was found.
+
+        Parameters
+        ----------
+        moved : (n,) float64
+            Of the positions from `low` on. It is used up.
+        left : float
+            The share of it, in the Euclidean norm, that may be left.
+        is_over : callable
+            Whether the time is over. Then the step ends where it is.
+        """
+        n, residual, shadow = len(moved), moved, moved.copy()
+        solution, direction, image, image_s = (np.zeros(n) for _ in range(4))
+        slope, nothing = np.zeros(self.layer.n_places), np.zeros(1)
+        reward = np.zeros(len(self.layer.tables.reward))
+        tables = self.layer.tables._replace(reward=reward)
+
+        def product(vector: Floats, into: Floats, other: Floats) -> tuple[float, float]:
+            slope[low : low + n] = vector
+            self.evaluate(slope, nothing, low, low + n, tables)
+            return imaged(vector, slope[low:], into, other)  # type: ignore[no-any-return]
+
+        rho = float(np.square(residual).sum())
+        first, beta, omega = math.sqrt(rho), 0.0, 0.0
+        for _ in range(MOST_ITERATIONS):
+            if is_over() or not math.isfinite(rho) or rho == 0.0:
+                break
+            turned(residual, direction, image, beta, omega)
+            along, _ = product(direction, image, shadow)
+            if along == 0.0:
+                break
+            alpha = rho / along
+            lessened(residual, image, alpha)
+            along, squared = product(residual, image_s, residual)
+            if squared == 0.0:
+                solution += alpha * direction
+                return solution, True
+            omega = along / squared
+            before = rho
+            rho, squared = advanced(solution, direction, residual, image_s, shadow, alpha, omega)
+            norm = math.sqrt(squared)
+            if norm <= left * first:
+                return solution, True
+            if norm > DIVERGED * first or omega == 0.0:
+                break
+            beta = rho / before * (alpha / omega)
+        return solution, False
+
+    def _evaluated_by_lu(self, low: int, high: int) -> Floats | None:
+        """Numbers of some positions by the chosen actions, by sparse LU; None if singular.
+
+        Raises
+        ------
+        OutOfTime
+            The factors are so full that they would take more than `LU_SECONDS`.
+        """
+        from scipy.sparse import csc_matrix, identity
+        from scipy.sparse.linalg import splu
+
+        row, column, coefficient, right = self.linear_system(low, high)
+        n = high - low
+        inside = (column >= low) & (column < high)
+        right += np.bincount(
+            row[~inside], coefficient[~inside] * self.found[column[~inside]], minlength=n
+        )
+        matrix = identity(n, format="csc") - csc_matrix(
+            (coefficient[inside], (row[inside], column[inside] - low)), shape=(n, n)
+        )
+        try:
+            solved = Clock(LU_SECONDS).within(lambda: splu(matrix).solve(right))
+        except RuntimeError:  # exactly singular
+            return None
+        return solved if np.all(np.isfinite(solved)) else None
+
+    def linear_system(self, low: int, high: int) -> LinearSystem:
+        """What the chosen actions of the positions from `low` to below `high` lead to."""
+        tables, parts = self.layer.tables, []
+        lists, indptr = tables.lists.astype(np.int64), tables.indptr.astype(np.int64)
+        constant = np.zeros(high - low)
+        for (place, block), choice in zip(self.layer.blocks, self.choices, strict=True):
+            begin, end = max(low - place, 0), min(high - place, len(block.throws))
+            if begin >= end:
+                continue
+            throws = block.throws[begin:end].astype(np.int64)
+            sizes = np.diff(lists)[throws]
+            situations = np.arange(int(block.first[begin, 0]), int(block.first[end, 0]))
+            owner = np.repeat(np.arange(begin, end) + place - low, sizes)
+            ends = np.cumsum(sizes)
+            along = np.arange(int(ends[-1])) - np.repeat(ends - sizes, sizes)
+            chance = tables.throw[np.repeat(lists[throws], sizes) + along]
+            lottery = choice.lottery[situations].astype(np.int64)
+            n_outcomes = np.diff(indptr)[lottery]
+            ends = np.cumsum(n_outcomes)
+            along = np.arange(int(ends[-1])) - np.repeat(ends - n_outcomes, n_outcomes)
+            target = block.target[np.repeat(choice.outcome[situations], n_outcomes) + along]
+            coefficient = tables.coefficient[np.repeat(indptr[lottery], n_outcomes) + along]
+            if self._finds_bounds:
+                coefficient = np.abs(coefficient)
+                here = np.arange(begin, end)
+                constant[here + place - low] = self._errors.off[here + place]
+            else:
+                constant += np.bincount(
+                    owner, chance * tables.reward[lottery], minlength=high - low
+                )
+            parts.append(
+                (
+                    np.repeat(owner, n_outcomes),
+                    target.astype(np.int64),
+                    np.repeat(chance, n_outcomes) * coefficient,
+                )
+            )
+        row, column, coefficient = map(np.concatenate, zip(*parts, strict=True))
+        return LinearSystem(row, column, coefficient, constant)
+
+
+class _Workspace(NamedTuple):
+    """Memory for one component at a time; what isn't used takes none."""
+
+    slopes: Floats
+    condensed: Condensed
+
+    @classmethod
+    def of(cls, layer: Layer) -> _Workspace:
+        assert layer.parts is not None
+        ends, n, first = layer.parts.ends, layer.n, layer.blocks[0][1].first[:, 2]
+        many = layer.parts.n_feedback > MOST_FEEDBACK
+        sizes = np.diff(ends)
+        outcomes = -np.diff(first[n - ends].astype(np.int64))
+        most = int(sizes[layer.parts.n_feedback > 0].max(initial=0))
+        slopes = min(MOST_FEEDBACK * most, components.MOST_SLOPES)
+        # a component with few feedback positions, but too many slopes, is condensed as well
+        many |= (layer.parts.n_feedback > 0) & (layer.parts.n_feedback * sizes > slopes)
+        n_states, n_outcomes = int(sizes[many].max(initial=0)), int(outcomes[many].max(initial=0))
+        return cls(
+            np.empty(slopes),
+            Condensed(
+                row=np.empty(n_states, np.uint32),
+                factor=np.empty(n_states),
+                offset=np.empty(n_states),
+                kept=np.empty(n_states, np.uint32),
+                x=np.zeros(n_states),
+                constant=np.empty(n_states),
+                indptr=np.empty(n_states + 1, np.uint32),
+                column=np.empty(n_outcomes, np.uint32),
+                coefficient=np.empty(n_outcomes),
+                feedback=np.empty(n_states, np.uint32),
+                is_feedback=np.empty(n_states, np.bool_),
+            ),
+        )

@@ -1,0 +1,312 @@
+"""Sweeps over a layer, from its last position to its first: see `rollwise.layers.layer`.
+
+`choose` takes the best action of each situation by the values so far, and writes it down as a
+*choice*: the first outcome of the action, and its lottery. `evaluate` sweeps by these choices.
+(Puterman and Shin, "Modified policy iteration algorithms for discounted Markov decision problems",
+Management Science 24, 1978.) New values are used at once, as Gauss and Seidel do.
+
+Errors have a recursion of the same kind. Let v be the values found and e what one look ahead says
+against each of them: the distance of v from its own look ahead, and the rounding. Then
+
+    b = e + sum over throws of chance * max over actions of
+            (worth by v - worth of the best by v + sum over outcomes of  chance * b of the target)
+
+bounds all errors: v + b is a supersolution of the equation and v - b is a subsolution, so
+`rollwise.proofs.layers` can prove them. ``choose`` and ``evaluate`` sweep this recursion where
+they are given bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.layers.layer import Layer, Pool
+
+TWO = index(2)
+NOT_CHOSEN = 2**32 - 1
+
+
+class Choice(NamedTuple):
+    """The action that is taken in each situation of a block."""
+
+    outcome: Any  # (n_situations,) uint32: the first outcome of the action
+    lottery: Any  # (n_situations,) the type of the block's lotteries
+
+
+class Errors(NamedTuple):
+    """The recursion of errors, by places; arrays of no length where values are searched."""
+
+    off: Any  # (n_places,) float64: e
+    bound: Any  # (n_places,) float64: b
+
+
+NO_ERRORS = Errors(np.empty(0), np.empty(0))
+
+
+def choices_for(layer: Layer) -> list[Choice]:
+    """Room for the choices of each block; nothing is chosen yet."""
+    return [
+        Choice(
+            np.full(len(block.count), NOT_CHOSEN, np.uint32),
+            np.empty(len(block.count), block.lottery.dtype),
+        )
+        for _, block in layer.blocks
+    ]
+
+
+def values_for(layer: Layer, border: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Room for the values by place: 0 for positions, then the border and the endings."""
+    values = np.zeros(layer.n_places)
+    values[layer.n : layer.n + layer.n_border] = border
+    values[layer.n + layer.n_border :] = layer.endings
+    return values
+
+
+@inner_kernel
+def worth(tables, target, number, o, values):
+    """What an action is worth by the values of its targets.
+
+    Parameters
+    ----------
+    number : index
+        Its lottery.
+    o : index
+        Its first outcome.
+    """
+    indptr, coefficient = tables.indptr, tables.coefficient
+    j, after = index(indptr[number]), index(indptr[number + ONE])
+    q = tables.reward[number]
+    rest = 0.0
+    while j + ONE < after:  # two sums: neither addition waits for the other
+        q += coefficient[j] * values[target[o]]
+        rest += coefficient[j + ONE] * values[target[o + ONE]]
+        j += TWO
+        o += TWO
+    if j < after:
+        q += coefficient[j] * values[target[o]]
+    return q + rest
+
+
+@inner_kernel
+def mean_bound(tables, target, number, o, bound):
+    """The mean of the bounds of an action's targets; as `worth` takes it."""
+    j, after = index(tables.indptr[number]), index(tables.indptr[number + ONE])
+    q = 0.0
+    while j < after:
+        q += abs(tables.coefficient[j]) * bound[target[o]]
+        j += ONE
+        o += ONE
+    return q
+
+
+@inner_kernel
+def fold(pool: Pool, kept, best):
+    """The value of a turn from the values after its last throw: the first of `kept`.
+
+    Parameters
+    ----------
+    kept : (n_kept,) float64, changed
+        By kept dice. Filled for the throws, which stand behind the others.
+    best : (n_kept,) float64, scratch
+    """
+    with_face, without = pool.with_face, pool.without
+    n_partial, sides = with_face.shape
+    n_kept = without.shape[0]
+    part = 1.0 / sides
+    for left in range(pool.rerolls + 1):
+        for k in range(n_partial - 1, -1, -1):  # one die after the other falls
+            total = 0.0
+            for face in range(sides):
+                total += kept[with_face[k, face]]
+            kept[k] = total * part
+        if left == pool.rerolls:
+            return
+        for k in range(n_kept):  # keep the best of the dice
+            top = kept[k]
+            for i in range(without.shape[1]):
+                fewer = without[k, i]
+                if fewer < 0:
+                    break
+                top = max(top, best[fewer])
+            best[k] = top
+        for k in range(n_partial, n_kept):
+            kept[k] = best[k]
+
+
+@kernel
+def choose(place, low, high, block, tables, values, errors, choice):
+    """Take the best action of each situation, write it down and take up the new values.
+
+    Where bounds are searched, these are swept in the place of the values.
+
+    Parameters
+    ----------
+    place : int
+        That of the first position of the block.
+    low, high : int
+        Which positions of the block, from the last to the first.
+    values : (n_places,) float64, changed
+    errors : Errors, changed
+    choice : Choice, changed
+
+    Returns
+    -------
+    fall, rise : float
+        By how much a number falls and rises at most.
+    scale : float
+        The largest number in size.
+    switched : int
+        Situations whose choice is another than it was.
+    """
+    first, throws, count, lottery, target = block
+    lists, throw, pool = tables.lists, tables.throw, tables.pool
+    to_outcome, to_lottery = choice.outcome, choice.lottery
+    finds_bounds = errors.bound.shape[0] > 0
+    n_partial = index(pool.with_face.shape[0])
+    kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
+    fall, rise, scale, switched = 0.0, 0.0, 0.0, 0
+    i = index(high)
+    while i > index(low):
+        i -= ONE
+        p = index(place) + i
+        s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
+        begin, end = index(lists[throws[i]]), index(lists[throws[i] + ONE])
+        new = errors.off[p] if finds_bounds else 0.0
+        for t in range(begin, end):
+            best, best_o, best_lottery, best_q = -np.inf, o, index(lottery[a]), -np.inf
+            first_a, first_o = a, o
+            for _ in range(index(count[s])):
+                number = index(lottery[a])
+                q = worth(tables, target, number, o, values)
+                if finds_bounds:
+                    best_q = max(best_q, q)
+                elif q > best:
+                    best, best_o, best_lottery = q, o, number
+                o += index(tables.indptr[number + ONE]) - index(tables.indptr[number])
+                a += ONE
+            if finds_bounds:  # looked at again: sums of both would lose the bounds' digits
+                a, o = first_a, first_o
+                for _ in range(index(count[s])):
+                    number = index(lottery[a])
+                    q = worth(tables, target, number, o, values) - best_q
+                    q += mean_bound(tables, target, number, o, errors.bound)
+                    if q > best:
+                        best, best_o, best_lottery = q, o, number
+                    o += index(tables.indptr[number + ONE]) - index(tables.indptr[number])
+                    a += ONE
+            if to_outcome[s] != best_o or to_lottery[s] != best_lottery:
+                switched += 1
+                to_outcome[s] = best_o
+                to_lottery[s] = best_lottery
+            s += ONE
+            if n_partial > 0:
+                kept[n_partial + (t - begin)] = best
+            else:
+                new += throw[t] * best
+        if n_partial > 0:
+            fold(pool, kept, scratch)
+            new += kept[0]
+        if finds_bounds:
+            change = new - errors.bound[p]
+            errors.bound[p] = new
+        else:
+            change = new - values[p]
+            values[p] = new
+        fall, rise, scale = max(fall, -change), max(rise, change), max(scale, abs(new))
+    return fall, rise, scale, switched
+
+
+@kernel
+def evaluate(place, low, high, block, tables, choice, brought, sizes, values):
+    """Sweep by what was chosen; by how much a value changes at most.
+
+    Parameters
+    ----------
+    brought : (1,) or (n_places,) float64
+        What each position brings besides, by place; one number is for all.
+    sizes : bool
+        Rewards are left out, and coefficients are taken without their signs: as errors spread.
+    values : (n_places,) float64, changed
+    """
+    first, throws, target = block.first, block.throws, block.target
+    lists, throw = tables.lists, tables.throw
+    indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
+    outcome, lottery = choice.outcome, choice.lottery
+    most = 0.0
+    i = index(high)
+    while i > index(low):
+        i -= ONE
+        p = index(place) + i
+        s = index(first[i, 0])
+        new = brought[p] if brought.shape[0] > 1 else brought[0]
+        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+            number, o = index(lottery[s]), index(outcome[s])
+            s += ONE
+            x = 0.0 if sizes else reward[number]
+            for j in range(index(indptr[number]), index(indptr[number + ONE])):
+                c = abs(coefficient[j]) if sizes else coefficient[j]
+                x += c * values[target[o]]
+                o += ONE
+            new += throw[t] * x
+        most = max(most, abs(new - values[p]))
+        values[p] = new
+    return most
+
+
+@kernel
+def measure(place, low, high, block, tables, slack, values, off):
+    """What one look ahead says against each value: e of the recursion of errors.
+
+    It is the distance of the value from its own look ahead, and the rounding of the check, each
+    with some room.
+
+    Parameters
+    ----------
+    slack : float
+        This times as much room.
+    off : (n_places,) float64, filled
+    """
+    first, throws, count, lottery, target = block
+    lists, throw, pool = tables.lists, tables.throw, tables.pool
+    n_partial = index(pool.with_face.shape[0])
+    kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
+    for i in range(index(low), index(high)):
+        p = index(place) + i
+        s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
+        begin, end = index(lists[throws[i]]), index(lists[throws[i] + ONE])
+        new, rounding, largest = 0.0, 0.0, 0.0
+        for t in range(begin, end):
+            best, room, size_of_best = -np.inf, 0.0, 0.0
+            for _ in range(index(count[s])):
+                number = index(lottery[a])
+                q, size = tables.reward[number], abs(tables.reward[number])
+                for j in range(index(tables.indptr[number]), index(tables.indptr[number + ONE])):
+                    x = tables.coefficient[j] * values[target[o]]
+                    q += x
+                    size += abs(x)
+                    o += ONE
+                room = max(room, tables.error[number] * size)
+                size_of_best = max(size_of_best, size)
+                best = max(best, q)
+                a += ONE
+            s += ONE
+            largest = max(largest, size_of_best)
+            if n_partial > 0:
+                kept[n_partial + (t - begin)] = best
+                rounding = max(rounding, room)
+            else:
+                new += throw[t] * best
+                rounding += throw[t] * (room + tables.throw_error[throws[i]] * size_of_best)
+        if n_partial > 0:
+            fold(pool, kept, scratch)
+            new = kept[0]
+            rounding += tables.throw_error[0] * largest
+        off[p] = (abs(new - values[p]) + rounding) * (1.0 + slack) + UNIT * abs(new) + LEAST
+
+
+UNIT = 2.0**-53
+LEAST = 1e-300  # in a bound, for numbers that underflow

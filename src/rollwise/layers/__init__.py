@@ -1,0 +1,17 @@
+"""A game, or a part of it that play leaves for good, as arrays for the engine and the proof."""
+
+from __future__ import annotations
+
+from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of, has_no_cycle
+from rollwise.layers.order import in_solving_order, joined
+
+__all__ = [
+    "Block",
+    "Layer",
+    "Pool",
+    "Tables",
+    "block_of",
+    "has_no_cycle",
+    "in_solving_order",
+    "joined",
+]

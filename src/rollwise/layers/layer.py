@@ -1,0 +1,189 @@
+"""A layer: positions, and all that the rules say of them, in few bytes.
+
+A *position* is thrown in first; a game without throws has one throw. After a throw the position is
+a *situation*, and the mover chooses one of its actions. An action has a lottery, and each outcome
+of the lottery leads to a *target*: a place in one array of values. Places are numbered so:
+
+- the positions of the layer, from 0;
+- behind them the border: positions of other layers, whose values are known;
+- behind these the endings: the payoffs with which the game can end.
+
+So a sweep needs no question whether a game is over. A position is read from its first situation,
+action and outcome on. The positions stand in blocks, one after the other, and are swept from the
+last to the first.
+
+The equation of a layer is, for each position,
+
+    value = sum over throws of  chance * max over actions of
+            (reward + sum over outcomes of  coefficient * value of the target)
+
+where the coefficient of an outcome is its chance, with a minus where the turn passes. With a pool
+of dice the mover keeps some dice and throws the others between the first throw and the choice; this
+is a fold over the values of the throws (see `Pool`) and needs no positions of its own. A game whose
+players want few points is the same with the signs of all points changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Pool(NamedTuple):
+    """A pool of n dice as tables of the dice that are kept, 0 to n of them.
+
+    Each set of kept dice has a number. First stands the empty set; sets of equal size stand
+    together; the sets of n dice, which are the throws, stand last, in the order of the throws.
+    """
+
+    with_face: Any  # (n_partial, sides) int32: the set with one more die
+    without: Any  # (n_kept, n) int32: the sets with one die less; -1 behind the last of them
+    rerolls: Any  # int
+
+
+NO_POOL = Pool(np.empty((0, 1), np.int32), np.empty((0, 1), np.int32), 0)
+
+
+class Tables(NamedTuple):
+    """Lists of throws and lotteries, which many positions share.
+
+    ``weight`` and ``total`` are the weights as the proof reads them, and ``error`` is the rounding
+    of a mean with them, in relation to the mean of the sizes.
+    """
+
+    lists: Any  # (n_lists + 1,) uint32
+    throw: Any  # float64: the chance of each throw
+    throw_weight: Any  # float64
+    throw_total: Any  # (n_lists,) float64
+    throw_error: Any  # (n_lists,) float64
+    indptr: Any  # (n_lotteries + 1,) uint32
+    coefficient: Any  # float64: the chance of each outcome, negative where the turn passes
+    weight: Any  # float64, negative where the turn passes
+    total: Any  # (n_lotteries,) float64
+    error: Any  # (n_lotteries,) float64
+    reward: Any  # (n_lotteries,) float64
+    pool: Any  # Pool
+
+
+class Block(NamedTuple):
+    """Some positions of a layer, one after the other."""
+
+    first: Any  # (n + 1, 3) uint32: situation, action, outcome
+    throws: Any  # (n,) uint8, uint16 or uint32: the list of throws
+    count: Any  # (n_situations,) the same type: actions
+    lottery: Any  # (n_actions,) the same type
+    target: Any  # (n_outcomes,) uint32
+
+
+class Components(NamedTuple):
+    """The strongly connected components of a layer, the first to be solved last.
+
+    The component c has the places from ``n - ends[c + 1]`` to below ``n - ends[c]``. Its *feedback
+    set* is what a sweep reads before it writes it: every cycle goes through it. The *reader* of
+    such a position is one that reads it; if possible one that also leads out of the component.
+    """
+
+    ends: Any  # (n_components + 1,) int64
+    n_feedback: Any  # (n_components,) uint8: `MOST_FEEDBACK` + 1 if there are more
+    feedback: Any  # (n,) uint32: places, from that of the component's first position on
+    reader: Any  # (n,) uint32: places, likewise
+
+
+MOST_FEEDBACK = 16  # positions of a feedback set that are listed
+
+
+@dataclass(eq=False)
+class Layer:
+    """Positions that play leaves for good, with their border and the endings of the game.
+
+    Attributes
+    ----------
+    blocks : list of (int, Block)
+        Each with the place of its first position.
+    tables : Tables
+    n : int
+        Positions.
+    n_border : int
+    endings : (n_endings,) float64
+        Payoffs for the mover, with the sign of the objective.
+    parts : Components, optional
+        The strongly connected components, in solving order. None where nobody looked for them.
+    order : (n,) int32, optional
+        The position, as the rules were read, that stands at each place. None: the same one.
+    """
+
+    blocks: list[tuple[int, Block]]
+    tables: Tables
+    n: int
+    n_border: int
+    endings: Floats
+    parts: Components | None = None
+    order: NDArray[np.int32] | None = None
+
+    @property
+    def n_outcomes(self) -> int:
+        return sum(len(block.target) for _, block in self.blocks)
+
+    @property
+    def n_actions(self) -> int:
+        return sum(len(block.lottery) for _, block in self.blocks)
+
+    @property
+    def n_places(self) -> int:
+        """How many values there are: of positions, of the border, and of endings."""
+        return self.n + self.n_border + len(self.endings)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the blocks."""
+        return sum(array.nbytes for _, block in self.blocks for array in block)
+
+    def in_reading_order(self, found: Floats) -> Floats:
+        """Numbers of the positions, as the rules were read: (n,)."""
+        found = found[: self.n]
+        if self.order is None:
+            return found
+        placed = np.empty_like(found)
+        placed[self.order] = found
+        return placed
+
+    def by_place(self, numbers: Floats) -> Floats:
+        """The same the other way: numbers of the positions, as the rules were read, by place."""
+        return numbers if self.order is None else numbers[self.order]
+
+
+def block_of(
+    first: NDArray[Any],
+    throws: NDArray[Any],
+    count: NDArray[Any],
+    lottery: NDArray[Any],
+    target: NDArray[Any],
+) -> Block:
+    """A block whose small numbers take as few bytes as they need, all the same.
+
+    Parameters
+    ----------
+    first : (n + 1, 3) integers
+    throws, count, lottery, target : integers, see `Block`
+    """
+    most = max(int(part.max(initial=0)) for part in (throws, count, lottery))
+    kind = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32
+    return Block(
+        first.astype(np.uint32),
+        throws.astype(kind),
+        count.astype(kind),
+        lottery.astype(kind),
+        target.astype(np.uint32),
+    )
+
+
+def has_no_cycle(layer: Layer) -> bool:
+    """Whether a sweep meets all targets of a position before the position."""
+    if layer.parts is not None:
+        return not layer.parts.n_feedback.any()
+    return all(int(block.target.min(initial=layer.n)) >= layer.n for _, block in layer.blocks)

@@ -1,0 +1,293 @@
+"""The proof of a layer: whether the values of its positions lie within claimed bounds.
+
+It reads a layer (`rollwise.layers.layer`) and an interval for each place, whoever found them. Two
+facts prove that every interval holds the value of its position.
+
+1. *Every play leaves the layer, whatever the players do* (`every_play_ends`). A position is marked
+   if, after one of its throws, each action may end the game, may leave the layer or may lead to a
+   marked position. Where all positions are marked, play stays for so many moves with a probability
+   below one; play that stayed for ever would have missed that chance infinitely often.
+2. *The upper bounds are a supersolution of the equation of the layer, and the lower bounds a
+   subsolution* (`sweep`). No action is worth more than the upper bound, if its targets are worth
+   their upper bounds; some action is worth at least the lower bound, if its targets are worth their
+   lower bounds. A player who takes that action everywhere has at least the lower bound on average
+   when play leaves the layer, and against such a player nobody has more than the upper bound.
+
+(Shapley, "Stochastic games", PNAS 39, 1953, for games that end with a chance at each move; Condon,
+"The complexity of stochastic games", Information and Computation 96, 1992, for games that end with
+probability one; Bertsekas and Tsitsiklis, "An analysis of stochastic shortest path problems",
+Mathematics of Operations Research 16, 1991, for points.)
+
+Every rounding is counted and given away on the safe side (Higham, Accuracy and Stability of
+Numerical Algorithms, 2002, chapter 3). Assumed are IEEE 754 doubles, rounded to nearest; positive
+finite weights; fewer than 2^40 outcomes of an action; intervals on the border that hold; and that
+the layer is the game, which `rollwise check` and `rollwise.proofs.check_rules` look at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.layers.layer import Layer
+
+Floats = NDArray[np.float64]
+
+UNIT = 2.0**-53  # half the distance from 1 to the next double
+UP = 1.0 + 2.0**-40  # more than the roundings of a bound of roundings
+LEAST = 1e-300  # more than the loss of a sum by underflow
+MOST_SWEEPS = 1000  # that mark positions, before somebody else has to look
+
+
+def every_play_ends(layer: Layer, most_sweeps: float = MOST_SWEEPS) -> bool:
+    """Whether every play leaves a layer, as far as is seen in so many sweeps."""
+    return not len(staying(layer, most_sweeps))
+
+
+def staying(layer: Layer, most_sweeps: float = np.inf) -> NDArray[np.int64]:
+    """The positions from which players can stay in a layer for ever: their places, ascending.
+
+    After so many sweeps, all positions from which play was not seen to leave.
+    """
+    ending = np.zeros(layer.n, np.bool_)
+    left, marked, sweeps = layer.n, 1, 0
+    while left and marked and sweeps < most_sweeps:
+        sweeps += 1
+        marked = sum(
+            mark(place, block, layer.tables, ending) for place, block in reversed(layer.blocks)
+        )
+        left -= marked
+    return np.flatnonzero(~ending)
+
+
+def intervals(values: Floats, bounds: Floats, out: Floats, *, known: bool) -> None:
+    """Write the intervals of values and bounds of their errors, rounded on the safe side.
+
+    Parameters
+    ----------
+    values, bounds : (n,) float64
+    out : (n, 2) float64, filled
+    known : bool
+        The errors are proved, and the intervals are rounded outward. Else they are claimed, and
+        the intervals are rounded inward: if those hold, so do the bounds.
+    """
+    for column, bound in enumerate((-bounds, bounds)):
+        end = np.add(values, bound, out=out[:, column])
+        # end + rest is the sum with nothing rounded (Knuth, The Art of Computer Programming 2,
+        # 1997, section 4.2.2, theorem B)
+        part = end - values
+        rest = (values - (end - part)) + (bound - part)
+        up = known if column else not known
+        short = rest > 0.0 if up else rest < 0.0
+        end[short] = np.nextafter(end[short], np.inf if up else -np.inf)
+
+
+def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
+    """Whether the bounds of all positions are proved by those of their targets.
+
+    Parameters
+    ----------
+    bounds : (n_places, 2) float64
+        Lower and upper; those of the endings are their payoffs.
+    """
+    return not any(broken(layer, bounds))
+
+
+def broken(layer: Layer, bounds: NDArray[np.float64]) -> tuple[int, int]:
+    """How many lower bounds, and how many upper ones, aren't proved: as `holds` takes them."""
+    found = [
+        sweep(place, block, layer.tables, bounds, False) for place, block in reversed(layer.blocks)
+    ]
+    return sum(low for low, _ in found), sum(high for _, high in found)
+
+
+@kernel
+def sweep(place, block, tables, bounds, replace):
+    """Check the bounds of the positions of a block, from the last one on.
+
+    Parameters
+    ----------
+    place : int
+        That of the first position of the block.
+    bounds : (n_places, 2) float64, changed
+    replace : bool
+        Each position gets the bounds that follow from its targets. These are proved if no target
+        is a position that the sweep has yet to come to.
+
+    Returns
+    -------
+    n_low, n_high : int
+        Lower and upper bounds that aren't proved.
+    """
+    first, throws, count, lottery, target = block
+    lists, pool = tables.lists, tables.pool
+    n_partial, n_kept = index(pool.with_face.shape[0]), pool.without.shape[0]
+    kept, best = np.empty((n_kept, 2)), np.empty((n_kept, 2))
+    found, low_high = np.empty(2), np.empty(2)
+    n_low, n_high = 0, 0
+    i = index(throws.shape[0])
+    while i > 0:
+        i -= ONE
+        p = index(place) + i
+        s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
+        number = index(throws[i])
+        begin, end = index(lists[number]), index(lists[number + ONE])
+        low, high, size = 0.0, 0.0, 0.0
+        for t in range(begin, end):
+            low_high[0], low_high[1] = -np.inf, -np.inf
+            for _ in range(index(count[s])):
+                look_ahead(tables, index(lottery[a]), target, o, bounds, found)
+                low_high[0] = max(low_high[0], found[0])
+                low_high[1] = max(low_high[1], found[1])
+                o += index(tables.indptr[lottery[a] + ONE]) - index(tables.indptr[lottery[a]])
+                a += ONE
+            s += ONE
+            if n_partial > 0:
+                kept[n_partial + (t - begin), 0] = low_high[0]
+                kept[n_partial + (t - begin), 1] = low_high[1]
+            elif end - begin == ONE:
+                low, high = low_high[0], low_high[1]
+            else:
+                w = tables.throw_weight[t]
+                low += w * low_high[0]
+                high += w * low_high[1]
+                size += w * max(abs(low_high[0]), abs(low_high[1]))
+        if n_partial > 0:
+            keep_the_best(pool, kept, best)
+            low, high = kept[0, 0], kept[0, 1]
+        elif end - begin > ONE:
+            total = tables.throw_total[number]
+            room = tables.throw_error[number] * (size / total) + LEAST
+            low, high = low / total - room, high / total + room
+        if replace:
+            bounds[p, 0], bounds[p, 1] = low, high
+        n_low += not bounds[p, 0] <= low  # also where it is no number
+        n_high += not high <= bounds[p, 1]
+    return n_low, n_high
+
+
+@inner_kernel
+def look_ahead(tables, number, target, o, bounds, found):
+    """Bounds of the worth of an action, from the bounds of its targets.
+
+    Parameters
+    ----------
+    number, o : index
+        The lottery of the action, and its first outcome.
+    found : (2,) float64, filled
+    """
+    reward = tables.reward[number]
+    j, after = index(tables.indptr[number]), index(tables.indptr[number + ONE])
+    if after - j == ONE:  # one outcome is certain, and is not rounded
+        to = target[o]
+        low, high = bounds[to, 0], bounds[to, 1]
+        if tables.weight[j] < 0.0:
+            low, high = -high, -low
+        if reward != 0.0:
+            room = 2.0 * UNIT * UP * (max(abs(low), abs(high)) + abs(reward)) + LEAST
+            low, high = reward + low - room, reward + high + room
+        found[0], found[1] = low, high
+        return
+    low, high, size = 0.0, 0.0, 0.0
+    while j < after:
+        w, to = tables.weight[j], target[o]
+        if w < 0.0:  # the other player's upper bound
+            low += w * bounds[to, 1]
+            high += w * bounds[to, 0]
+        else:
+            low += w * bounds[to, 0]
+            high += w * bounds[to, 1]
+        size += abs(w) * max(abs(bounds[to, 0]), abs(bounds[to, 1]))
+        j += ONE
+        o += ONE
+    total = tables.total[number]
+    room = tables.error[number] * (size / total + abs(reward)) * UP + LEAST
+    found[0] = reward + low / total - room
+    found[1] = reward + high / total + room
+
+
+@inner_kernel
+def keep_the_best(pool, kept, best):
+    """Bounds of a turn with a pool of dice from those after its last throw.
+
+    Parameters
+    ----------
+    kept : (n_kept, 2) float64, changed
+        By kept dice (`rollwise.layers.layer.Pool`). The throws stand behind the others and are
+        filled; the first row is found.
+    best : (n_kept, 2) float64, scratch
+    """
+    n_partial, sides = pool.with_face.shape
+    n_kept = kept.shape[0]
+    for left in range(pool.rerolls + 1):
+        for k in range(n_partial - 1, -1, -1):  # one die after the other falls
+            low, high, size = 0.0, 0.0, 0.0
+            for face in range(sides):
+                after = pool.with_face[k, face]
+                low += kept[after, 0]
+                high += kept[after, 1]
+                size += max(abs(kept[after, 0]), abs(kept[after, 1]))
+            room = (sides + 2.0) * UNIT * UP * (size / sides) + LEAST
+            kept[k, 0], kept[k, 1] = low / sides - room, high / sides + room
+        if left == pool.rerolls:
+            return
+        for k in range(n_kept):  # keep the best of the dice: all of them, or one less, and so on
+            low, high = kept[k, 0], kept[k, 1]
+            for i in range(pool.without.shape[1]):
+                fewer = pool.without[k, i]
+                if fewer < 0:
+                    break
+                low, high = max(low, best[fewer, 0]), max(high, best[fewer, 1])
+            best[k, 0], best[k, 1] = low, high
+        for k in range(n_partial, n_kept):
+            kept[k, 0], kept[k, 1] = best[k, 0], best[k, 1]
+
+
+@kernel
+def mark(place, block, tables, ending):
+    """Mark the positions of a block from which every play may leave the layer.
+
+    With a pool of dice the mover has a say in the last throw. So each throw has to be such.
+
+    Parameters
+    ----------
+    place : int
+        That of the first position of the block.
+    ending : (n,) bool, changed
+        Of the positions of the layer.
+
+    Returns
+    -------
+    int
+        How many were marked.
+    """
+    first, throws, count, lottery, target = block
+    lists, indptr, n = tables.lists, tables.indptr, ending.shape[0]
+    has_pool = tables.pool.with_face.shape[0] > 0
+    n_marked = 0
+    i = index(throws.shape[0])
+    while i > 0:
+        i -= ONE
+        p = index(place) + i
+        if ending[p]:
+            continue
+        s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
+        every, one = True, False
+        for _ in range(index(lists[throws[i] + ONE]) - index(lists[throws[i]])):
+            each = True
+            for _ in range(index(count[s])):
+                number, some = index(lottery[a]), False
+                a += ONE
+                for _ in range(index(indptr[number + ONE]) - index(indptr[number])):
+                    t = index(target[o])
+                    some = some or t >= n or ending[t]
+                    o += ONE
+                each = each and some
+            s += ONE
+            every = every and each
+            one = one or each
+        if every or (one and not has_pool):
+            ending[p] = True
+            n_marked += 1
+    return n_marked
