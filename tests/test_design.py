@@ -140,7 +140,6 @@ def test_what_cannot_be_tuned(words, says):
 @pytest.mark.needs_jit
 def test_large_games_are_tuned_by_layers(monkeypatch):
     monkeypatch.setattr("rollwise.builders.limits.MAX_STATES", 5_000)
-    monkeypatch.setattr("rollwise.answer.kept.MAX_STATES", 5_000)
     words = ("tune", "pig", "--vary", "target=15,30", "--for")
     said = json.loads(output(*words, "max first_player", "--json"))
     known = rollwise.solve_by_layers(find("pig")(target=30))

@@ -45,7 +45,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small games are solved by packed layers too."""
+    """Small games are swept as large ones are."""
     monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
 
 

@@ -683,10 +683,19 @@ def test_the_command():
     assert document["lengths"][0]["endless"] == ""
 
 
+@pytest.mark.needs_jit
+def test_layers_without_throws_have_the_same_lengths():
+    whole, found = length_range(Pig(target=8)), length_range_by_layer(Pig(target=8))
+    for aim in ("shortest", "longest"):
+        for number in ("mean", "variance"):
+            one, other = (getattr(lengths.of(aim).moves, number) for lengths in (whole, found))
+            assert abs(one.value - other.value) <= one.bound + other.bound
+
+
 def test_what_is_refused():
     assert "one player or two" in refusal("length", "pig", "players=3", "target=3")
     assert "no policy" in refusal("length", "pig", "target=8", "--policy", "nobody")
-    assert "throws(s)" in refusal("length", "super-six", "sticks=4", "--by-layer")
+    assert "pool of dice" in refusal("length", "yahtzee", "boxes=2", "--by-layer")
     follows = refusal("length", "royal-ur", "--by-layer", "--policy", "random")
     assert "--policy goes without --by-layer" in follows
     assert "--games goes with --by-layer" in refusal("length", "piglet", "--games", "5")

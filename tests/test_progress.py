@@ -56,7 +56,7 @@ def test_words() -> None:
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("game", [Pig(target=20), RoyalUr(pieces=2), Yahtzee(boxes=2)])
 def test_reports_of_layers_go_on_to_the_end(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of packed layers, of graphs, and of turns, which are solved block by block."""
+    """Of layers that are swept, of ordered ones, and of those that come piece by piece."""
     for least in (0, 1 << 40):
         monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", least)
         told: list[tuple[str, int, int | None]] = []

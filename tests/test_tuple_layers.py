@@ -128,7 +128,7 @@ def test_an_outcome_that_lowers_a_number_is_refused() -> None:
 
 @dataclass(frozen=True)
 class Late(RoyalUr):
-    """A number falls where the sum grows: packed layers see that too."""
+    """A number falls where the sum grows: layers that are swept see that too."""
 
     def progress(self, s: Race) -> tuple[int, ...]:
         return -(s.home + s.rival), 3 * (s.home + s.rival)

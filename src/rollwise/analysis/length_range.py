@@ -27,7 +27,7 @@ import numpy as np
 
 from rollwise.answer.certified import CertifiedResult, solve_and_certify
 from rollwise.answer.lasting import counted, first_chosen, together
-from rollwise.answer.layer_lengths import Bracket, LayerLengths, require_throws
+from rollwise.answer.layer_lengths import Bracket, LayerLengths, require_no_pool
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
@@ -242,7 +242,7 @@ def length_range_by_layer(
     Raises
     ------
     UsageError
-        The rules have no throws, or no progress.
+        The rules have a pool of dice, or no progress.
     TooManyStates, TooLittleMemory
     """
     from rollwise.builders.by_layer import find_layers
@@ -253,7 +253,7 @@ def length_range_by_layer(
     clock = Clock(time_limit)
     check_seed(seed)
     require_two(game)
-    require_throws(Rules(game))
+    require_no_pool(Rules(game))
     layers = find_layers(game, max_states=max_states, progress=progress)
     lengths, timed_out = [], False
     with asked_first() as interrupt:

@@ -123,7 +123,10 @@ class ByLayer:
         """Find the values of a piece."""
         begin, end, answers = piece.begin, piece.end, self._answers
         with self._timed("solve"):
+            answers.count(begin, self._facts(piece), piece.first_rows)
             layer, n = self._ordered(piece), end - begin
+            if layer is not piece.layer:
+                piece.layer.blocks.clear()  # which nobody reads any more
             if layer is None:
                 solved = self._settled(begin, end)
             else:
@@ -134,7 +137,6 @@ class ByLayer:
                 solved = _Solved(self._sign * layer.in_reading_order(values)[:n], layer)
             self._to_prove.append(solved)
             answers.values[answers.at(begin, end)] = solved.values[:n]
-            answers.count(begin, self._facts(piece), piece.first_rows)
         report_up_to(self._progress, "solving", self._layers, end)
 
     def _prove(self, piece: Piece) -> None:
@@ -283,7 +285,8 @@ def settled_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats
 
 def held_at_once(layers: Layers) -> int:
     """How many pieces are in memory: while a large layer is solved, the next one isn't built."""
-    return 1 if np.diff(layers.indptr).max() > LARGE else MOST_AT_ONCE
+    largest = np.diff(layers.indptr).max()
+    return 1 if largest > LARGE else 2 if largest > LARGE // 20 else MOST_AT_ONCE
 
 
 def bytes_to_solve(layers: Layers) -> int:

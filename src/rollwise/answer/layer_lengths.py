@@ -88,17 +88,17 @@ IsOver = Callable[..., bool]
 Floats = NDArray[np.float64]
 
 
-def require_throws(rules: Rules) -> None:
+def require_no_pool(rules: Rules) -> None:
     """Make sure that the lengths of a game can be found by layers.
 
     Raises
     ------
     UsageError
     """
-    if not rules.has_throws or rules.pool is not None:
+    if rules.pool is not None:
         raise UsageError(
-            f"{rules.game.name}: lengths by layers need a game whose rules have throws(s), and no "
-            "pool of dice; without --by-layer any game will do"
+            f"{rules.game.name}: lengths by layers are of games without a pool of dice; without "
+            "--by-layer any game will do"
         )
 
 

@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
 
 def kept_dice(pool: Pool) -> list[tuple[int, ...]]:
-    """All that can be kept, by its number: as in `rollwise.kernels.turns.PoolTables`."""
+    """All that can be kept, by its number: as in `rollwise.layers.layer.Pool`."""
     return [*pool.keeps, *(throw for _, throw in pool.throws)]
 
 

@@ -45,7 +45,7 @@ def length(
         bool,
         typer.Option(
             "--by-layer",
-            help="One layer at a time, where the rules have throws and a progress(s): how short "
+            help="One layer at a time, where the rules have a progress(s): how short "
             "and how long the game can be, if all want the same.",
         ),
     ] = False,
