@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from rollwise.engine import sweeps
 from rollwise.engine.search import Search
-from rollwise.engine.sweeps import Errors
 from rollwise.layers import Layer
 
 # How much room there is over e, and how close the fixed point is: the first nearly always does.
@@ -35,11 +34,10 @@ def likely_bounds(
     number : int
         Which try this is, of `TRIES`.
     """
-    n, (slack, tolerance) = layer.n, TRIES[number]
-    errors = Errors(np.empty(layer.n_places), np.zeros(layer.n_places))
-    errors.bound[n : n + layer.n_border] = border_bounds
+    slack, tolerance = TRIES[number]
+    errors = sweeps.errors_for(layer, border_bounds)
     for place, block in layer.blocks:
         sweeps.measure(place, 0, len(block.throws), block, layer.tables, slack, values, errors.off)
     Search(layer, values, errors, tolerance, is_free).run()
-    bounds: Floats = errors.bound[:n]
+    bounds: Floats = errors.bound[: layer.n]
     return bounds

@@ -155,12 +155,17 @@ class Search:
 
     def choose(self, low: int = 0, high: int | None = None) -> Moved:
         """Sweep positions by their best actions, which are chosen."""
-        tables, off = self.layer.tables, self._errors.off
+        tables = self.layer.tables
 
         def sweep(part: _Part, numbers: Floats) -> tuple[float, float, float, int]:
             place, begin, end, block, choice = part
             known = (
-                (self._values, Errors(off, numbers)) if self._finds_bounds else (numbers, NO_ERRORS)
+                (
+                    self._values,
+                    self._errors._replace(bound=numbers, worths=np.empty_like(self._errors.worths)),
+                )
+                if self._finds_bounds
+                else (numbers, NO_ERRORS)
             )
             found = sweeps.choose(place, begin, end, block, tables, *known, choice)
             return found  # type: ignore[no-any-return]

@@ -42,9 +42,18 @@ class Errors(NamedTuple):
 
     off: Any  # (n_places,) float64: e
     bound: Any  # (n_places,) float64: b
+    worths: Any  # (most actions of a situation, 2) float64, scratch
 
 
-NO_ERRORS = Errors(np.empty(0), np.empty(0))
+NO_ERRORS = Errors(np.empty(0), np.empty(0), np.empty((0, 2)))
+
+
+def errors_for(layer: Layer, border_bounds: NDArray[np.float64]) -> Errors:
+    """Room for the errors of a layer: those of the border are known, and the others 0."""
+    bound = np.zeros(layer.n_places)
+    bound[layer.n : layer.n + layer.n_border] = border_bounds
+    most = max(int(block.count.max()) for _, block in layer.blocks)
+    return Errors(np.zeros(layer.n_places), bound, np.empty((most, 2)))
 
 
 def choices_for(layer: Layer) -> list[Choice]:
@@ -165,7 +174,8 @@ def choose(place, low, high, block, tables, values, errors, choice):
     first, throws, count, lottery, target = block
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     to_outcome, to_lottery = choice.outcome, choice.lottery
-    finds_bounds = errors.bound.shape[0] > 0
+    bound, worths, indptr = errors.bound, errors.worths, tables.indptr
+    finds_bounds = bound.shape[0] > 0
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
     fall, rise, scale, switched = 0.0, 0.0, 0.0, 0
@@ -178,26 +188,25 @@ def choose(place, low, high, block, tables, values, errors, choice):
         new = errors.off[p] if finds_bounds else 0.0
         for t in range(begin, end):
             best, best_o, best_lottery, best_q = -np.inf, o, index(lottery[a]), -np.inf
-            first_a, first_o = a, o
-            for _ in range(index(count[s])):
-                number = index(lottery[a])
+            first_o, n_actions = o, index(count[s])
+            for k in range(n_actions):
+                number = index(lottery[a + index(k)])
                 q = worth(tables, target, number, o, values)
                 if finds_bounds:
+                    worths[k, 0], worths[k, 1] = q, mean_bound(tables, target, number, o, bound)
                     best_q = max(best_q, q)
                 elif q > best:
                     best, best_o, best_lottery = q, o, number
-                o += index(tables.indptr[number + ONE]) - index(tables.indptr[number])
-                a += ONE
-            if finds_bounds:  # looked at again: sums of both would lose the bounds' digits
-                a, o = first_a, first_o
-                for _ in range(index(count[s])):
-                    number = index(lottery[a])
-                    q = worth(tables, target, number, o, values) - best_q
-                    q += mean_bound(tables, target, number, o, errors.bound)
+                o += index(indptr[number + ONE]) - index(indptr[number])
+            if finds_bounds:  # differences first: sums would lose the digits of the bounds
+                at = first_o
+                for k in range(n_actions):
+                    number = index(lottery[a + index(k)])
+                    q = worths[k, 0] - best_q + worths[k, 1]
                     if q > best:
-                        best, best_o, best_lottery = q, o, number
-                    o += index(tables.indptr[number + ONE]) - index(tables.indptr[number])
-                    a += ONE
+                        best, best_o, best_lottery = q, at, number
+                    at += index(indptr[number + ONE]) - index(indptr[number])
+            a += n_actions
             if to_outcome[s] != best_o or to_lottery[s] != best_lottery:
                 switched += 1
                 to_outcome[s] = best_o
@@ -289,7 +298,9 @@ def measure(place, low, high, block, tables, slack, values, off):
                     q += x
                     size += abs(x)
                     o += ONE
-                room = max(room, tables.error[number] * size)
+                is_sure = tables.indptr[number + ONE] - tables.indptr[number] == ONE
+                if not (is_sure and tables.reward[number] == 0.0):  # which nothing rounds
+                    room = max(room, tables.error[number] * size)
                 size_of_best = max(size_of_best, size)
                 best = max(best, q)
                 a += ONE
@@ -305,7 +316,7 @@ def measure(place, low, high, block, tables, slack, values, off):
             fold(pool, kept, scratch)
             new = kept[0]
             rounding += tables.throw_error[0] * largest
-        off[p] = (abs(new - values[p]) + rounding) * (1.0 + slack) + UNIT * abs(new) + LEAST
+        off[p] = (abs(new - values[p]) + rounding) * (1.0 + slack) + 3.0 * UNIT * abs(new) + LEAST
 
 
 UNIT = 2.0**-53
