@@ -67,6 +67,9 @@ def bounds_of(
         return np.where(off == 0.0, 0.0, np.nextafter(off, np.inf))
     if not np.all(np.isfinite(values)):
         return None
+    nothing = np.zeros(layer.n)
+    if not values.any() and is_proved(layer, values, nothing, border_values, border_bounds):
+        return nothing  # where nothing is at stake
     known = sweeps.values_for(layer, border_values)
     known[: layer.n] = values
     for number in range(len(TRIES)):

@@ -13,6 +13,7 @@ from rollwise.layers import Layer
 
 # How much room there is over e, and how close the fixed point is: the first nearly always does.
 TRIES = ((0.25, 1e-3), (0.25, 1e-9), (1.0, 1e-14), (16.0, 1e-15))
+SMALL = 1e-9  # bounds, in relation to the largest value
 
 Floats = NDArray[np.float64]
 
@@ -36,8 +37,10 @@ def likely_bounds(
     """
     slack, tolerance = TRIES[number]
     errors = sweeps.errors_for(layer, border_bounds)
+    least = SMALL * float(np.abs(values).max())
     for place, block in layer.blocks:
-        sweeps.measure(place, 0, len(block.throws), block, layer.tables, slack, values, errors.off)
+        rows = len(block.throws)
+        sweeps.measure(place, 0, rows, block, layer.tables, slack, least, values, errors.off)
     Search(layer, values, errors, tolerance, is_free).run()
     bounds: Floats = errors.bound[: layer.n]
     return bounds

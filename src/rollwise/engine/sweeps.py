@@ -267,7 +267,7 @@ def evaluate(place, low, high, block, tables, choice, brought, sizes, values):
 
 
 @kernel
-def measure(place, low, high, block, tables, slack, values, off):
+def measure(place, low, high, block, tables, slack, least, values, off):
     """What one look ahead says against each value: e of the recursion of errors.
 
     It is the distance of the value from its own look ahead, and the rounding of the check, each
@@ -277,6 +277,8 @@ def measure(place, low, high, block, tables, slack, values, off):
     ----------
     slack : float
         This times as much room.
+    least : float
+        Bounds are likely to be smaller; their rounding counts too.
     off : (n_places,) float64, filled
     """
     first, throws, count, lottery, target = block
@@ -296,7 +298,7 @@ def measure(place, low, high, block, tables, slack, values, off):
                 for j in range(index(tables.indptr[number]), index(tables.indptr[number + ONE])):
                     x = tables.coefficient[j] * values[target[o]]
                     q += x
-                    size += abs(x)
+                    size += abs(x) + abs(tables.coefficient[j]) * least
                     o += ONE
                 is_sure = tables.indptr[number + ONE] - tables.indptr[number] == ONE
                 if not (is_sure and tables.reward[number] == 0.0):  # which nothing rounds
@@ -320,4 +322,4 @@ def measure(place, low, high, block, tables, slack, values, off):
 
 
 UNIT = 2.0**-53
-LEAST = 1e-300  # in a bound, for numbers that underflow
+LEAST = 1e-290  # in a bound, for numbers that underflow

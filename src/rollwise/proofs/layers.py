@@ -158,7 +158,7 @@ def sweep(place, block, tables, bounds, replace):
             low, high = kept[0, 0], kept[0, 1]
         elif end - begin > ONE:
             total = tables.throw_total[number]
-            room = tables.throw_error[number] * (size / total) + LEAST
+            room = tables.throw_error[number] * (size / total) + LEAST if size > 0.0 else 0.0
             low, high = low / total - room, high / total + room
         if replace:
             bounds[p, 0], bounds[p, 1] = low, high
@@ -202,7 +202,8 @@ def look_ahead(tables, number, target, o, bounds, found):
         j += ONE
         o += ONE
     total = tables.total[number]
-    room = tables.error[number] * (size / total + abs(reward)) * UP + LEAST
+    size = size / total + abs(reward)
+    room = tables.error[number] * size * UP + LEAST if size > 0.0 else 0.0  # zeros aren't rounded
     found[0] = reward + low / total - room
     found[1] = reward + high / total + room
 
@@ -228,7 +229,7 @@ def keep_the_best(pool, kept, best):
                 low += kept[after, 0]
                 high += kept[after, 1]
                 size += max(abs(kept[after, 0]), abs(kept[after, 1]))
-            room = (sides + 2.0) * UNIT * UP * (size / sides) + LEAST
+            room = (sides + 2.0) * UNIT * UP * (size / sides) + LEAST if size > 0.0 else 0.0
             kept[k, 0], kept[k, 1] = low / sides - room, high / sides + room
         if left == pool.rerolls:
             return

@@ -1,0 +1,119 @@
+"""The proof of a layer, and what the engine finds, against values in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from conftest import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_layers import KINDS, RandomLayers, truth_of
+
+from rollwise import build
+from rollwise.answer.proved_layers import bounds_of, is_proved, values_of
+from rollwise.builders.arrays import as_arrays
+from rollwise.builders.packing import block_from, layer_of
+from rollwise.builders.rules import Rules
+from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.layers import has_no_cycle, in_solving_order
+from rollwise.proofs.layers import every_play_ends, intervals
+
+pytestmark = pytest.mark.kernels
+
+NOTHING = np.empty(0)
+
+
+def whole(game):
+    """A game as one layer, and its positions in the order in which the rules are read."""
+    graph = build(game, mode="interpreted")
+    rules, arrays = Rules(game), as_arrays(graph)
+    return layer_of(rules, arrays, [(0, block_from(arrays))], len(arrays.states), 0), arrays.states
+
+
+def answer(layer):
+    values = values_of(layer, NOTHING, lambda: True)
+    return values, bounds_of(layer, values, NOTHING, NOTHING, lambda: True)
+
+
+def are_true(values, bounds, truth):
+    """Whether all errors are within their bounds, with nothing rounded."""
+    every = zip(values.tolist(), bounds.tolist(), truth, strict=True)
+    return all(abs(Fraction(value) - true) <= Fraction(bound) for value, bound, true in every)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(150), deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(range(len(KINDS))),
+    st.booleans(),
+    st.integers(0, 10**6),
+)
+def test_what_is_proved_is_true(seed, kind, orders, claim):
+    """Values of the engine with its bounds; and others, with wider and narrower ones."""
+    game = RandomLayers(seed, kind)
+    layer, states = whole(game)
+    if not every_play_ends(layer):
+        return
+    layer = in_solving_order(layer) if orders else layer
+    known = truth_of(game)
+    truth = [known[tuple(row)] for row in states[layer.order if orders else slice(None)].tolist()]
+    values, bounds = answer(layer)
+    assert bounds is not None
+    assert are_true(values, bounds, truth)
+    random = np.random.default_rng(claim)
+    for _ in range(10):
+        scale = 10.0 ** random.uniform(-2, 3)
+        others = values + random.normal(size=layer.n) * bounds * random.choice([0.0, 0.1, 1.0])
+        claimed = scale * bounds * random.uniform(0.5, 1.0, layer.n)
+        if is_proved(layer, others, claimed, NOTHING, NOTHING):
+            assert are_true(others, claimed, truth)
+
+
+@pytest.mark.parametrize("game", [Pig(target=10), SuperSix(5), RoyalUr(pieces=1), Threes(dice=3)])
+@pytest.mark.parametrize("orders", [False, True])
+def test_answers_are_proved_and_shifted_ones_are_not(game, orders):
+    layer, _ = whole(game)
+    assert every_play_ends(layer)
+    layer = in_solving_order(layer) if orders else layer
+    values, bounds = answer(layer)
+    assert bounds.max() < 1e-11
+    wide = 4.0 * bounds
+    assert is_proved(layer, values, wide, NOTHING, NOTHING)
+    for shift in (1.5, -1.5):
+        assert not is_proved(layer, values + shift * wide, wide, NOTHING, NOTHING)
+    one = values.copy()
+    one[layer.n // 2] += 3.0 * wide.max()  # a single value that is wrong
+    assert not is_proved(layer, one, wide, NOTHING, NOTHING)
+
+
+def test_orders_give_the_same_answer():
+    for game in (Pig(target=12), SuperSix(6), RoyalUr(pieces=1)):
+        plain, _ = whole(game)
+        ordered = in_solving_order(plain)
+        values, bounds = answer(plain)
+        others, more = (ordered.in_reading_order(numbers) for numbers in answer(ordered))
+        assert np.all(np.abs(values - others) <= bounds + more)
+        assert np.array_equal(ordered.by_place(ordered.in_reading_order(values)), values)
+
+
+def test_a_game_without_cycles_is_seen_to_have_none():
+    assert has_no_cycle(in_solving_order(whole(Threes(dice=3))[0]))
+    assert not has_no_cycle(in_solving_order(whole(Pig(target=10))[0]))
+
+
+@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(0, 1e-3)), min_size=1, max_size=20))
+def test_intervals_are_rounded_on_the_safe_side(pairs):
+    values, bounds = np.array(pairs).T
+    inner, outer = np.empty((2, len(pairs), 2))
+    intervals(values, bounds, inner, known=False)
+    intervals(values, bounds, outer, known=True)
+    for (value, bound), (low, high), (lower, higher) in zip(pairs, inner, outer, strict=True):
+        least, most = Fraction(value) - Fraction(bound), Fraction(value) + Fraction(bound)
+        assert Fraction(lower) <= least <= Fraction(low)
+        assert Fraction(high) <= most <= Fraction(higher)
