@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -58,8 +61,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     """
     report = Report(require_game(game).name)
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", CompileWarning)
+        with _compile_warnings() as caught:
             graph, _ = build_with_report(
                 game,
                 max_states=max_states,
@@ -86,7 +88,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         "outcome, all weights are in order",
     )
     if caught:
-        report.add("warning", "compiling", str(caught[0].message))
+        report.add("warning", "compiling", caught[0])
     else:
         compare_builders(report, game, graph, max_states)
     _look_for_oddities(report, graph)
@@ -101,6 +103,23 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     for text in word_faults(game, graph):
         report.add("error", "words", text)
     return report
+
+
+@contextmanager
+def _compile_warnings() -> Iterator[list[str]]:
+    """Those given within this, as texts; other warnings are shown at once, as ever."""
+    show, found = warnings.showwarning, list[str]()
+
+    def kept(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if issubclass(category, CompileWarning):
+            found.append(str(message))
+        else:
+            show(message, category, *where)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", CompileWarning)
+        warnings.showwarning = kept  # type: ignore[assignment]
+        yield found
 
 
 def _answer(graph: StateGraph, game: Game) -> Solution:
@@ -126,13 +145,12 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
     compiled = graph  # if it is a large one
     try:
         if graph.n_states <= MOST_COMPARED:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", CompileWarning)
+            with _compile_warnings() as caught:
                 compiled, _ = build_with_report(
                     game, mode="compiled", max_states=max_states, any_players=True
                 )
             if caught:
-                report.add("warning", "compiling", str(caught[0].message))
+                report.add("warning", "compiling", caught[0])
                 return
         from rollwise.builders.compiled.spot_check import compare
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.compiled.notes import note_large, was_large
+from rollwise.builders.growth import GrowthWarning, endless_growth
 from rollwise.builders.interpreted import Interpreter
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import TooManyStates
@@ -184,10 +185,17 @@ class _Building:
             return None
         most = self.most(limits.MAX_STATES_INTERPRETED)
         self.trial = Interpreter(self.rules, self.few_roots, most)
-        if self.trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report):
+        if self._goes_on(self.trial):
             return None
         self.trial.ask_again(all_states=self.ask_all_again)
         return self.trial.arrays()
+
+    def _goes_on(self, trial: Interpreter) -> bool:
+        """Whether a game is larger than a trial; if so, its fields that grow are looked at."""
+        more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report)
+        if more and (told := endless_growth(self.rules, trial.states)):
+            _warn(told, GrowthWarning)
+        return more
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
         """Let compiled rules run; None, after a warning, where only Python can run them.
@@ -226,6 +234,7 @@ class _Building:
             most = self.most(limits.MAX_STATES_INTERPRETED)
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots
             self.trial = Interpreter(self.rules, roots, most)
+            self._goes_on(self.trial)
         self.trial.run(progress=self._report)
         self.trial.ask_again(all_states=self.ask_all_again)
         return self.trial.arrays()
@@ -275,9 +284,9 @@ def is_compiled(rules: Rules) -> bool:
     return is_in_process(rules)
 
 
-def _warn(message: str) -> None:
+def _warn(message: str, kind: type[Warning] = CompileWarning) -> None:
     """Warn whoever called for the graph: the nearest caller outside this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("rollwise."):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, CompileWarning, stacklevel=level)
+    warnings.warn(message, kind, stacklevel=level)

@@ -108,13 +108,20 @@ def what_grows(rules: Rules, states: np.ndarray) -> str:
     states : (n_states, n_fields) int32
         In the order in which they were found.
     """
-    half = states[: len(states) // 2 + 1]
-    now, before = (
-        group.max(axis=0).astype(np.int64) - group.min(axis=0) + 1 for group in (states, half)
-    )
-    field = int(np.argmax(now / before))
-    if now[field] == before[field]:
+    growth = growths(states)
+    field = int(np.argmax(growth))
+    if growth[field] == 1:
         return ""
     low, high = states[:, field].min(), states[:, field].max()
     name = rules.field_names[field]
     return f"; the field {name} goes from {low:,} to {high:,} so far, and grows"
+
+
+def growths(states: np.ndarray) -> np.ndarray:
+    """By how much the range of each field grew with the second half of some states: (n_fields,)."""
+    half = states[: len(states) // 2 + 1]
+    now, before = (
+        group.max(axis=0).astype(np.int64) - group.min(axis=0) + 1 for group in (states, half)
+    )
+    growth: np.ndarray = now / before
+    return growth
