@@ -66,7 +66,11 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
     growth, rows = growths(states), states.astype(np.int64)
     rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
     one = np.identity(rows.shape[1], np.int64)
-    for aim in [sign * one[f] for f in rising for sign in (1, -1)] + [one[rising].sum(axis=0)]:
+    half = rows[: len(rows) // 2 + 1]
+    aims = [
+        aim for f in rising for aim in (one[f], -one[f]) if (rows @ aim).max() > (half @ aim).max()
+    ]
+    for aim in [*aims, one[rising].sum(axis=0)] if len(rising) > 1 else aims:
         first = rows[np.argmax(rows @ aim)].tolist()
         play = _follow(rules, first, aim.tolist(), clock)
         if play is None:
