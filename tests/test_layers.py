@@ -16,6 +16,7 @@ import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
 from rollwise.analysis.check import check
 from rollwise.builders.by_layer import find_layers
+from rollwise.builders.rules import Rules
 from rollwise.engine.search import Search
 from rollwise.errors import (
     EndlessPlay,
@@ -190,18 +191,18 @@ def test_as_from_the_whole_graph(game):
 @pytest.mark.parametrize("game", GAMES[:4], ids=str)
 def test_bounds_hold_against_exact_fractions(game):
     layered = solve_by_layers(game)
-    truth = naive.exact_values(naive.moves_of_game(game))
+    truth, layout = naive.exact_values(naive.moves_of_game(game)), Rules(game).layout
     for state, value, bound in zip(
         layered.states.tolist(), layered.values, layered.error_bounds, strict=True
     ):
-        assert abs(float(truth[type(game.start())(*state)]) - value) <= bound + 1e-16
+        assert abs(float(truth[layout.state(state)]) - value) <= bound + 1e-16
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_layers_are_sorted_by_progress(game):
     layered = solve_by_layers(game)
-    state_type = type(game.start())
-    reached = [game.progress(state_type(*state)) for state in layered.states.tolist()]
+    layout = Rules(game).layout
+    reached = [game.progress(layout.state(state)) for state in layered.states.tolist()]
     assert reached == sorted(reached)
     sizes = np.diff(layered.layers)
     assert sizes.min() > 0
