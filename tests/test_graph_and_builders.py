@@ -33,7 +33,6 @@ from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.naming import spread
 from rollwise.kernels.state_tables import FREE, number_states, slot_of
 from rollwise.machine.switches import jit_disabled
 
@@ -68,7 +67,8 @@ def assert_describes(graph: StateGraph, game: Game) -> None:
     """The graph says what the rules say, state by state, in breadth-first order."""
     found = naive.explore(game)
     naive.merge_equal(found)
-    assert graph.states.tolist() == [spread(state) for state in found]
+    layout = StateLayout.of(game)
+    assert graph.states.tolist() == [list(layout.numbers(state)) for state in found]
     number = {state: i for i, state in enumerate(found)}
     a = 0
     for state, actions in found.items():
@@ -102,7 +102,7 @@ def assert_describes(graph: StateGraph, game: Game) -> None:
 
 def assert_describes_throws(graph, game):
     """A graph has all that the rules say of positions that lie far apart, throw by throw."""
-    layout = StateLayout.of(game.start())
+    layout = StateLayout.of(game)
     for s in np.linspace(0, graph.n_positions - 1, min(200, graph.n_positions)).astype(int):
         here = graph.view[int(s)]
         state = layout.state(here.fields)
