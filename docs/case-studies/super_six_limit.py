@@ -112,7 +112,7 @@ def _moves(game: SuperSix, start: tuple[int, int]) -> dict[tuple[int, int], Ways
     while pending:
         place = pending.pop()
         if place not in moves:
-            state = Sticks(place[0], MANY, MANY, place[1])
+            state = Sticks(place[0], MANY, (MANY,), place[1])
             moves[place] = {a: _ways(game, state, a) for a in game.actions(state)}
             pending += [(place[0], 1), *(w.after for ways in moves[place].values() for w in ways)]
     return moves
@@ -126,10 +126,14 @@ def _ways(game: SuperSix, state: Sticks, action: int) -> list[Way]:
     ways = []
     for weight, then, after in found:
         sign = -1 if then == PASS else 1
-        gain = sign * (after.theirs - after.mine)
-        gone = sum(state[:3]) - sum(after[:3])
+        gain = sign * (after.others[0] - after.mine)
+        gone = _sticks(state) - _sticks(after)
         ways.append(Way(Fraction(weight, total), gain, sign, (after.lid, after.forced), gone))
     return ways
+
+
+def _sticks(state: Sticks) -> int:
+    return state.lid + state.mine + sum(state.others)
 
 
 def _of_way(way: Way, worth: Mapping[tuple[int, int], Fraction]) -> Fraction:
