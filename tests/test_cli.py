@@ -128,9 +128,7 @@ def test_where_nothing_is_compiled_there_are_no_layers():
 
 @pytest.mark.needs_jit
 def test_the_size_of_a_layer_is_in_a_unit_that_fits():
-    assert "the largest graph of 6.9 kB\n" in output(
-        "solve", "super-six", "sticks=12", "--by-layer"
-    )
+    assert "the largest of 2.8 kB\n" in output("solve", "super-six", "sticks=12", "--by-layer")
 
 
 def test_solve_for_people():

@@ -73,7 +73,7 @@ def print_layers(
         )
         typer.echo(
             f"  {sizes_text(document)} in {how_many(document['layers'], 'layer')}, the largest "
-            f"graph of {in_bytes(solution.most_bytes)}"
+            f"of {in_bytes(solution.most_bytes)}"
         )
         if solution.keep == START:
             typer.echo("  kept: the answer of the start; --save FOLDER keeps all")
