@@ -1,8 +1,9 @@
-"""The floors of the house: imports go only downwards, and the door opens at once."""
+"""The floors of the house: imports go down, never in a circle, and the door opens at once."""
 
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -35,19 +36,39 @@ def room_of(path: Path) -> str:
     return parts[0]
 
 
-def imports_of(source: str) -> set[str]:
-    """Every module that is imported, inside functions and under TYPE_CHECKING too."""
+class WithoutTypes(ast.NodeTransformer):
+    """Leaves out what is imported for types only."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if "TYPE_CHECKING" in ast.dump(node.test) else self.generic_visit(node)
+
+
+def imports_of(source: str, *, types: bool = True) -> set[str]:
+    """All that is imported, inside functions too, and for types only if that is asked for."""
+    tree = ast.parse(source)
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree if types else WithoutTypes().visit(tree)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are written in full"
-            if node.module == "rollwise":
-                found |= {f"rollwise.{alias.name}" for alias in node.names}
-            else:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            if node.module != "rollwise":
                 found.add(node.module or "")
     return found
+
+
+def first_circle(imports: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, if some do. A package may enter its modules."""
+    inside = {
+        name: {o for o in others & set(imports) if not f"{name}.".startswith(f"{o}.")}
+        for name, others in imports.items()
+    }
+    try:
+        graphlib.TopologicalSorter(inside).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def rooms_used(path: Path) -> set[str]:
@@ -74,9 +95,25 @@ def test_imports_go_down(path):
     assert used <= set(FLOOR)
 
 
+def test_no_file_imports_itself_by_way_of_others():
+    """The front door is left out here too."""
+    imports = {}
+    for path in modules():
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        name = ".".join(parts).removesuffix(".__init__")
+        imports[name] = imports_of(path.read_text(), types=False)
+    del imports["rollwise"]
+    assert first_circle(imports) == []
+
+
 def test_the_check_can_fail():
     assert read_floors("| 2 | `a`, `b` | x |\n| 1 | `c` | y |") == {"a": 2, "b": 2, "c": 1}
     assert imports_of("def f():\n    from rollwise import answer") == {"rollwise.answer"}
+    typed = "if TYPE_CHECKING:\n    import a\nelse:\n    import b\nimport c"
+    assert imports_of(typed, types=False) == {"c"}
+    assert imports_of("from a.b import c") == {"a.b", "a.b.c"}
+    assert first_circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) in (["b", "c", "b"], ["c", "b", "c"])
+    assert first_circle({"p": {"p.a"}, "p.a": {"p", "other"}}) == []
     assert breaches("proofs", {"methods", "graph"}) == ["methods"]
     assert breaches("answer", {"plot", "methods"}) == ["plot"]
     assert breaches("graph", {"kernels", "game"}) == ["game"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -76,7 +74,6 @@ ModeOption = Annotated[
     str,
     typer.Option("--mode", help="Who runs the rules: auto, interpreted or compiled."),
 ]
-Command = TypeVar("Command", bound=Callable[..., None])
 _ASSIGNMENT = re.compile(r"[^\W\d]\w*=")
 POLICIES = (
     "optimal, random, longest, shortest (what makes the game so), a policy of the game, a .csv or "
@@ -95,49 +92,6 @@ LoadOption = Annotated[
         help="Use what `solve --save` saved: a file, or with --by-layer a folder.",
     ),
 ]
-
-
-def also_for_many(
-    *takes: str, instead: Mapping[str, str] | None = None
-) -> Callable[[Command], Command]:
-    """Let a command whose answer has a number for each seat take three or more players too.
-
-    The function in `rollwise.cli.many` that is named like the command answers then.
-
-    Parameters
-    ----------
-    *takes : str
-        The options that such games have; others are refused.
-    instead : mapping, optional
-        What serves such games in the place of an option that is refused.
-    """
-
-    def wrap(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            game = read_game(given["game"], given["parameters"])
-            if game.players <= 2:
-                command(**{**given, "game": Typed(given["game"], game)})
-                return
-            known = {"game", "parameters", "no_cache", *takes}
-            usual = inspect.signature(command).parameters
-            others = {
-                name: value
-                for name, value in given.items()
-                if name not in known and value != usual[name].default
-            }
-            for name in others:
-                because = f"isn't for games of three or more players, such as {game.name}"
-                if instead is not None and name in instead:
-                    because += f"; {instead[name]}"
-                refuse(because, **{name: True})
-            from rollwise.cli import many
-
-            getattr(many, command.__name__)(game, **{name: given[name] for name in takes})
-
-        return run  # type: ignore[return-value]
-
-    return wrap
 
 
 def refuse(because: str, **given: Any) -> None:

@@ -1,14 +1,20 @@
-"""The forms in which a game is played: as it is, as a chase of a score, or as a contest."""
+"""The forms in which a game is played: as it is, as a chase, as a contest, or by more than two."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
 from rollwise.cli.app import parameter_not_option
+from rollwise.cli.common import Typed, read_game, refuse
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 ChaseOption = Annotated[
     bool,
@@ -109,3 +115,46 @@ def _chase(game: Game, target: int | None, ties: str | None, need_target: bool) 
             f"to {high}"
         )
     return chase
+
+
+def also_for_many(
+    *takes: str, instead: Mapping[str, str] | None = None
+) -> Callable[[Command], Command]:
+    """Let a command whose answer has a number for each seat take three or more players too.
+
+    The function in `rollwise.cli.many` that is named like the command answers then.
+
+    Parameters
+    ----------
+    *takes : str
+        The options that such games have; others are refused.
+    instead : mapping, optional
+        What serves such games in the place of an option that is refused.
+    """
+
+    def wrap(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            game = read_game(given["game"], given["parameters"])
+            if game.players <= 2:
+                command(**{**given, "game": Typed(given["game"], game)})
+                return
+            known = {"game", "parameters", "no_cache", *takes}
+            usual = inspect.signature(command).parameters
+            others = {
+                name: value
+                for name, value in given.items()
+                if name not in known and value != usual[name].default
+            }
+            for name in others:
+                because = f"isn't for games of three or more players, such as {game.name}"
+                if instead is not None and name in instead:
+                    because += f"; {instead[name]}"
+                refuse(because, **{name: True})
+            from rollwise.cli import many
+
+            getattr(many, command.__name__)(game, **{name: given[name] for name in takes})
+
+        return run  # type: ignore[return-value]
+
+    return wrap

@@ -1,4 +1,4 @@
-"""What commands say of games of three or more players: see `rollwise.cli.common.also_for_many`."""
+"""What commands say of games of three or more players: see `rollwise.cli.forms.also_for_many`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rollwise.cli.common import (
     refuse,
     sizes_text,
 )
+from rollwise.cli.policy_files import SECONDS, seeds_text, tell_time, write_rule
 from rollwise.cli.pools import processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
@@ -426,7 +427,6 @@ def thumb(
 ) -> None:
     """Find rules of thumb, and print what each costs among others who play the equilibrium."""
     from rollwise.analysis.thumb.seats import find_seats_rules
-    from rollwise.cli.commands.thumb import SECONDS, tell_time, write_rule
     from rollwise.thumb.python_source import python_source
 
     found = equilibrium_of(game, None, max_states)
@@ -460,8 +460,6 @@ def thumb(
 
 def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
     from rich.table import Table
-
-    from rollwise.cli.commands.thumb import seeds_text
 
     if not rules.rules:
         typer.echo("no rule was found with which every play ends")

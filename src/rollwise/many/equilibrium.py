@@ -17,6 +17,7 @@ What is proved, of the very profile that is printed:
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
 from rollwise.graph import Outcome, StateGraph
 from rollwise.graph.policies import Policy
+from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.parquet_files import write_parquet
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int | None], None]
+PLACE = "place"  # a column of a file: the number of the action in the graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +236,10 @@ class Equilibrium:
 
         return find_others(self, starts, seed=seed, progress=progress)
 
+    def with_profile(self, profile: Found) -> Equilibrium:
+        """Another profile of the same game, with the proof of how good it is."""
+        return proved(self.graph, self.game, profile, {})
+
     @cached_property
     def seen(self) -> MoverView:
         """It as a solution of whoever moves: what pictures and reports read."""
@@ -266,11 +274,28 @@ class Equilibrium:
     def save(self, path: str | Path) -> None:
         """Write it to a Parquet file, which `rollwise.load_equilibrium` reads.
 
-        The file is a table too: a row for each action that is taken, as in `rows`.
+        It is written all at once or not at all. It is a table too: a row for each action that is
+        taken, as in `rows`.
         """
-        from rollwise.many.storage import save
+        import polars as pl
 
-        save(self, Path(path))
+        from rollwise.answer.storage import EQUILIBRIUM, FORMAT
+
+        graph = self.graph
+        taken = np.flatnonzero(self.policy.probability > 0)
+        frame = self.rows(throws=True).with_columns(pl.Series(PLACE, taken))
+        facts = {
+            "format": FORMAT,
+            "game": graph.game,
+            "parameters": dict(graph.parameters),
+            "graph_hash": graph.content_hash,
+            "method": EQUILIBRIUM,
+            "unsettled": list(self.unsettled),
+            "deviation_gain": self.deviation_gain,
+            "error_bound": self.error_bound,
+        }
+        metadata = {"rollwise": json.dumps(facts)}
+        write_atomically(Path(path), lambda place: write_parquet(frame, place, metadata))
 
 
 def equilibrium(

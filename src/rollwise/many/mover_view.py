@@ -26,7 +26,6 @@ from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.many import worth_of_actions
 from rollwise.many.component import MARGIN
-from rollwise.many.equilibrium import Equilibrium, Worth
 from rollwise.many.seats import Stakes, tables_of, worth_column
 from rollwise.numbers.printed import column, rounded_up
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.grids import Grid
+    from rollwise.many.equilibrium import Equilibrium, Worth
 
 Floats = NDArray[np.float64]
 

@@ -16,17 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.many.component import Component
-from rollwise.many.equilibrium import Equilibrium, proved
 from rollwise.many.finding import find_profile
 from rollwise.many.mixing import SAME, equilibria_by_support
 from rollwise.many.seats import Stakes, tables_of
 from rollwise.numbers.randomness import check_seed
+
+if TYPE_CHECKING:
+    from rollwise.many.equilibrium import Equilibrium
 
 Floats = NDArray[np.float64]
 MOST_OPPOSED = 3  # decisions of a component whose supports are tried
@@ -115,7 +118,7 @@ def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
     profile = find_profile(found.graph, **how)  # type: ignore[arg-type]
     if profile.unsettled:
         return False
-    other = proved(found.graph, found.game, profile, {})
+    other = found.with_profile(profile)
     if other.deviation_gain > MOST_GAIN * float(Stakes.of(found.graph).span):
         return False
     differs = _differ(found, other)

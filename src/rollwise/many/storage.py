@@ -1,14 +1,14 @@
-"""Equilibria on disk: a Parquet file with a row for each action that is taken.
+"""Equilibria from disk: of a Parquet file with a row for each action that is taken.
 
-The file names the game, its parameters and the hash of its graph. Nothing else that it says is
-believed: the graph is built from the rules, and the values and gains are proved anew.
+`Equilibrium.save` writes the file. It names the game, its parameters and the hash of its graph.
+Nothing else that it says is believed: the graph is built from the rules, and the values and gains
+are proved anew.
 
 Equilibria are kept between runs too, as answers are: see `rollwise.answer.kept`.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from rollwise.answer.kept import Entry, graph_of, parts_of_graph
 from rollwise.answer.storage import (
     EQUILIBRIUM,
-    FORMAT,
     damaged_file,
     read_facts,
     require_rules,
@@ -34,9 +33,8 @@ from rollwise.builders import Mode
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
 from rollwise.graph.policies import Policy
-from rollwise.machine.atomic_files import write_atomically
-from rollwise.machine.parquet_files import read_parquet, write_parquet
-from rollwise.many.equilibrium import Equilibrium, Progress, equilibrium_on, proved
+from rollwise.machine.parquet_files import read_parquet
+from rollwise.many.equilibrium import PLACE, Equilibrium, Progress, equilibrium_on, proved
 from rollwise.many.equilibrium import equilibrium as find_equilibrium
 from rollwise.many.finding import Found
 from rollwise.many.mover_view import worths_of_actions
@@ -126,30 +124,6 @@ def _note(found: Equilibrium) -> None:
     facts["unsettled"] = list(found.unsettled)
     facts["kept_from"] = time.strftime("%Y-%m-%d %H:%M")
     Entry.of(found.game).note(KIND, arrays, facts, sum(found.seconds.values()))
-
-
-PLACE = "place"  # a column: the number of the action in the graph
-
-
-def save(found: Equilibrium, path: Path) -> None:
-    """Write an equilibrium to a file, all at once or not at all."""
-    import polars as pl
-
-    graph = found.graph
-    taken = np.flatnonzero(found.policy.probability > 0)
-    frame = found.rows(throws=True).with_columns(pl.Series(PLACE, taken))
-    facts = {
-        "format": FORMAT,
-        "game": graph.game,
-        "parameters": dict(graph.parameters),
-        "graph_hash": graph.content_hash,
-        "method": EQUILIBRIUM,
-        "unsettled": list(found.unsettled),
-        "deviation_gain": found.deviation_gain,
-        "error_bound": found.error_bound,
-    }
-    metadata = {"rollwise": json.dumps(facts)}
-    write_atomically(path, lambda place: write_parquet(frame, place, metadata))
 
 
 def load_equilibrium(

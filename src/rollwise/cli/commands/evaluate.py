@@ -16,7 +16,6 @@ from rollwise.cli.common import (
     PolicyOption,
     PositionOption,
     about_draws,
-    also_for_many,
     print_json,
     read_game,
     read_state,
@@ -30,6 +29,7 @@ from rollwise.cli.forms import (
     TargetOption,
     TiesOption,
     WithScoreOption,
+    also_for_many,
     as_played,
 )
 from rollwise.cli.method_options import (

@@ -16,7 +16,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
     print_json,
     print_table,
     read_game,
@@ -28,6 +27,7 @@ from rollwise.cli.forms import (
     Form,
     TargetOption,
     TiesOption,
+    also_for_many,
     as_played,
 )
 from rollwise.cli.grids import print_grid

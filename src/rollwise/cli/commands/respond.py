@@ -14,7 +14,6 @@ from rollwise.cli.common import (
     ParametersArgument,
     PolicyOption,
     PositionOption,
-    also_for_many,
     print_json,
     read_game,
     read_state,
@@ -25,6 +24,7 @@ from rollwise.cli.forms import (
     Form,
     TargetOption,
     TiesOption,
+    also_for_many,
     as_played,
 )
 from rollwise.cli.progress import Progress

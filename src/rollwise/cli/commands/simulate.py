@@ -17,7 +17,6 @@ from rollwise.cli.common import (
     ParametersArgument,
     PolicyOption,
     about_draws,
-    also_for_many,
     print_json,
     read_game,
     refuse,
@@ -31,6 +30,7 @@ from rollwise.cli.forms import (
     TargetOption,
     TiesOption,
     WithScoreOption,
+    also_for_many,
     as_played,
 )
 from rollwise.cli.pools import ClusterOption, check_workers, workers_of

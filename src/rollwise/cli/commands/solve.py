@@ -16,7 +16,6 @@ from rollwise.cli.common import (
     ModeOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
     print_json,
     print_worth,
     read_game,
@@ -25,7 +24,7 @@ from rollwise.cli.common import (
     sizes_text,
     tell_undecided,
 )
-from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, as_played
+from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, also_for_many, as_played
 from rollwise.cli.memory_option import MemoryOption
 from rollwise.cli.method_options import (
     DEFAULT,

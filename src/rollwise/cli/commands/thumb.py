@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
     in_one_graph,
     print_json,
     print_table,
@@ -28,20 +26,22 @@ from rollwise.cli.forms import (
     Form,
     TargetOption,
     TiesOption,
+    also_for_many,
     as_played,
 )
+from rollwise.cli.policy_files import SECONDS, seeds_text, tell_time, write_rule
 from rollwise.cli.pools import ClusterOption, ProcessesOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.thumb import thumb_document
 from rollwise.errors import TooManyStates, UsageError
 
 if TYPE_CHECKING:
-    from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
+    from rollwise.analysis.thumb.frontier import Frontier
     from rollwise.answer.references import Policies
     from rollwise.game import Game
     from rollwise.graph import StateGraph
 
-SECONDS, NUMBERS, SEED = 30.0, 4, 1
+NUMBERS, SEED = 4, 1
 NumbersOption = Annotated[int, typer.Option(metavar="N", help="The most integers to remember.")]
 WithinOption = Annotated[
     float | None,
@@ -199,17 +199,6 @@ def check_searchers(searches: int | None, workers: int | None, cluster: str | No
     check_workers(workers, cluster)
 
 
-def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | None) -> list[str]:
-    """Keep the last of the rules, if that was asked for; what to say of it."""
-    from rollwise.documents.parts import as_json
-    from rollwise.machine.atomic_files import write_text
-
-    if save is None or not rules:
-        return []
-    write_text(save, as_json(rules[-1].rule.document(graph)) + "\n")
-    return [f"Saved to {save}."]
-
-
 def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list[str]:
     """Write the sheet that was asked for; what to say of it."""
     if out is None or policies is None or not found.rules:
@@ -258,17 +247,3 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
     for words in spread_words(rule.spread for rule in found.rules):
         typer.echo(words)
     tell_time(found)
-
-
-def seeds_text(found: Frontier) -> str:
-    """From which seed the rules were looked for, and how often."""
-    return f"seed {found.seed}" + (f", {found.searches} searches" if found.searches > 1 else "")
-
-
-def tell_time(found: Frontier) -> None:
-    """That time ended the search, if it did."""
-    if found.timed_out:
-        typer.echo(
-            "time ended the search, so the same seed may find other rules next time; "
-            "--evaluations N finds the same each time"
-        )

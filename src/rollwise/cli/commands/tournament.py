@@ -13,7 +13,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
     print_json,
     print_table,
     read_game,
@@ -26,6 +25,7 @@ from rollwise.cli.forms import (
     TargetOption,
     TiesOption,
     WithScoreOption,
+    also_for_many,
     as_played,
 )
 from rollwise.cli.pools import ClusterOption, check_workers, workers_of
