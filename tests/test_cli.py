@@ -308,7 +308,7 @@ def rules(folder: Path) -> None:
             ("pig", "banked=99"),
         ),
         (("advise", "pig", "target=9", "--state", "banked=1"), ("rival", "missing")),
-        (("advise", "pig", "target=9", "--state", "nonsense"), ("nonsense", "banked=50")),
+        (("advise", "pig", "target=9", "--state", "nonsense"), ("nonsense", "banked=0,rival=0")),
         (("table", "pig", "target=9", "--where", "banked >"), ("banked >", "read")),
         (("table", "pig", "target=9", "--where", "bank > 1"), ("bank", "did you mean banked")),
         (("table", "pig", "target=9", "--where", "open('x')"), ("no condition",)),

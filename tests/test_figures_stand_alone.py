@@ -9,6 +9,7 @@ import struct
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import links
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 import rollwise
 from rollwise.errors import UsageError
 from rollwise.game import LOSE, PASS, WIN, Game
-from rollwise.games.dice_blackjack import DiceBlackjack, Totals
+from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
@@ -35,12 +36,17 @@ OF_THREE = Pig(target=16, sides=3, players=3)
 GAMES = (Pig(target=15), SuperSix(sticks=7), Threes(dice=2), Piglet(target=3))
 
 
+class Both(NamedTuple):
+    mine: int
+    theirs: int
+
+
 @dataclass(frozen=True)
 class Steps(Game):
     """Reach ten in steps of one or two; actions without names."""
 
     def start(self):
-        return Totals(0, 0)
+        return Both(0, 0)
 
     def actions(self, s):
         yield 1
@@ -51,7 +57,7 @@ class Steps(Game):
             if s.mine + step >= 10:
                 yield 1, (WIN if s.mine + step == 10 else LOSE), s
             else:
-                yield 1, PASS, Totals(s.theirs, s.mine + step)
+                yield 1, PASS, Both(s.theirs, s.mine + step)
 
 
 @cache

@@ -16,6 +16,7 @@ from rollwise.coach.rating import policy_losses
 from rollwise.errors import PolicyError, TooManyStates, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.yatzy import Yatzy
+from rollwise.graph.layout import StateLayout
 from rollwise.simulate import simulate
 
 
@@ -167,7 +168,8 @@ def test_policies_written_as_the_messages_say():
     solution = rollwise.solve(Pig(target=5))
     graph, best = solution.graph, rollwise.evaluate(solution, "optimal").values[0]
     numbers = graph.action_label[solution.best_actions].tolist()
-    table = {s.fields: numbers[s.index] for s in graph.view}
+    layout = StateLayout.of(Pig(target=5))
+    table = {layout.state(s.fields): numbers[s.index] for s in graph.view}
     for written in (
         lambda s: table[s],
         lambda s: numbers[graph.find(s)],
