@@ -1,7 +1,7 @@
 """Turns with a pool of dice in which a rule says what is kept and what is done at last.
 
 All states of a turn lead forward, so one pass finds their values. Beside each value goes a bound of
-its error, by running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+its error, by running error analysis (Higham 2002, Accuracy and Stability of Numerical Algorithms,
 section 3.3): the errors of the numbers that go in, and every rounding. Bounds are rounded up by a
 factor for each step. Turns are also thrown, to see where play goes.
 """

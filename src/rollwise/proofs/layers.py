@@ -18,8 +18,8 @@ facts prove that every interval holds the value of its position.
 probability one; Bertsekas and Tsitsiklis, "An analysis of stochastic shortest path problems",
 Mathematics of Operations Research 16, 1991, for points.)
 
-Every rounding is counted and given away on the safe side (Higham, Accuracy and Stability of
-Numerical Algorithms, 2002, chapter 3). Assumed are IEEE 754 doubles, rounded to nearest; positive
+Every rounding is counted and given away on the safe side (Higham 2002, Accuracy and Stability of
+Numerical Algorithms, chapter 3). Assumed are IEEE 754 doubles, rounded to nearest; positive
 finite weights; fewer than 2^40 outcomes of an action; intervals on the border that hold; and that
 the layer is the game, which `rollwise check` and `rollwise.proofs.check_rules` look at.
 """
