@@ -15,6 +15,7 @@ from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
 from rollwise.graph import StateGraph
+from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Policy
 from rollwise.numbers.randomness import stream
 from rollwise.play.games import PlayTable
@@ -255,14 +256,15 @@ def test_a_told_game_is_one_that_the_rules_allow():
     moves = tell(graph, policy, seed=4)
     assert moves == tell(graph, policy, seed=4)
     state, seat, turn = game.start(), 1, 1
+    layout = StateLayout.of(game)
     for move in moves:
-        assert move.state == state._asdict()
+        assert layout.state(list(move.state.values())) == state
         assert (move.seat, move.turn) == (seat, turn)
         action = game.action_names.index(move.action)
-        followers = {tuple(t) for _, _, t in game.outcomes(state, action)}
+        followers = {t for _, _, t in game.outcomes(state, action)}
         if move.next_state is not None:
-            assert tuple(move.next_state.values()) in followers
-            state = type(state)(**move.next_state)
+            state = layout.state(list(move.next_state.values()))
+            assert state in followers
         if move.outcome == "pass":
             seat, turn = 3 - seat, turn + 1
     assert moves[-1].outcome == "win"

@@ -329,7 +329,7 @@ def solve_or_open(
     As `solve_or_load`; of a game that is too large for one graph it is the answer by layers, and
     of three players or more the equilibrium as its movers see it.
     """
-    if game.players > 2:
+    if has_many(game):
         said = {"method": how.get("method"), **(how.get("options") or {})}
         refuse(f"isn't for games of three or more players, such as {game.name}", **said)
         return equilibrium_of(game, load_from, max_states).seen
@@ -380,9 +380,15 @@ def equilibrium_of(
         return equilibrium(game, time_limit=time_limit, **how)
 
 
+def has_many(game: Game) -> bool:
+    """Whether three or more play; faulty rules may say anything of their players."""
+    seats: object = game.players
+    return isinstance(seats, int) and seats > 2
+
+
 def policies_of(game: Game, max_states: int | None, progress: Progress) -> Policies:
     """The policies of a game of any number of players, with the answer that is kept."""
-    if game.players > 2:
+    if has_many(game):
         from rollwise.many.storage import players
 
         return players(game, max_states=max_states, progress=progress.listener)
