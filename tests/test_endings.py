@@ -290,7 +290,7 @@ def test_where_nobody_can_end_play_is_worth_minus_infinity():
     assert solution.values.tolist() == [2.0, -np.inf]
     assert solution.error_bounds[1] == 0
     assert np.isfinite(solution.error_bound)
-    assert hopeless_states(solution.graph).tolist() == [False, True]
+    assert hopeless_states(solution.graph).tolist() == [False, True, False]
     assert [row.regret for row in solution.advise((0,)).actions] == [1.0, np.inf, 0.0]
     assert [row.value for row in solution.advise((1,)).actions] == [-np.inf]
     findings = check(Trap()).findings

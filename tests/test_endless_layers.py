@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from naive_layers import KINDS, EndlessIsADraw, EndlessIsLost, RandomLayers, truth_of
 
 import rollwise
-from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
 from rollwise.answer.layer_folder import MANIFEST, open_folder
 from rollwise.answer.verify_layers import verify_layers
 from rollwise.errors import EndlessPlay, SolutionFileError
@@ -227,3 +227,64 @@ class SmallStakes(Stuck):
     def outcomes(self, s, throw, action):
         yield 1, rollwise.payoff(1e-285), s
         yield 3, PASS, Rung(0, 1 - s.side)
+
+
+class Leg(NamedTuple):
+    leg: int
+    fuel: int
+
+
+@dataclass(frozen=True)
+class Detour(Game):
+    """Each move costs. Who drives into the leg before the last never ends; one can go round it."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+    detour: bool = True
+
+    def start(self):
+        return Leg(0, 2)
+
+    def progress(self, s):
+        return s.leg
+
+    def actions(self, s):
+        yield 0
+        yield 1
+        if s.leg == 1 and self.detour:
+            yield 2
+
+    def reward(self, s, action):
+        return (1.0, 1.5, 20.0)[action]
+
+    def outcomes(self, s, action):
+        if action == 2:
+            yield 1, AGAIN, Leg(3, 1)
+        elif s.leg == 2 or (action == 0 and s.fuel == 0):
+            yield 1, AGAIN, s
+        elif action == 1:
+            yield 1, AGAIN, Leg(s.leg, min(s.fuel + 1, 3))
+        elif s.leg == 3:
+            yield 1, END, s
+        else:
+            yield 2, AGAIN, Leg(s.leg + 1, s.fuel - 1)
+            yield 1, AGAIN, Leg(s.leg, s.fuel - 1)
+
+
+def test_a_layer_that_nobody_can_leave_is_avoided(tmp_path):
+    whole, layers = rollwise.solve(Detour()), rollwise.solve_by_layers(Detour(), save=tmp_path)
+    assert np.isinf(layers.values).any()
+    for s, row in enumerate(whole.graph.states.tolist()):
+        k = layers.find(row)
+        if np.isinf(whole.values[s]):
+            assert layers.values[k] == whole.values[s]
+        else:
+            off = whole.error_bounds[s] + layers.error_bounds[k]
+            assert abs(whole.values[s] - layers.values[k]) <= off
+    assert verify_layers(tmp_path, Detour()).verified
+
+
+def test_a_start_from_which_nobody_can_end_is_refused_by_layers_too():
+    for solve in (rollwise.solve, rollwise.solve_by_layers):
+        with pytest.raises(EndlessPlay, match="nobody can be sure to bring play to an end"):
+            solve(Detour(detour=False))

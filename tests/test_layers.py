@@ -474,3 +474,48 @@ def test_players_who_can_go_round_for_ever_are_no_game(least, monkeypatch):
     monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", least)
     with pytest.raises(EndlessPlay, match="go round for ever.*place=0"):
         solve_by_layers(Waiting())
+
+
+class Step(NamedTuple):
+    floor: int
+    place: int
+
+
+@dataclass(frozen=True)
+class Upwards(Game):
+    """A layer in which each position leads to the next one, as its positions are sorted."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Step(0, 0)
+
+    def throws(self, s):
+        yield 1, 1
+        yield 3, 2
+
+    def actions(self, s, throw):
+        yield 0
+
+    def reward(self, s, throw, action):
+        return float(throw)
+
+    def outcomes(self, s, throw, action):
+        if s.place < 199:
+            yield 1, AGAIN, Step(s.floor, s.place + 1)
+        elif s.floor == 0:
+            yield 1, AGAIN, Step(1, 0)
+        else:
+            yield 1, END, s
+
+    def progress(self, s):
+        return s.floor
+
+
+def test_one_sweep_solves_a_layer_that_is_sorted_well(monkeypatch):
+    """Also in several blocks of a layer that would be swept in halves if it had cycles."""
+    monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 0)
+    found = solve_by_layers(Upwards())
+    assert abs(found.value - 400 * 1.75) < 1e-11
+    assert found.error_bound < 1e-9

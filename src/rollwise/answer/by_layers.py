@@ -17,20 +17,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import NO_VALUE
+from rollwise.answer.certified import prove_settled, solve_settled
 from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, report_up_to
 from rollwise.answer.layer_folder import LayerFacts
 from rollwise.answer.proved_layers import bounds_of, is_proved, values_of
 from rollwise.builders.arrays import as_graph
 from rollwise.graph import THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import taken
-from rollwise.graph.endings import Settled, no_value
+from rollwise.graph.endings import Settled
 from rollwise.graph.lookahead import look_ahead
 from rollwise.layers import Layer, has_no_cycle, in_solving_order
 from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
+from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.proofs.bounds import certify, certify_settled
+from rollwise.proofs.bounds import certify
 from rollwise.proofs.layers import every_play_ends
 from rollwise.recursion.endless import settled
 
@@ -56,15 +57,15 @@ class _Solved(NamedTuple):
         Then the same as a graph.
     settling : Settled or None
         The graph with the worth of endless play; None where every play ends.
-    claimed : float64 or None
-        Error bounds of that graph that the method claims.
+    found : MethodResult or None
+        The answer of that graph.
     """
 
     values: Floats
     layer: Layer | None
     graph: StateGraph | None = None
     settling: Settled | None = None
-    claimed: Floats | None = None
+    found: MethodResult | None = None
 
 
 class ByLayer:
@@ -124,7 +125,8 @@ class ByLayer:
         begin, end, answers = piece.begin, piece.end, self._answers
         with self._timed("solve"):
             answers.count(begin, self._facts(piece), piece.first_rows)
-            layer, n = self._ordered(piece), end - begin
+            known, n = self._sign * answers.values_of(piece.border), end - begin
+            layer = self._ordered(piece, known)
             if layer is not piece.layer:
                 piece.layer.blocks.clear()  # which nobody reads any more
             if layer is None:
@@ -132,7 +134,6 @@ class ByLayer:
             else:
                 values = self._claimed(layer, piece, 0)
                 if values is None:
-                    known = self._sign * answers.values_of(piece.border)
                     values = values_of(layer, known, lambda: not self._bench.locked())
                 solved = _Solved(self._sign * layer.in_reading_order(values)[:n], layer)
             self._to_prove.append(solved)
@@ -156,12 +157,14 @@ class ByLayer:
             answers.prove(begin, end)
             del solved
 
-    def _ordered(self, piece: Piece) -> Layer | None:
-        """A layer as it is to be solved; None where players can stay in it for ever.
+    def _ordered(self, piece: Piece, border_values: Floats) -> Layer | None:
+        """A layer as it is to be solved; None where players can stay in it, or end up so, for ever.
 
         A large layer stays as it is, if it is soon seen that every play leaves it.
         """
         layer = piece.layer
+        if np.isinf(border_values).any():  # where nobody can be sure to end the play
+            return None
         if has_no_cycle(layer):
             return layer
         if self._layers.rules.pool is not None:
@@ -190,8 +193,7 @@ class ByLayer:
         """
         layer = solved.layer
         if layer is None:
-            assert solved.graph is not None
-            return settled_bounds(solved, border_values, border_bounds)
+            return graph_bounds(solved, border_values, border_bounds)
         values = self._sign * layer.by_place(solved.values)
         known = self._sign * border_values, border_bounds
         bounds = self._claimed(layer, piece, 1)
@@ -235,12 +237,12 @@ class ByLayer:
         )
         with self._bench:
             graph, border = layers.graph_of(begin, end)
-        settling = settled(graph)
-        known = graph if settling is None else settling.graph
-        found = strategy_iteration(known, border_values=self._answers.values_of(border))
-        claimed = None if found.upper is None else found.upper - found.values
-        values = found.values if settling is None else settling.spread(found.values)
-        return _Solved(values, None, graph, settling, claimed)
+        known = self._answers.values_of(border)
+        settling = settled(graph, border_values=known)
+        if settling is None:
+            return _Solved(strategy_iteration(graph, border_values=known).values, None, graph)
+        found = solve_settled(settling, known)
+        return _Solved(settling.spread(found.values), None, graph, settling, found)
 
     def _facts(self, piece: Piece) -> LayerFacts:
         """What is counted of a piece."""
@@ -262,25 +264,26 @@ class ByLayer:
         self.seconds[stage] += time.perf_counter() - began
 
 
-def settled_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats) -> Floats:
-    """Proved bounds of the values of a graph in which endless play has its worth.
+def graph_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats) -> Floats:
+    """Proved bounds of the values of a layer that was solved as a graph.
 
     Raises
     ------
     EndlessPlay
         Both players lose by going round for ever, and may gain by it.
     """
-    graph, settling, border = solved.graph, solved.settling, (border_values, border_bounds)
-    assert graph is not None
-    if settling is None:
-        return certify(
-            graph, solved.values, border_values=border[0], border_bounds=border[1]
-        ).bounds
-    values = settling.gather(solved.values)
-    proof = certify_settled(settling.graph, values, *border, claimed=solved.claimed)
-    if graph.endless == "lose" and not proof.bound <= NO_VALUE:
-        raise no_value(settling.graph)
-    return settling.spread(proof.bounds, 0.0)
+    if solved.settling is not None:
+        assert solved.found is not None
+        proof = prove_settled(solved.settling, solved.found, border_values, border_bounds)
+        return solved.settling.spread(proof.bounds, 0.0)
+    assert solved.graph is not None
+    certificate = certify(
+        solved.graph,
+        solved.values,
+        border_values=border_values,
+        border_bounds=border_bounds,
+    )
+    return certificate.bounds
 
 
 def held_at_once(layers: Layers) -> int:

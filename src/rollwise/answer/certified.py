@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
-from rollwise.graph.endings import no_value, settle
+from rollwise.graph.endings import Settled, no_value, settle
 from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods import DEFAULT, InOneGo, begin_method
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
 
 LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
+NO_OPTIONS: Mapping[str, Any] = {}
 NO_VALUE = 1e-6  # the error bound beyond which it may matter whose loss endless play is
 
 Progress = Callable[[str, int, int], None]
@@ -126,23 +127,53 @@ def _settle_and_certify(
     progress: Progress | None,
 ) -> CertifiedResult:
     """The same where play may be kept up for ever, one after the other."""
-    started = time.perf_counter()
-    settled = settle(graph)
-    if not settled.graph.n_states:
-        lost = MethodResult(method, settled.spread(np.empty(0)), 0)
-        return CertifiedResult(lost, Certificate(np.zeros(graph.n_states), 0.0), 0.0)
-    at_hand = {"border_values": border_values, "progress": _stage(progress, "solving")}
-    found = InOneGo(method, settled.graph, options, **at_hand).run().result()
+    started, settled = time.perf_counter(), settle(graph, border_values)
+    found = solve_settled(settled, border_values, method, options, progress)
     solved = time.perf_counter()
+    proof = prove_settled(settled, found, border_values, border_bounds, options, progress)
+    result = replace(found.spread(settled), seconds=solved - started)
+    certificate = Certificate(settled.spread(proof.bounds, 0.0), proof.residual)
+    return CertifiedResult(result, certificate, time.perf_counter() - solved)
+
+
+def solve_settled(
+    settled: Settled,
+    border_values: NDArray[np.float64] | None = None,
+    method: str = DEFAULT,
+    options: Mapping[str, Any] = NO_OPTIONS,
+    progress: Progress | None = None,
+) -> MethodResult:
+    """The values of a settled graph; of no states, where nobody can end the play anywhere."""
+    if not settled.graph.n_states:
+        return MethodResult(method, np.empty(0), 0)
+    at_hand = {"border_values": border_values, "progress": _stage(progress, "solving")}
+    return InOneGo(method, settled.graph, options, **at_hand).run().result()
+
+
+def prove_settled(
+    settled: Settled,
+    found: MethodResult,
+    border_values: NDArray[np.float64] | None = None,
+    border_bounds: NDArray[np.float64] | None = None,
+    options: Mapping[str, Any] = NO_OPTIONS,
+    progress: Progress | None = None,
+) -> Certificate:
+    """Bounds on the values of a settled graph.
+
+    Raises
+    ------
+    EndlessPlay
+        Both players lose by going round for ever, and may gain by it.
+    """
+    if not settled.graph.n_states:
+        return Certificate(np.empty(0), 0.0)
     prove = partial(certify_settled, settled.graph, found.values, border_values, border_bounds)
     if found.upper is not None:
         prove = partial(prove, claimed=found.upper - found.values)
     proof = _in_time(prove, found, options, progress)
     if settled.graph.endless == "lose" and found.converged and not proof.bound <= NO_VALUE:
         raise no_value(settled.graph)
-    result = replace(found.spread(settled), seconds=solved - started)
-    certificate = Certificate(settled.spread(proof.bounds, 0.0), proof.residual)
-    return CertifiedResult(result, certificate, time.perf_counter() - solved)
+    return proof
 
 
 def _in_time(

@@ -30,11 +30,13 @@ def values_of(layer: Layer, border_values: Floats, is_free: Callable[[], bool]) 
         Whether a core is free, besides this one.
     """
     values = sweeps.values_for(layer, border_values)
-    search = Search(layer, values, is_free=is_free)
-    if has_no_cycle(layer):
-        search.choose()
-    else:
-        search.run()
+    if not has_no_cycle(layer):
+        Search(layer, values, is_free=is_free).run()
+        return values[: layer.n]
+    choices = sweeps.choices_for(layer)
+    for (place, block), choice in reversed(list(zip(layer.blocks, choices, strict=True))):
+        known = layer.tables, values, sweeps.NO_ERRORS
+        sweeps.choose(place, 0, len(block.throws), block, *known, choice)
     return values[: layer.n]
 
 

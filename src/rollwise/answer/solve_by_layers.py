@@ -38,10 +38,11 @@ from rollwise.answer.layer_folder import (
 from rollwise.answer.layered_solution import LayeredSolution, of_facts, open_layers
 from rollwise.builders import limits
 from rollwise.builders.arrays import action_names
-from rollwise.errors import TooManyStates, UsageError, spelled
+from rollwise.errors import EndlessPlay, TooManyStates, UsageError, spelled
 from rollwise.faults import shown
 from rollwise.game import Game, require_game
 from rollwise.graph import title_of
+from rollwise.graph.endings import NO_END
 from rollwise.machine import memory_limits
 from rollwise.numbers.printed import how_many
 
@@ -122,6 +123,8 @@ def solve_by_layers(
         work.run()
     finally:
         answers.close()
+    if np.isinf(answers.values_of(np.array([layers.start]))[0]):
+        raise EndlessPlay(f"{title_of(game.name, game.parameters)}: {NO_END}")
     return _kept(game, layers, answers, keep, seconds | work.seconds)
 
 

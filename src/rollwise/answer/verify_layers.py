@@ -259,7 +259,8 @@ class _Run:
         if not len(states):
             return
         (values, bounds, actions), (values_again, bounds_again, actions_again) = known, again
-        apart = np.abs(values - values_again)
+        with np.errstate(invalid="ignore"):  # where nobody can be sure to end the play
+            apart = np.where(values == values_again, 0.0, np.abs(values - values_again))
         rounded = np.nextafter(np.nextafter(apart, np.inf) + bounds_again, np.inf)
         proved = np.where(apart == 0, bounds_again, rounded)
         self.difference = max(self.difference, float(apart.max()))

@@ -26,7 +26,7 @@ from rollwise.builders.workbench import Workbench
 from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
-from rollwise.layers import Layer, has_no_cycle
+from rollwise.layers import Layer
 from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import on_both_cores
 from rollwise.machine.switches import jit_disabled
@@ -329,7 +329,7 @@ class Layers:
     def _leads_on(self, piece: Piece, layer: int) -> bool:
         """Whether all positions of a piece lead to later layers."""
         later = self.indptr[layer + 1]
-        return has_no_cycle(piece.layer) and not np.any(piece.border < later)
+        return piece.layer.is_left_at_once and not np.any(piece.border < later)
 
 
 def _end(bench: Workbench, n: int) -> None:

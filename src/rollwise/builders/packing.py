@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rollwise.builders.arrays import Arrays, lotteries_of, whole
 from rollwise.graph import sign_of
 from rollwise.graph.lotteries import Lotteries
-from rollwise.kernels.chances import UNIT, are_whole, scale
+from rollwise.kernels.chances import UNIT, are_whole, keeps_small_numbers, scale
 from rollwise.layers import Block, Layer, Pool, Tables, block_of
 from rollwise.layers.layer import NO_POOL
 
@@ -100,7 +100,9 @@ def _weights(lotteries: Lotteries) -> tuple[Lotteries, Any, Any, Any]:
     are_exact = are_whole(lotteries)
     total = np.add.reduceat(lotteries.weight if are_exact else weight, begin).astype(np.float64)
     fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
+    keeps: Any = keeps_small_numbers
     sound = normal & np.isfinite(lotteries.reward) & np.logical_and.reduceat(fit, begin)
+    sound &= bool(keeps(1.0))
     steps = sizes + 5 if are_exact else 2 * sizes + 9
     error: NDArray[np.float64] = np.where(sound, steps * (1.0 + 1e-12) * UNIT, np.inf)
     return lotteries, weight, total, error

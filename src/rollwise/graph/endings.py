@@ -181,15 +181,25 @@ def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask
     return found
 
 
-def hopeless_states(graph: StateGraph) -> Mask:
-    """The states from which nobody can be sure to end the play: (n_states,) bool."""
+def hopeless_states(graph: StateGraph, border: Mask | None = None) -> Mask:
+    """Where nobody can be sure to end the play: (n_states + n_border + 1,) bool.
+
+    The last place, index -1, stands for the end of the game.
+
+    Parameters
+    ----------
+    border : (n_border,) bool, optional
+        Which states of the border are hopeless; none unless given.
+    """
     hopeless = np.zeros(graph.n_states + graph.n_border + 1, np.bool_)
     n = graph.n_states
+    if border is not None:
+        hopeless[n:-1] = border
     while True:
         risky = np.logical_or.reduceat(hopeless[graph.outcome_state], graph.outcome_indptr[:-1])
         lost = ways_out(graph, ~risky) < 0
         if np.array_equal(lost, hopeless[:n]):
-            return lost
+            return hopeless
         hopeless[:n] = lost
 
 
@@ -202,6 +212,8 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
     """
     n_components = len(found)
     free = np.ones(n_components, np.bool_)
+    if not n_components:
+        return free
     actions = np.flatnonzero(found.stays)
     counts = np.diff(graph.outcome_indptr)[actions]
     edges = np.repeat(graph.outcome_indptr[actions] - (np.cumsum(counts) - counts), counts)
@@ -269,13 +281,15 @@ class Settled:
         return taken
 
 
-def settle(graph: StateGraph) -> Settled:
+def settle(graph: StateGraph, border_values: NDArray[np.float64] | None = None) -> Settled:
     """Give endless play its worth.
 
     Parameters
     ----------
     graph : StateGraph
         In which players can go round for ever.
+    border_values : (n_border,) float64, optional
+        Infinite where nobody can be sure to end the play.
 
     Returns
     -------
@@ -302,11 +316,10 @@ def settle(graph: StateGraph) -> Settled:
             "Rules that always end have no such loop; take the action away there, let it cost "
             "something, or count the turns in the state"
         )
-    lost = hopeless_states(graph)
-    kept = ~lost
+    lost = hopeless_states(graph, None if border_values is None else np.isinf(border_values))
+    kept = ~lost[: graph.n_states]
     place = np.where(kept, np.cumsum(kept) - 1, -1)
-    risky = np.append(lost, np.zeros(graph.n_border + 1, np.bool_))[graph.outcome_state]
-    risky = np.logical_or.reduceat(risky, graph.outcome_indptr[:-1])
+    risky = np.logical_or.reduceat(lost[graph.outcome_state], graph.outcome_indptr[:-1])
     action = np.flatnonzero(~risky & kept[graph.action_state])
     smaller = regroup(graph, place, action, place[graph.action_state[action]])
     return Settled(smaller, place, action, -np.inf * sign_of(graph.objective))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of, has_no_cycle
-from rollwise.layers.order import in_solving_order, joined
+from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of
+from rollwise.layers.order import has_no_cycle, in_solving_order, joined
 
 __all__ = [
     "Block",

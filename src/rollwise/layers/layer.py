@@ -143,6 +143,11 @@ class Layer:
         """Bytes of the blocks."""
         return sum(array.nbytes for _, block in self.blocks for array in block)
 
+    @property
+    def is_left_at_once(self) -> bool:
+        """Whether every outcome ends the game or leads to the border."""
+        return all(int(block.target.min(initial=self.n)) >= self.n for _, block in self.blocks)
+
     def in_reading_order(self, found: Floats) -> Floats:
         """Numbers of the positions, as the rules were read: (n,)."""
         found = found[: self.n]
@@ -180,10 +185,3 @@ def block_of(
         lottery.astype(kind),
         target.astype(np.uint32),
     )
-
-
-def has_no_cycle(layer: Layer) -> bool:
-    """Whether a sweep meets all targets of a position before the position."""
-    if layer.parts is not None:
-        return not layer.parts.n_feedback.any()
-    return all(int(block.target.min(initial=layer.n)) >= layer.n for _, block in layer.blocks)

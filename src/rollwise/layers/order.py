@@ -121,3 +121,28 @@ def joined(layer: Layer) -> Layer:
     parts = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
     throws, count, lottery, target = parts
     return replace(layer, blocks=[(0, block_of(first, throws, count, lottery, target))])
+
+
+def has_no_cycle(layer: Layer) -> bool:
+    """Whether a sweep meets all targets of a position before the position."""
+    return all(leads_on(place, layer.n, block) for place, block in layer.blocks)
+
+
+@kernel
+def leads_on(place, n, block):
+    """Whether no position of a block leads to itself, or to a position of a lower place.
+
+    Parameters
+    ----------
+    place : int
+        That of the first position of the block.
+    n : int
+        Positions of the layer.
+    """
+    first, target = block.first, block.target
+    for i in range(index(block.throws.shape[0])):
+        for o in range(index(first[i, 2]), index(first[i + ONE, 2])):
+            to = index(target[o])
+            if to < index(n) and to <= index(place) + i:
+                return False
+    return True

@@ -19,9 +19,11 @@ probability one; Bertsekas and Tsitsiklis, "An analysis of stochastic shortest p
 Mathematics of Operations Research 16, 1991, for points.)
 
 Every rounding is counted and given away on the safe side (Higham 2002, Accuracy and Stability of
-Numerical Algorithms, chapter 3). Assumed are IEEE 754 doubles, rounded to nearest; positive
-finite weights; fewer than 2^40 outcomes of an action; intervals on the border that hold; and that
-the layer is the game, which `rollwise check` and `rollwise.proofs.check_rules` look at.
+Numerical Algorithms, chapter 3). Assumed are IEEE 754 doubles, rounded to nearest; positive finite
+weights; fewer than 2^40 outcomes of an action; intervals on the border that hold; and that the
+layer is the game, which `rollwise check` and `rollwise.proofs.check_rules` look at. A game whose
+weights break these assumptions has no proved bounds (`rollwise.builders.packing`). Where bounds are
+replaced and not checked, `rollwise.layers.has_no_cycle` is trusted too.
 """
 
 from __future__ import annotations

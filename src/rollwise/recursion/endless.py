@@ -77,15 +77,27 @@ def require_ending(graph: StateGraph, arranged: Recursion | None = None) -> None
         )
 
 
-def settled(graph: StateGraph, arranged: Recursion | None = None) -> Settled | None:
+def settled(
+    graph: StateGraph,
+    arranged: Recursion | None = None,
+    border_values: NDArray[np.float64] | None = None,
+) -> Settled | None:
     """The graph with the worth of endless play; None where play can't be endless.
+
+    Parameters
+    ----------
+    border_values : (n_border,) float64, optional
+        Infinite where nobody can be sure to end the play.
 
     Raises
     ------
     EndlessPlay
         Endless play has no worth.
     """
-    return settle(graph) if len(endless_states(graph, arranged)) else None
+    may_be_endless = border_values is not None and bool(np.isinf(border_values).any())
+    if may_be_endless or len(endless_states(graph, arranged)):
+        return settle(graph, border_values)
+    return None
 
 
 def require_settled(graph: StateGraph, method: str) -> bool:

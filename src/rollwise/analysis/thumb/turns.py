@@ -27,7 +27,6 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph
 from rollwise.kernels.turn_rules import Chances, Says, follow_turns, most_kept, throw_turns
-from rollwise.layers import has_no_cycle
 from rollwise.methods.result import Status
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Form, Preference, Rule
@@ -391,7 +390,7 @@ def worth_by_layers(
     bounds = [np.zeros(n) for _ in rules_of_thumb]
     with ThreadPoolExecutor(CORES) as threads:
         for piece in layers.last_first(keep_arrays=True):
-            if not has_no_cycle(piece.layer):
+            if not piece.layer.is_left_at_once:
                 raise UsageError(f"{game.name}: a turn can lead back to positions of its layer")
             begin, end, arrays = piece.begin, piece.end, piece.arrays
             assert arrays is not None
