@@ -11,7 +11,7 @@ import rollwise
 from rollwise import WIN, Game, boards
 from rollwise.errors import RulesError
 from rollwise.games.bear_off import TwoSidedBearOff
-from rollwise.games.cant_stop import Board, Boards, CantStop, CantStopForTwo
+from rollwise.games.cant_stop import Boards, CantStop, CantStopForTwo
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import Race, RoyalUr
 from rollwise.games.shut_the_box import Box, ShutTheBox
@@ -42,7 +42,7 @@ from rollwise.page.document import document
                 *(f"[ ] {name}" for name in ("threes", "fours", "fives", "sixes")),
             ],
         ),
-        (CantStop(sides=2), Board((1, 1, 0), (0, 1, 0)), ["2 #", "3 #o.", "4 ."]),
+        (CantStop(sides=2), Boards((1, 1, 0), (), (0, 1, 0)), ["2 #", "3 #o.", "4 ."]),
         (
             CantStopForTwo(sides=2),
             Boards((0, 1, 0), (1, 2, 0), (0, 1, 0)),

@@ -91,7 +91,7 @@ def test_super_six_by_value_iteration(small):
             if s.lid == 3 and max(options, key=lambda m: worth(m, values)).label == STOP
         }
         assert bool(stops) == (sticks == turn)
-    assert all("/".join(map(str, s[:3])) in page for s in stops)
+    assert all(f"{s.lid}/{s.mine}/{s.others[0]}" in page for s in stops)
 
 
 @pytest.mark.slow

@@ -693,7 +693,6 @@ def test_layers_without_throws_have_the_same_lengths():
 
 
 def test_what_is_refused():
-    assert "one player or two" in refusal("length", "pig", "players=3", "target=3")
     assert "no policy" in refusal("length", "pig", "target=8", "--policy", "nobody")
     assert "pool of dice" in refusal("length", "yahtzee", "boxes=2", "--by-layer")
     follows = refusal("length", "royal-ur", "--by-layer", "--policy", "random")
