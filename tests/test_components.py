@@ -59,31 +59,12 @@ def assert_right(order, indptr, successors):
 
 @given(digraphs())
 def test_components_are_those_of_reachability(table):
-    found = Components.to_be_found(*arrays_of(table))
-    n = len(table)
-    assert found.find(n) == len(found)
-    assert found.position[found.order].tolist() == list(range(n))
+    actions, outcomes, target = arrays_of(table)
+    found = Components.of(outcomes[actions], target)
+    assert found.position[found.order].tolist() == list(range(len(table)))
     assert found.order.dtype == np.int32
     assert found.indptr.dtype == np.int64
     assert_right(found.order, found.indptr, successors_of(table))
-
-
-@given(digraphs(), st.lists(st.integers(1, 12)))
-def test_components_by_and_by(table, stops):
-    """As far as they are found, they are those found in one go."""
-    n = len(table)
-    whole = Components.to_be_found(*arrays_of(table))
-    whole.find(n)
-    by_and_by = Components.to_be_found(*arrays_of(table))
-    assert len(by_and_by) == 0
-    for stop in [*sorted(stops), n]:
-        count = by_and_by.find(min(stop, n))
-        assert whole.indptr[count] >= min(stop, n) > whole.indptr[count - 1]
-        ready = int(by_and_by.indptr[-1])
-        assert by_and_by.indptr.tolist() == whole.indptr[: len(by_and_by) + 1].tolist()
-        assert by_and_by.order[:ready].tolist() == whole.order[:ready].tolist()
-        assert by_and_by.position[whole.order[:ready]].tolist() == list(range(ready))
-        assert (by_and_by.position[whole.order[ready:]] < 0).all()
 
 
 def test_a_real_game():

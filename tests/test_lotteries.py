@@ -19,7 +19,7 @@ from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, FACTS, SPELLED_OUT, StateGraph
 from rollwise.kernels.lotteries import mixed
-from rollwise.recursion.order import Recursion
+from rollwise.layers import layer_of_graph
 
 pytestmark = pytest.mark.kernels
 
@@ -159,25 +159,30 @@ def test_spelled_out_only_when_asked_for():
 
 
 @given(ending_graphs(n_border=2))
-def test_solving_order_is_only_another_order(graph):
-    """`arrange` moves states and leaves out what ends the game, and does nothing else."""
-    arranged, order = Recursion.of_values(graph).arranged, graph.components.order
+def test_a_layer_in_solving_order_is_the_same_graph(graph):
+    """Solving order moves positions, and endings have places of their own; nothing else changes."""
+    layer = layer_of_graph(graph)
+    (_, block), tables, first = layer.blocks[0], layer.tables, layer.first_outcomes()
     sign = -1 if graph.objective == "minimize" else 1
     moves = naive.moves_of_graph(graph)
-    position = {int(s): i for i, s in enumerate(order)}
-    for i, s in enumerate(order.tolist()):
-        first, last = arranged.action_indptr[i : i + 2].tolist()
-        assert last - first == len(moves[s])
-        for a, move in zip(range(first, last), moves[s], strict=True):
-            c = int(arranged.lottery_indptr[arranged.lottery[a]])
+    order = [*layer.order.tolist(), *range(graph.n_states, graph.n_states + graph.n_border)]
+    for i in range(layer.n):
+        begin, end = block.first[i : i + 2, 1].tolist()
+        assert end - begin == len(moves[order[i]])
+        for a, move in zip(range(begin, end), moves[order[i]], strict=True):
+            number = int(block.lottery[a])
             together: dict[int, float] = {}
-            for k in range(*arranged.outcome_indptr[a : a + 2].tolist()):
-                t = int(arranged.target[k])
-                together[t] = together.get(t, 0.0) + arranged.coefficient[c]
-                c += 1
-            expected = {position.get(t, t): float(x) for t, x in move.coefficients.items()}
+            constant, o = float(tables.reward[number]), int(first[a])
+            for c in tables.coefficient[slice(*tables.indptr[number : number + 2])].tolist():
+                t = int(block.target[o])
+                o += 1
+                if t < len(order):
+                    together[order[t]] = together.get(order[t], 0.0) + c
+                else:
+                    constant += c * layer.endings[t - len(order)]
+            expected = {t: float(x) for t, x in move.coefficients.items()}
             assert together == pytest.approx(expected, abs=1e-15)
-            assert arranged.constant[a] == pytest.approx(sign * float(move.constant), abs=1e-15)
+            assert constant == pytest.approx(sign * float(move.constant), abs=1e-15)
 
 
 @given(

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from naive_layers import KINDS, RandomLayers, truth_of
 
 from rollwise import build
-from rollwise.answer.proved_layers import bounds_of, is_proved, values_of
 from rollwise.builders.arrays import as_arrays
 from rollwise.builders.packing import block_from, layer_of
 from rollwise.builders.rules import Rules
@@ -21,6 +20,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.layers import has_no_cycle, in_solving_order
+from rollwise.proofs.certified_layers import bounds_of, is_proved, values_of
 from rollwise.proofs.layers import every_play_ends, intervals
 
 pytestmark = pytest.mark.kernels
@@ -37,7 +37,7 @@ def whole(game):
 
 def answer(layer):
     values = values_of(layer, NOTHING, lambda: True)
-    return values, bounds_of(layer, values, NOTHING, NOTHING, lambda: True)
+    return values, bounds_of(layer, values, NOTHING, NOTHING).bounds
 
 
 def are_true(values, bounds, truth):
@@ -111,8 +111,8 @@ def test_a_game_without_cycles_is_seen_to_have_none():
 def test_intervals_are_rounded_on_the_safe_side(pairs):
     values, bounds = np.array(pairs).T
     inner, outer = np.empty((2, len(pairs), 2))
-    intervals(values, bounds, inner, known=False)
-    intervals(values, bounds, outer, known=True)
+    intervals(values, bounds, False, inner)
+    intervals(values, bounds, True, outer)
     for (value, bound), (low, high), (lower, higher) in zip(pairs, inner, outer, strict=True):
         least, most = Fraction(value) - Fraction(bound), Fraction(value) + Fraction(bound)
         assert Fraction(lower) <= least <= Fraction(low)

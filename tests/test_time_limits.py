@@ -45,12 +45,12 @@ def test_a_library_that_looks_at_no_clock_is_left(method, library, monkeypatch):
 
 
 def test_a_certificate_that_takes_too_long_is_left(monkeypatch):
-    def slow(bounding, in_order, values, progress):
+    def slow(*answer, progress):
         for part in range(100):
             time.sleep(0.1)
             progress(part, 100)
 
-    monkeypatch.setattr("rollwise.answer.certified.Bounding.certified", slow)
+    monkeypatch.setattr("rollwise.answer.certified.certify_ending", slow)
     started = time.monotonic()
     solution = solve(Pig(target=5), method="value-iteration", options={"time_limit": 0.5})
     assert time.monotonic() - started < 8

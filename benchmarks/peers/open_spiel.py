@@ -35,7 +35,6 @@ def start(problem: Problem, way: str) -> Callable[[], Answer]:
     from open_spiel.python.algorithms import get_all_states, value_iteration
 
     work = problem.work
-    sys.setrecursionlimit(10**7)  # it looks for states by recursion
     if work.game == "pig":
         target = work.parameters["target"]
         name = f"pig(players=2,winscore={target},horizon=1000000)"
@@ -57,9 +56,14 @@ def start(problem: Problem, way: str) -> Callable[[], Answer]:
             return states
 
         get_all_states.get_all_states = timed
+        deepest = sys.getrecursionlimit()
+        sys.setrecursionlimit(10**7)  # it looks for states by recursion
         started = clock()
-        game = pyspiel.load_game(name)
-        values = value_iteration.value_iteration(game, -1, STOP, cyclic_game=True)
+        try:
+            game = pyspiel.load_game(name)
+            values = value_iteration.value_iteration(game, -1, STOP, cyclic_game=True)
+        finally:
+            sys.setrecursionlimit(deepest)
         took = clock() - started
         return Answer(
             {"build": found_in, "solve": took - found_in},

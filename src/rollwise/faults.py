@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import traceback
+from functools import cache
 from operator import index
 from pathlib import Path
 from types import GeneratorType
@@ -119,6 +120,7 @@ def too_deep(tree: ast.AST) -> bool:
     return bool(level)
 
 
+@cache
 def is_users(file: str) -> bool:
     """Whether a file is not of this package (its rule sheets are), nor made up by Python.
 

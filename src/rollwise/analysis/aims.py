@@ -16,7 +16,7 @@ from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import are_best, first_of_each_state, keep_bounds
 from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy, Ties, ties_in_play
-from rollwise.recursion.order import Arranging
+from rollwise.layers import Layer, layer_of_graph
 
 Reals = NDArray[np.float64]
 
@@ -48,8 +48,8 @@ class Aims:
         self.scored = scored
 
     @cached_property
-    def _arranged(self) -> Arranging:
-        return Arranging(self.scored.graph)
+    def _layer(self) -> Layer:
+        return layer_of_graph(self.scored.graph)
 
     @cached_property
     def _points(self) -> Ints:
@@ -70,7 +70,7 @@ class Aims:
             graph,
             border_values=payoffs,
             border_bounds=payoff_bounds,
-            arranged=self._arranged,
+            layer=self._layer,
         )
         ahead = look_ahead(graph, found.values, certificate.bounds, payoffs, payoff_bounds)
         best = are_best(graph, ahead)

@@ -36,7 +36,7 @@ from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.many.equilibrium import equilibrium_on
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import how_many
-from rollwise.recursion.endless import endless_states
+from rollwise.proofs.endless_play import endless_states
 from rollwise.words import word_faults
 
 # Interpreting this many states takes some seconds.

@@ -32,7 +32,7 @@ from rollwise.graph.policies import Policy
 from rollwise.graph.view import Action
 from rollwise.kernels import by_score as kernels
 from rollwise.machine.memory_limits import memory_of_machine
-from rollwise.recursion.endless import endless_states, require_ending
+from rollwise.proofs.endless_play import endless_states, require_ending
 
 MOST_SWEEPS = 100_000
 MOST_PLACES = 400_000_000

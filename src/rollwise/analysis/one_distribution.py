@@ -28,7 +28,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, outcomes_of, spans
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.kernels import by_score as kernels
-from rollwise.recursion.endless import require_ending
+from rollwise.proofs.endless_play import require_ending
 
 BATCH = 4_000_000  # probabilities that are worked out before rows are dropped
 LONG = 20_000_000  # places of all rows together, from which on only numbers that can come are kept

@@ -28,7 +28,7 @@ from rollwise.learn.learner import METHODS, Learner
 from rollwise.learn.rule import check_explore
 from rollwise.many.learning import LearnedSeats, learn_seats
 from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
-from rollwise.recursion.endless import require_ending
+from rollwise.proofs.endless_play import require_ending
 
 FEWEST, MOST_REPLICATES = 2, 100_000
 SEEN, START, ERROR = "states_seen", "start", "weighted_error"

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import prove_settled, solve_settled
 from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, report_up_to
 from rollwise.answer.layer_folder import LayerFacts
-from rollwise.answer.proved_layers import bounds_of, is_proved, values_of
 from rollwise.builders.arrays import as_graph
 from rollwise.graph import THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import taken
@@ -32,8 +31,9 @@ from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.bounds import certify
+from rollwise.proofs.certified_layers import bounds_of, is_proved, values_of
+from rollwise.proofs.endless_play import settled
 from rollwise.proofs.layers import every_play_ends
-from rollwise.recursion.endless import settled
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, Piece
@@ -198,7 +198,8 @@ class ByLayer:
         known = self._sign * border_values, border_bounds
         bounds = self._claimed(layer, piece, 1)
         if bounds is None or not is_proved(layer, values, bounds, *known):
-            bounds = bounds_of(layer, values, *known, lambda: not self._bench.locked())
+            proved = bounds_of(layer, values, *known, lambda: not self._bench.locked())
+            bounds = None if proved is None else proved.bounds
         return None if bounds is None else layer.in_reading_order(bounds)
 
     def _actions(

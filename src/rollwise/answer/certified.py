@@ -1,9 +1,7 @@
-"""Solving a graph and certifying the answer: order, endings, method, proof.
+"""Solving a graph and certifying the answer: order, method, bounds, proof.
 
-Strategy iteration goes on component by component, and so do the rest: a component can be
-arranged as soon as it is found, solved as soon as it is arranged, and its error bounds are
-found as soon as its values are. So pieces of the graph go through these stages on two cores.
-Other methods solve the graph in one go. The bounds are proved at the end.
+The default method and the bounds work on the graph as a layer in solving order. Bounds are found
+behind the values, on the second core. Other methods solve the graph as it is.
 """
 
 from __future__ import annotations
@@ -17,15 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph import StateGraph
+from rollwise.engine.bounds import BoundsSearch
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import Settled, no_value, settle
+from rollwise.layers import Layer, layer_of_graph
 from rollwise.machine.deadlines import Clock, OutOfTime
-from rollwise.machine.pipeline import Source, Stage, pipeline
-from rollwise.methods import DEFAULT, InOneGo, begin_method
+from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
-from rollwise.proofs.bounds import Bounding, Certificate, certify_settled
-from rollwise.recursion.endless import Endings, PlayMayNotEnd
-from rollwise.recursion.order import Arranging
+from rollwise.methods.strategy_iteration import result_of
+from rollwise.proofs.bounds import Certificate, certify_ending, certify_settled
+from rollwise.proofs.certified_layers import solved as solved_layer
+from rollwise.proofs.layers import every_play_ends
 
 if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
@@ -60,7 +60,7 @@ def solve_and_certify(
     *,
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
-    arranged: Arranging | None = None,
+    layer: Layer | None = None,
     method: str = DEFAULT,
     options: Mapping[str, Any] | None = None,
     larger: Callable[[int], Larger] | None = None,
@@ -72,8 +72,8 @@ def solve_and_certify(
     ----------
     border_values, border_bounds : (n_border,) float64, optional
         Values on the border of the graph and how far they can be off.
-    arranged : Arranging, optional
-        The graph in solving order, to be used again; it is written as far as it isn't yet.
+    layer : Layer, optional
+        The graph in solving order, to be used again.
     method, options
         One of `rollwise.methods.METHODS`, and its keyword arguments.
     larger : callable, optional
@@ -87,35 +87,26 @@ def solve_and_certify(
         The players can go round for ever.
     """
     started, options = time.perf_counter(), options or {}
-    order = Arranging(graph) if arranged is None else arranged
-    endings = Endings(graph, order)
-    at_hand: dict[str, Any] = {
-        "border_values": border_values,
-        "larger": larger,
-        "progress": _stage(progress, "solving"),
-    }
-    solver = begin_method(method, graph, options, arranged=order, **at_hand)
-    proof = Bounding(graph, order, border_values, border_bounds)
-    stages: list[Stage[int]] = [
-        Stage(order.write, first=1, second=2),
-        Stage(endings.check, first=2, second=3),
-        Stage(solver.run, first=0),  # on the first core alone, which hears Ctrl-C
-    ]
-    if isinstance(solver, InOneGo):
-        pieces, on_two_cores = iter((len(graph.components),)), False
+    layer = layer_of_graph(graph) if layer is None else layer
+    border = border_values, border_bounds
+    if not every_play_ends(layer, np.inf):
+        return _settle_and_certify(graph, *border, method, options, progress)
+    solving = _stage(progress, "solving")
+    begun: BoundsSearch | None = None
+    if method == DEFAULT and not options:
+        n, sign, nothing = graph.n_states, sign_of(graph.objective), np.zeros(graph.n_border)
+        known = (nothing if given is None else given for given in border)
+        told = None if solving is None else lambda done: solving(done, n)
+        search, begun = solved_layer(layer, sign * next(known), next(known), told)
+        found = result_of(graph, search)
     else:
-        pieces, on_two_cores = order.pieces(), order.piece < graph.n_states
-        stages.append(Stage(partial(proof.extend, solver.in_order), first=3, second=1))
-    try:
-        pipeline(Source(pieces, second=0), stages, on_two_cores=on_two_cores)
-    except PlayMayNotEnd:
-        return _settle_and_certify(graph, border_values, border_bounds, method, options, progress)
-    found, solved = solver.result(), time.perf_counter()
-    values = found.values
-    in_order = proof.in_order(values) if isinstance(solver, InOneGo) else solver.in_order
-    certificate = _in_time(partial(proof.certified, in_order, values), found, options, progress)
-    found = replace(found, seconds=solved - started)
-    return CertifiedResult(found, certificate, time.perf_counter() - solved)
+        at_hand = {"border_values": border_values, "larger": larger, "progress": solving}
+        found = run_method(graph, method, **known_options(method, at_hand), **options)
+    ended = time.perf_counter()
+    prove = partial(certify_ending, graph, layer, found.values, *border, begun=begun)
+    certificate = _in_time(prove, found, options, progress)
+    found = replace(found, seconds=ended - started)
+    return CertifiedResult(found, certificate, time.perf_counter() - ended)
 
 
 def _settle_and_certify(
@@ -147,7 +138,7 @@ def solve_settled(
     if not settled.graph.n_states:
         return MethodResult(method, np.empty(0), 0)
     at_hand = {"border_values": border_values, "progress": _stage(progress, "solving")}
-    return InOneGo(method, settled.graph, options, **at_hand).run().result()
+    return run_method(settled.graph, method, **known_options(method, at_hand), **options)
 
 
 def prove_settled(

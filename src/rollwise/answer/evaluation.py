@@ -35,7 +35,7 @@ from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
-from rollwise.recursion.endless import settled
+from rollwise.proofs.endless_play import settled
 
 METHODS = ("exact", "iterative")
 THETA = 1e-10

@@ -17,20 +17,20 @@ from rollwise.machine.garbage import seldom_collected
 
 def nothing_compiled() -> bool:
     """Whether no kernel was ever compiled on this machine, so that the first will be now."""
-    from rollwise.kernels.recursion import sweep
+    from rollwise.engine.components import solve_components
     from rollwise.machine.kernel_cache import is_compiled
 
-    some: Any = sweep
+    some: Any = solve_components
     return not is_compiled(some.compiled)
 
 
 def compile_beside() -> None:
     """On the first use on a machine, compile in a second process what solves."""
-    from rollwise.kernels.recursion import sweep
+    from rollwise.engine.components import solve_components
     from rollwise.machine import second_process
     from rollwise.machine.kernel_cache import is_kept
 
-    some: Any = sweep
+    some: Any = solve_components
     two_cores = (os.cpu_count() or 1) > 1
     if switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(some.compiled):
         second_process.begin(__name__)
@@ -38,19 +38,16 @@ def compile_beside() -> None:
 
 def compile_what_solves() -> None:
     """What the second process does."""
+    from rollwise.answer.certified import solve_and_certify
     from rollwise.builders import build
     from rollwise.games.pig import Piglet, TwoDicePig
     from rollwise.kernels.jit import compile_all
     from rollwise.methods import run_method
-    from rollwise.proofs.bounds import Bounding
-    from rollwise.recursion.order import Recursion
 
     compile_all()
-    graph = build(Piglet(2), mode="interpreted")
-    values = run_method(graph, "strategy-iteration").values
+    run_method(build(Piglet(2), mode="interpreted"), "strategy-iteration")
     print("ready", flush=True)
-    Bounding(graph, Recursion.of_values(graph)).check(values, abs(values))
-    run_method(build(TwoDicePig(10), mode="interpreted"), "strategy-iteration")
+    solve_and_certify(build(TwoDicePig(10), mode="interpreted"))
 
 
 if __name__ == "__main__":

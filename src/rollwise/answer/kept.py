@@ -394,9 +394,7 @@ def graph_of(found: dict[str, Any], game: Game) -> StateGraph:
     if found["names_hash"] == _names_hash(graph):
         vars(graph)["content_hash"] = found["content_hash"]  # found when the graph was kept
     if COMPONENTS[0] in found:
-        vars(graph)["components_so_far"] = Components.of_order(
-            *(found[name] for name in COMPONENTS)
-        )
+        vars(graph)["components"] = Components.of_order(*(found[name] for name in COMPONENTS))
     return graph
 
 
@@ -469,7 +467,7 @@ def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[
     if graph.throws is not None:
         arrays["throws"] = graph.throws
     arrays |= {f"lotteries.{name}": array for name, array in graph.lotteries._asdict().items()}
-    if graph.components_so_far.all_found:
+    if "components" in vars(graph):
         components = graph.components
         arrays |= dict(zip(COMPONENTS, (components.order, components.indptr), strict=True))
     facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}

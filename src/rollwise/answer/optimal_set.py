@@ -46,8 +46,8 @@ from rollwise.graph.choices import (
 from rollwise.graph.endings import describe, regroup, staying_actions
 from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy, reached_by
-from rollwise.recursion.endless import endless_states
-from rollwise.recursion.order import Arranging
+from rollwise.layers import Layer, layer_of_graph
+from rollwise.proofs.endless_play import endless_states
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -224,15 +224,15 @@ class OptimalSet:
             n = len(self.scores)
             border = np.zeros(n) if amounts.scores is None else sign * amounts.scores
         if amounts.actions is None and amounts.endings is None:
-            graph, arranged = self._uncounted
+            graph, layer = self._uncounted
         else:
             graph = self._counting(sign, amounts.actions, amounts.endings)
-            arranged = Arranging(graph)
+            layer = layer_of_graph(graph)
         solved, certificate, _ = solve_and_certify(
             graph,
             border_values=border,
             border_bounds=amounts.score_bounds,
-            arranged=arranged,
+            layer=layer,
         )
         # adding 0 takes the sign off a zero
         found = Certified(0.0 + sign * float(solved.values[0]), float(certificate.bounds[0]))
@@ -271,10 +271,10 @@ class OptimalSet:
         return int(has_ties(self.graph, np.ones(self.graph.n_actions, np.bool_)).sum())
 
     @cached_property
-    def _uncounted(self) -> tuple[StateGraph, Arranging]:
+    def _uncounted(self) -> tuple[StateGraph, Layer]:
         """The graph in which nothing counts but the border, in solving order."""
         graph = self._counting(1.0, None, None)
-        return graph, Arranging(graph)
+        return graph, layer_of_graph(graph)
 
     def _counting(self, sign: float, actions: Reals | None, endings: Reals | None) -> StateGraph:
         """The graph as one for a single chooser, who wants as much as can be."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rollwise.builders.arrays import Arrays, lotteries_of, whole
 from rollwise.graph import sign_of
-from rollwise.graph.lotteries import Lotteries
-from rollwise.kernels.chances import UNIT, are_whole, keeps_small_numbers, scale
-from rollwise.layers import Block, Layer, Pool, Tables, block_of
+from rollwise.layers import Block, Layer, Pool, block_of
 from rollwise.layers.layer import NO_POOL
+from rollwise.layers.tables import endings_of, tables_of
 
 if TYPE_CHECKING:
     from rollwise import dice
@@ -49,63 +47,16 @@ def layer_of(
         With the lotteries and lists of throws of all blocks.
     """
     lotteries, sign = lotteries_of(arrays), float(sign_of(rules.game.objective))
-    payoffs = sign * lotteries.payoff
-    endings, ending = np.unique(payoffs[lotteries.over], return_inverse=True)
-    place = np.zeros(len(payoffs), np.int64)
-    place[lotteries.over] = n + n_border + ending.reshape(-1)
-    first_ending = LAST - len(payoffs) + 1
+    endings, place = endings_of(lotteries, sign, n + n_border)
+    first_ending = LAST - len(place) + 1
     for _, block in blocks:
         over = np.flatnonzero(block.target >= first_ending)
         block.target[over] = place[LAST - block.target[over].astype(np.int64)]
-    return Layer(list(blocks), tables_of(rules, arrays, sign), n, n_border, endings)
-
-
-def tables_of(rules: Rules, arrays: Arrays, sign: float) -> Tables:
-    """The lists of throws and the lotteries of a layer."""
-    found, throws = _weights(lotteries_of(arrays)), arrays.throws
-    lotteries, weight, total, error = found
-    signs = np.where(lotteries.passes, -1.0, 1.0)
-    if throws is None:
-        lists = (np.array([0, 1], np.uint32), np.ones(1), np.ones(1), np.ones(1), np.zeros(1))
-    else:
-        no = np.zeros(len(throws.weight), np.bool_)
-        reward = np.zeros(len(throws.indptr) - 1)
-        of_throws = Lotteries(
-            throws.indptr, reward, whole(throws.weight), no, no, np.zeros(len(no))
-        )
-        _, thrown, totals, errors = _weights(of_throws)
-        chance = thrown / np.repeat(totals, np.diff(throws.indptr))
-        lists = throws.indptr.astype(np.uint32), chance, thrown, totals, errors
-    return Tables(
-        *lists,
-        lotteries.indptr.astype(np.uint32),
-        signs * weight / np.repeat(total, np.diff(lotteries.indptr)),
-        signs * weight,
-        total,
-        error,
-        sign * lotteries.reward,
-        pool_tables(rules.pool),
-    )
-
-
-def _weights(lotteries: Lotteries) -> tuple[Lotteries, Any, Any, Any]:
-    """Lotteries, their weights and totals, and the roundings of means with these weights.
-
-    A mean of n terms is off by n roundings for the products and their sum, and by one each for a
-    weight beyond 53 bits, the total, the division, a reward and the bound itself. Weights that
-    aren't whole add n for their total, and 4 for having been rounded.
-    """
-    begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
-    weight, normal = scale(lotteries)
-    are_exact = are_whole(lotteries)
-    total = np.add.reduceat(lotteries.weight if are_exact else weight, begin).astype(np.float64)
-    fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
-    keeps: Any = keeps_small_numbers
-    sound = normal & np.isfinite(lotteries.reward) & np.logical_and.reduceat(fit, begin)
-    sound &= bool(keeps(1.0))
-    steps = sizes + 5 if are_exact else 2 * sizes + 9
-    error: NDArray[np.float64] = np.where(sound, steps * (1.0 + 1e-12) * UNIT, np.inf)
-    return lotteries, weight, total, error
+    throws = None
+    if arrays.throws is not None:
+        throws = arrays.throws.indptr, whole(arrays.throws.weight)
+    tables = tables_of(lotteries, sign, throws, pool_tables(rules.pool))
+    return Layer(list(blocks), tables, n, n_border, endings)
 
 
 @lru_cache(8)

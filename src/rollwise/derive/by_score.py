@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rollwise.errors import RulesError, TooManyStates, UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels import by_score as kernels
-from rollwise.recursion.endless import require_ending
+from rollwise.proofs.endless_play import require_ending
 
 Ints = NDArray[np.int64]
 

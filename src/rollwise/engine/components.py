@@ -10,7 +10,7 @@ the size of the feedback set of a component (`rollwise.layers.layer.Components`)
   more sweep (Glenn, Fang and Kruskal used this for Can't Stop, "A retrograde approximation
   algorithm for one-player Can't Stop", 2006);
 - many: the chosen actions are a linear system, which is condensed and solved by sweeps with
-  Anderson acceleration (`rollwise.kernels.evaluating`).
+  Anderson acceleration (`rollwise.engine.condensed`).
 
 Choosing for both players at once can go round in circles. So a step must lessen the change of a
 sweep; where it doesn't, plain sweeps follow, which always converge where every play ends.
@@ -20,13 +20,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from rollwise.engine.condensed import accelerated_sweeps, condense, solve_small, spread
 from rollwise.engine.sweeps import choose
-from rollwise.kernels.evaluating import accelerated_sweeps, solve_small
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import MOST_FEEDBACK
 
 EPSILON = 2.0**-52
-MOST_SLOPES = 1 << 22  # slopes that are carried along at most
 LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
 MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
 ROUGHLY = 1e-3  # left of a change when choices that may not last are evaluated
@@ -48,8 +47,35 @@ def carry_slopes(low, high, feedback, block, tables, sizes, choice, slopes):
     first, throws, target = block.first, block.throws, block.target
     lists, throw = tables.lists, tables.throw
     indptr, coefficient = tables.indptr, tables.coefficient
+    outcome, lottery = choice.outcome, choice.lottery
     low, high, m = index(low), index(high), index(feedback.shape[0])
     i = high
+    if m <= 2:  # in registers, for two of them
+        while i > low:
+            i -= ONE
+            one, other = 0.0, 0.0
+            s = index(first[i, 0])
+            for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+                number, o = index(lottery[s]), index(outcome[s])
+                s += ONE
+                for k in range(index(indptr[number]), index(indptr[number + ONE])):
+                    to = index(target[o])
+                    o += ONE
+                    if to < low or to >= high:
+                        continue
+                    c = throw[t] * (abs(coefficient[k]) if sizes else coefficient[k])
+                    if to > i:
+                        there = (to - low) * m
+                        one += c * slopes[there]
+                        other += c * slopes[there + m - ONE]
+                    elif to == feedback[0]:
+                        one += c
+                    else:
+                        other += c
+            here = (i - low) * m
+            slopes[here + m - ONE] = other
+            slopes[here] = one
+        return
     while i > low:
         i -= ONE
         here = (i - low) * m
@@ -57,7 +83,7 @@ def carry_slopes(low, high, feedback, block, tables, sizes, choice, slopes):
             slopes[here + j] = 0.0
         s = index(first[i, 0])
         for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
-            number, o = index(choice.lottery[s]), index(choice.outcome[s])
+            number, o = index(lottery[s]), index(outcome[s])
             s += ONE
             for k in range(index(indptr[number]), index(indptr[number + ONE])):
                 to = index(target[o])
@@ -129,17 +155,19 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slopes, t
 @inner_kernel
 def guess_feedback(low, high, feedback, reader, block, tables, values):
     """Begin the values of feedback positions with known values that the same player could reach."""
+    first, lottery, target = block.first, block.lottery, block.target
+    indptr, coefficient = tables.indptr, tables.coefficient
     for j in range(feedback.shape[0]):
         position = index(feedback[j])
         same, other = position, position  # of the one player, and of the other
         passed = False
         i = index(reader[j])
-        o = index(block.first[i, 2])
-        for a in range(index(block.first[i, 1]), index(block.first[i + ONE, 1])):
-            number = index(block.lottery[a])
-            for k in range(index(tables.indptr[number]), index(tables.indptr[number + ONE])):
-                t = index(block.target[o])
-                passes = tables.coefficient[k] < 0.0
+        o = index(first[i, 2])
+        for a in range(index(first[i, 1]), index(first[i + ONE, 1])):
+            number = index(lottery[a])
+            for k in range(index(indptr[number]), index(indptr[number + ONE])):
+                t = index(target[o])
+                passes = coefficient[k] < 0.0
                 if t == position:
                     passed = passes
                 elif t < index(low) or t >= index(high):
@@ -157,134 +185,49 @@ def guess(low, high, block, tables, values):
 
     A position gets what it would be worth if play that stays in the component came back to it.
     """
-    first = block.first
+    first, throws, count, lotteries, target = block
+    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
+    coefficient, reward = tables.coefficient, tables.reward
     i = index(high)
     while i > index(low):
         i -= ONE
         s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
-        number = index(block.throws[i])
+        number = index(throws[i])
         new, share = 0.0, 0.0
-        for t in range(index(tables.lists[number]), index(tables.lists[number + ONE])):
+        for t in range(index(lists[number]), index(lists[number + ONE])):
             best = -np.inf
-            for _ in range(index(block.count[s])):
-                lottery = index(block.lottery[a])
-                q, leaves = tables.reward[lottery], 1.0
-                for k in range(index(tables.indptr[lottery]), index(tables.indptr[lottery + ONE])):
-                    to = index(block.target[o])
+            for _ in range(index(count[s])):
+                lottery = index(lotteries[a])
+                q, leaves = reward[lottery], 1.0
+                for k in range(index(indptr[lottery]), index(indptr[lottery + ONE])):
+                    to = index(target[o])
                     if index(low) <= to and to < index(high):
-                        leaves -= abs(tables.coefficient[k])
+                        leaves -= abs(coefficient[k])
                     else:
-                        q += tables.coefficient[k] * values[to]
+                        q += coefficient[k] * values[to]
                     o += ONE
                 a += ONE
                 if leaves > LEAVES:
                     best = max(best, q / leaves)
             s += ONE
             if best > -np.inf:
-                new += tables.throw[t] * best
-                share += tables.throw[t]
+                new += throw[t] * best
+                share += throw[t]
         values[i] = new / share if share > 0.0 else 0.0
 
 
 @inner_kernel
-def condense(low, high, block, tables, values, errors, choice, condensed):
-    """Fill in the condensed system of the chosen actions of a component.
-
-    Rows are counted from the last position of the component on.
-
-    Returns
-    -------
-    rows, n_feedback : int
-        Number of unknowns, and of those that are read before they are written.
-    """
-    finds_bounds = errors.bound.shape[0] > 0
-    found = errors.bound if finds_bounds else values
-    first, throws, target = block.first, block.throws, block.target
-    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
-    row, factor, offset = condensed.row, condensed.factor, condensed.offset
-    low, high = index(low), index(high)
-    rows = 0
-    i = high
-    while i > low:
-        i -= ONE
-        here = high - ONE - i
-        s = index(first[i, 0])
-        inside, only, weight = 0, i, 0.0
-        known = errors.off[i] if finds_bounds else 0.0
-        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
-            number, o = index(choice.lottery[s]), index(choice.outcome[s])
-            s += ONE
-            if not finds_bounds:
-                known += throw[t] * tables.reward[number]
-            for k in range(index(indptr[number]), index(indptr[number + ONE])):
-                to = index(target[o])
-                o += ONE
-                c = tables.coefficient[k]
-                c = throw[t] * (abs(c) if finds_bounds else c)
-                if low <= to and to < high:
-                    inside += 1
-                    only, weight = to, c
-                else:
-                    known += c * found[to]
-        if inside == 0:
-            row[here], factor[here], offset[here] = 0, 0.0, known
-        elif inside == 1 and only > i:
-            there = high - ONE - only
-            row[here] = row[there]
-            factor[here] = weight * factor[there]
-            offset[here] = known + weight * offset[there]
-        else:
-            row[here], factor[here], offset[here] = rows, 1.0, 0.0
-            condensed.kept[rows] = here
-            condensed.constant[rows] = known
-            condensed.x[rows] = found[i]
-            condensed.is_feedback[rows] = False
-            rows += 1
-    return rows, fill_rows(rows, low, high, block, tables, finds_bounds, choice, condensed)
-
-
-@inner_kernel
-def fill_rows(rows, low, high, block, tables, sizes, choice, condensed):
-    """Fill in the coefficients of a condensed system; how many unknowns are read before written."""
-    first, throws, target = block.first, block.throws, block.target
-    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
-    row, factor, offset = condensed.row, condensed.factor, condensed.offset
-    entries, n_feedback = index(0), 0
-    condensed.indptr[0] = 0
-    for r in range(rows):
-        i = high - ONE - index(condensed.kept[r])
-        s = index(first[i, 0])
-        total, itself, begin = condensed.constant[r], 0.0, entries
-        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
-            number, o = index(choice.lottery[s]), index(choice.outcome[s])
-            s += ONE
-            for k in range(index(indptr[number]), index(indptr[number + ONE])):
-                to = index(target[o])
-                o += ONE
-                if to < low or to >= high:
-                    continue
-                c = tables.coefficient[k]
-                c = throw[t] * (abs(c) if sizes else c)
-                there = high - ONE - to
-                total += c * offset[there]
-                weight, column = c * factor[there], row[there]
-                if weight != 0.0 and column == r:
-                    itself += weight
-                elif weight != 0.0:
-                    condensed.column[entries] = column
-                    condensed.coefficient[entries] = weight
-                    entries += ONE
-                    if column > r and not condensed.is_feedback[column]:
-                        condensed.is_feedback[column] = True
-                        condensed.feedback[n_feedback] = column
-                        n_feedback += 1
-        if itself != 0.0:
-            total /= 1.0 - itself
-            for k in range(begin, entries):
-                condensed.coefficient[k] /= 1.0 - itself
-        condensed.constant[r] = total
-        condensed.indptr[r + 1] = entries
-    return n_feedback
+def guess_bounds(low, high, block, bound):
+    """Begin the bounds of a component with the mean of those of what it leads to."""
+    first, target = block.first, block.target
+    total, n = 0.0, 0
+    for o in range(index(first[low, 2]), index(first[high, 2])):
+        to = index(target[o])
+        if to < index(low) or to >= index(high):
+            total += bound[to]
+            n += 1
+    for i in range(low, high):
+        bound[i] = total / max(n, 1)
 
 
 @inner_kernel
@@ -304,7 +247,9 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
     best, last = np.inf, np.inf
     plain, plain_next, sweeps = 0, 2, 0
     rows, n_feedback = 0, 0
-    if not finds_bounds:
+    if finds_bounds:
+        guess_bounds(low, high, block, found)
+    else:
         guess(low, high, block, tables, values)
     while plain_next <= MOST_PLAIN:
         fall, rise, scale, switched = choose(0, low, high, block, tables, values, errors, choice)
@@ -325,7 +270,7 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
             continue
         best = change
         enough = 0.5 * tolerance * scale
-        if switched > 0:
+        if switched > 0 or finds_bounds:
             enough = max(enough, ROUGHLY * change)
         if switched > 0 or rows == 0:
             rows, n_feedback = condense(low, high, block, tables, values, errors, choice, condensed)
@@ -333,11 +278,7 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
         sweeps += abs(used)
         if used < 0:
             return -sweeps
-        n = index(high) - index(low)
-        for here in range(n):
-            there = index(condensed.row[here])
-            value = condensed.factor[here] * condensed.x[there] + condensed.offset[here]
-            found[index(high) - ONE - here] = value
+        spread(low, high, condensed, found)
     return -sweeps
 
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from rollwise.engine import components, sweeps
 from rollwise.engine.components import EPSILON, solve_components
+from rollwise.engine.condensed import Workspace
 from rollwise.engine.krylov import advanced, imaged, lessened, turned
 from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
-from rollwise.kernels.evaluating import Condensed
-from rollwise.layers.layer import MOST_FEEDBACK, Block, Layer, Tables
+from rollwise.layers.layer import Block, Layer, Tables
 from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.machine.interrupts import heard
 from rollwise.machine.pipeline import on_both_cores
@@ -131,6 +131,7 @@ class Search:
         self._is_free = is_free
         self._middle = self._halved()
         self._spare = np.empty(layer.n_places if self._middle else 0)
+        self._done, self._workspace = 0, None if layer.parts is None else Workspace.of(layer)
 
     def _halved(self) -> int:
         """The block with which the second half of a large layer begins; 0 where it has one half."""
@@ -147,10 +148,11 @@ class Search:
         progress : callable, optional
             Called now and then with the number of positions that are done.
         """
-        if self.layer.parts is None:
+        parts = self.layer.parts
+        if parts is None:
             self._sweep_all()
         else:
-            self._by_components(progress)
+            self.advance(len(parts.n_feedback), progress)
         return self
 
     def choose(self, low: int = 0, high: int | None = None) -> Moved:
@@ -233,17 +235,17 @@ class Search:
         numbers[behind] = self._spare[behind]
         return every
 
-    def _by_components(self, progress: Callable[[int], None] | None) -> None:
-        layer, parts = self.layer, self.layer.parts
+    def advance(self, stop: int, progress: Callable[[int], None] | None = None) -> None:
+        """Go on to the component `stop` of a layer in solving order."""
+        layer, parts, workspace = self.layer, self.layer.parts, self._workspace
         assert parts is not None
-        (_, block), n, done = layer.blocks[0], layer.n, 0
-        n_components = len(parts.ends) - 1
-        workspace = _Workspace.of(layer)
-        while done < n_components:
+        assert workspace is not None
+        (_, block), n = layer.blocks[0], layer.n
+        while self._done < stop:
             done, used, ending = heard(
                 solve_components,
-                done,
-                n_components,
+                self._done,
+                stop,
                 n,
                 parts,
                 block,
@@ -261,6 +263,7 @@ class Search:
                 low, high = n - int(parts.ends[done + 1]), n - int(parts.ends[done])
                 self.converged &= self._newton(low, high)
                 done += 1
+            self._done = done
             if progress is not None:
                 progress(int(parts.ends[done]))
 
@@ -447,39 +450,3 @@ class Search:
             )
         row, column, coefficient = map(np.concatenate, zip(*parts, strict=True))
         return LinearSystem(row, column, coefficient, constant)
-
-
-class _Workspace(NamedTuple):
-    """Memory for one component at a time; what isn't used takes none."""
-
-    slopes: Floats
-    condensed: Condensed
-
-    @classmethod
-    def of(cls, layer: Layer) -> _Workspace:
-        assert layer.parts is not None
-        ends, n, first = layer.parts.ends, layer.n, layer.blocks[0][1].first[:, 2]
-        many = layer.parts.n_feedback > MOST_FEEDBACK
-        sizes = np.diff(ends)
-        outcomes = -np.diff(first[n - ends].astype(np.int64))
-        most = int(sizes[layer.parts.n_feedback > 0].max(initial=0))
-        slopes = min(MOST_FEEDBACK * most, components.MOST_SLOPES)
-        # a component with few feedback positions, but too many slopes, is condensed as well
-        many |= (layer.parts.n_feedback > 0) & (layer.parts.n_feedback * sizes > slopes)
-        n_states, n_outcomes = int(sizes[many].max(initial=0)), int(outcomes[many].max(initial=0))
-        return cls(
-            np.empty(slopes),
-            Condensed(
-                row=np.empty(n_states, np.uint32),
-                factor=np.empty(n_states),
-                offset=np.empty(n_states),
-                kept=np.empty(n_states, np.uint32),
-                x=np.zeros(n_states),
-                constant=np.empty(n_states),
-                indptr=np.empty(n_states + 1, np.uint32),
-                column=np.empty(n_outcomes, np.uint32),
-                coefficient=np.empty(n_outcomes),
-                feedback=np.empty(n_states, np.uint32),
-                is_feedback=np.empty(n_states, np.bool_),
-            ),
-        )

@@ -27,6 +27,8 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import Layer, Pool
 
 TWO = index(2)
+SPARE = 0.1  # of the error of a position: a rise of its bound that `measure` left room for
+FALLEN = 1e-6  # how much the fall of a bound counts
 NOT_CHOSEN = 2**32 - 1
 
 
@@ -73,43 +75,6 @@ def values_for(layer: Layer, border: NDArray[np.float64]) -> NDArray[np.float64]
     values[layer.n : layer.n + layer.n_border] = border
     values[layer.n + layer.n_border :] = layer.endings
     return values
-
-
-@inner_kernel
-def worth(tables, target, number, o, values):
-    """What an action is worth by the values of its targets.
-
-    Parameters
-    ----------
-    number : index
-        Its lottery.
-    o : index
-        Its first outcome.
-    """
-    indptr, coefficient = tables.indptr, tables.coefficient
-    j, after = index(indptr[number]), index(indptr[number + ONE])
-    q = tables.reward[number]
-    rest = 0.0
-    while j + ONE < after:  # two sums: neither addition waits for the other
-        q += coefficient[j] * values[target[o]]
-        rest += coefficient[j + ONE] * values[target[o + ONE]]
-        j += TWO
-        o += TWO
-    if j < after:
-        q += coefficient[j] * values[target[o]]
-    return q + rest
-
-
-@inner_kernel
-def mean_bound(tables, target, number, o, bound):
-    """The mean of the bounds of an action's targets; as `worth` takes it."""
-    j, after = index(tables.indptr[number]), index(tables.indptr[number + ONE])
-    q = 0.0
-    while j < after:
-        q += abs(tables.coefficient[j]) * bound[target[o]]
-        j += ONE
-        o += ONE
-    return q
 
 
 @inner_kernel
@@ -165,16 +130,18 @@ def choose(place, low, high, block, tables, values, errors, choice):
     Returns
     -------
     fall, rise : float
-        By how much a number falls and rises at most.
+        By how much a number falls and rises at most. A bound counts by what has yet to be done.
     scale : float
         The largest number in size.
     switched : int
         Situations whose choice is another than it was.
     """
+    # arrays are taken out of the tuples once: the loop would count their references
     first, throws, count, lottery, target = block
     lists, throw, pool = tables.lists, tables.throw, tables.pool
+    indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
     to_outcome, to_lottery = choice.outcome, choice.lottery
-    bound, worths, indptr = errors.bound, errors.worths, tables.indptr
+    off, bound, worths = errors.off, errors.bound, errors.worths
     finds_bounds = bound.shape[0] > 0
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
@@ -185,19 +152,32 @@ def choose(place, low, high, block, tables, values, errors, choice):
         p = index(place) + i
         s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
         begin, end = index(lists[throws[i]]), index(lists[throws[i] + ONE])
-        new = errors.off[p] if finds_bounds else 0.0
+        new = off[p] if finds_bounds else 0.0
         for t in range(begin, end):
             best, best_o, best_lottery, best_q = -np.inf, o, index(lottery[a]), -np.inf
             first_o, n_actions = o, index(count[s])
             for k in range(n_actions):
                 number = index(lottery[a + index(k)])
-                q = worth(tables, target, number, o, values)
+                j, after, at = index(indptr[number]), index(indptr[number + ONE]), o
+                q, rest = reward[number], 0.0
+                while j + ONE < after:  # two sums: neither addition waits for the other
+                    q += coefficient[j] * values[target[o]]
+                    rest += coefficient[j + ONE] * values[target[o + ONE]]
+                    j += TWO
+                    o += TWO
+                if j < after:
+                    q += coefficient[j] * values[target[o]]
+                    o += ONE
+                q += rest
                 if finds_bounds:
-                    worths[k, 0], worths[k, 1] = q, mean_bound(tables, target, number, o, bound)
+                    r, to = 0.0, at
+                    for j in range(index(indptr[number]), after):
+                        r += abs(coefficient[j]) * bound[target[to]]
+                        to += ONE
+                    worths[k, 0], worths[k, 1] = q, r
                     best_q = max(best_q, q)
                 elif q > best:
-                    best, best_o, best_lottery = q, o, number
-                o += index(indptr[number + ONE]) - index(indptr[number])
+                    best, best_o, best_lottery = q, at, number
             if finds_bounds:  # differences first: sums would lose the digits of the bounds
                 at = first_o
                 for k in range(n_actions):
@@ -220,8 +200,10 @@ def choose(place, low, high, block, tables, values, errors, choice):
             fold(pool, kept, scratch)
             new += kept[0]
         if finds_bounds:
-            change = new - errors.bound[p]
-            errors.bound[p] = new
+            change = new - bound[p]
+            bound[p] = new
+            # a fall leaves bounds that hold, and a small rise is covered by the slack of the error
+            change = max(change - SPARE * off[p], 0.0) if change > 0.0 else FALLEN * change
         else:
             change = new - values[p]
             values[p] = new
@@ -280,11 +262,19 @@ def measure(place, low, high, block, tables, slack, least, values, off):
     least : float
         Bounds are likely to be smaller; their rounding counts too.
     off : (n_places,) float64, filled
+
+    Returns
+    -------
+    float
+        The largest distance of a value from its own look ahead.
     """
     first, throws, count, lottery, target = block
     lists, throw, pool = tables.lists, tables.throw, tables.pool
+    indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
+    error, throw_error = tables.error, tables.throw_error
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
+    residual = 0.0
     for i in range(index(low), index(high)):
         p = index(place) + i
         s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
@@ -294,15 +284,15 @@ def measure(place, low, high, block, tables, slack, least, values, off):
             best, room, size_of_best = -np.inf, 0.0, 0.0
             for _ in range(index(count[s])):
                 number = index(lottery[a])
-                q, size = tables.reward[number], abs(tables.reward[number])
-                for j in range(index(tables.indptr[number]), index(tables.indptr[number + ONE])):
-                    x = tables.coefficient[j] * values[target[o]]
+                q, size = reward[number], abs(reward[number])
+                for j in range(index(indptr[number]), index(indptr[number + ONE])):
+                    x = coefficient[j] * values[target[o]]
                     q += x
-                    size += abs(x) + abs(tables.coefficient[j]) * least
+                    size += abs(x) + abs(coefficient[j]) * least
                     o += ONE
-                is_sure = tables.indptr[number + ONE] - tables.indptr[number] == ONE
-                if not (is_sure and tables.reward[number] == 0.0):  # which nothing rounds
-                    room = max(room, tables.error[number] * size)
+                is_sure = indptr[number + ONE] - indptr[number] == ONE
+                if not (is_sure and reward[number] == 0.0):  # which nothing rounds
+                    room = max(room, error[number] * size)
                 size_of_best = max(size_of_best, size)
                 best = max(best, q)
                 a += ONE
@@ -313,12 +303,15 @@ def measure(place, low, high, block, tables, slack, least, values, off):
                 rounding = max(rounding, room)
             else:
                 new += throw[t] * best
-                rounding += throw[t] * (room + tables.throw_error[throws[i]] * size_of_best)
+                rounding += throw[t] * (room + throw_error[throws[i]] * size_of_best)
         if n_partial > 0:
             fold(pool, kept, scratch)
             new = kept[0]
-            rounding += tables.throw_error[0] * largest
+            rounding += throw_error[0] * largest
+        if not abs(new - values[p]) <= residual:  # also where it is no number
+            residual = abs(new - values[p])
         off[p] = (abs(new - values[p]) + rounding) * (1.0 + slack) + 3.0 * UNIT * abs(new) + LEAST
+    return residual
 
 
 UNIT = 2.0**-53

@@ -93,8 +93,7 @@ def end_components(
         inside[source[stays]] = True
         inner = stays[edge_action] if likely is None else stays[edge_action] & likely
         staying = np.where(inner, graph.outcome_state, -1)
-        joined = Components.to_be_found(graph.action_indptr, graph.outcome_indptr, staying)
-        joined.find(n)
+        joined = Components.of(graph.outcome_indptr[graph.action_indptr], staying)
         parts = np.empty(n, np.int64)
         parts[joined.order] = np.repeat(np.arange(len(joined)), np.diff(joined.indptr))
         found = np.where(inside, parts, -1)

@@ -123,8 +123,7 @@ def anchors(graph: StateGraph) -> Ints:
     is_anchor = np.zeros(graph.n_states, np.bool_)
     is_anchor[target[graph.outcome_passes & (target >= 0)]] = True
     left = np.where((target >= 0) & is_anchor[target], -1, target)
-    rest = Components.to_be_found(graph.action_indptr, graph.outcome_indptr, left)
-    rest.find(graph.n_states)
+    rest = Components.of(graph.outcome_indptr[graph.action_indptr], left)
     component = np.empty(graph.n_states, np.int64)
     component[rest.order] = np.repeat(np.arange(len(rest.indptr) - 1), np.diff(rest.indptr))
     source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))[left >= 0]

@@ -366,14 +366,7 @@ class StateGraph:
     @cached_property
     def components(self) -> Components:
         """The strongly connected components, computed once."""
-        found = self.components_so_far
-        found.find(self.n_states)
-        return found
-
-    @cached_property
-    def components_so_far(self) -> Components:
-        """The same, found as far as someone has asked for them."""
-        return Components.to_be_found(self.action_indptr, self.outcome_indptr, self.outcome_state)
+        return Components.of(self.outcome_indptr[self.action_indptr], self.outcome_state)
 
     @cached_property
     def action_state(self) -> NDArray[np.int32]:

@@ -11,8 +11,6 @@ everything it leads to, unless the two lie on a cycle.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from rollwise.kernels.jit import ONE, index, kernel
@@ -21,62 +19,39 @@ from rollwise.kernels.prefetch import prefetch
 SIBLINGS = 6  # outcomes beside the one followed whose memory is asked for
 NOT_MET = -(2**31)
 
-# Counters kept between calls.
-ROOT, DEPTH, DISCOVERED, WAITING, ORDERED, COMPONENTS = range(6)
-COUNTERS = 6
-
-
-class Walk(NamedTuple):
-    """A depth-first search, as far as it has come."""
-
-    outcome_state: Any  # (n_outcomes,) int32
-    first_edge: Any  # (n_states + 1,) uint32 or uint64: where the outcomes of a state begin
-    waiting: Any  # (n_states,) uint32: finished, but not the component
-    path: Any  # (n_states,) uint32: states on the way from the root
-    path_number: Any  # (n_states,) int32: what they were numbered at first
-    path_edge: Any  # (n_states,) the same type: the next of their outcomes
-    counters: Any  # (COUNTERS,) int64
-
 
 @kernel
-def find_components(stop, walk, order, indptr, position):
-    """Go on until `stop` states have their component; returns the number of components.
+def find_components(first_edge, outcome_state, order, indptr, position):
+    """Find the components of a graph; returns their number.
 
     Parameters
     ----------
-    walk : Walk
-    order, indptr : filled, as far as it has come
-    position : (n_states,) int32
-        NOT_MET at first; while a state is open, from ``-n_states``, the number of the
-        first state met that it is known to lead back to; then its place in `order`.
+    first_edge : (n_states + 1,) uint32 or uint64
+        Where the outcomes of a state begin.
+    outcome_state : (n_outcomes,) int32
+        Next states; as numbers without a sign those outside are at least ``n_states``.
+    order, indptr : filled
+    position : (n_states,) int32, all NOT_MET
+        While a state is open, from ``-n_states``, the number of the first state met that it is
+        known to lead back to; then its place in `order`.
     """
     n = order.shape[0]
-    # taken out of the tuple once: the loop would count their references
-    outcome_state, first_edge = walk.outcome_state, walk.first_edge
-    waiting, path, path_number, path_edge = (
-        walk.waiting,
-        walk.path,
-        walk.path_number,
-        walk.path_edge,
-    )
-    counters = walk.counters
-    root = index(counters[ROOT])
-    depth = index(counters[DEPTH])
-    discovered = counters[DISCOVERED]
-    n_waiting = index(counters[WAITING])
-    n_ordered = index(counters[ORDERED])
-    n_components = counters[COMPONENTS]
-    while n_ordered < index(stop):
-        if depth == 0:
-            while position[root] != NOT_MET:
-                root += ONE
-            position[root] = discovered - n
-            path[0] = root
-            path_number[0] = discovered - n
-            path_edge[0] = first_edge[root]
-            depth = ONE
-            discovered += 1
-        while depth > 0 and n_ordered < index(stop):
+    waiting = np.empty(n, np.uint32)  # finished, but not the component
+    path = np.empty(n, np.uint32)  # states on the way from the root
+    path_number = np.empty(n, np.int32)  # what they were numbered at first
+    path_edge = np.empty(n, first_edge.dtype)  # the next of their outcomes
+    depth, discovered, n_waiting, n_ordered, n_components = index(0), 0, index(0), index(0), 0
+    for root_ in range(n):
+        root = index(root_)
+        if position[root] != NOT_MET:
+            continue
+        position[root] = discovered - n
+        path[0] = root
+        path_number[0] = discovered - n
+        path_edge[0] = first_edge[root]
+        depth = ONE
+        discovered += 1
+        while depth > 0:
             top = depth - ONE
             s = path[top]
             low = position[s]
@@ -130,10 +105,4 @@ def find_components(stop, walk, order, indptr, position):
             depth = top
             if depth > 0 and low < position[path[depth - ONE]]:
                 position[path[depth - ONE]] = low
-    counters[ROOT] = root
-    counters[DEPTH] = depth
-    counters[DISCOVERED] = discovered
-    counters[WAITING] = n_waiting
-    counters[ORDERED] = n_ordered
-    counters[COMPONENTS] = n_components
     return n_components

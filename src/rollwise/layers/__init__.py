@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of
 from rollwise.layers.order import has_no_cycle, in_solving_order, joined
+from rollwise.layers.tables import layer_of_graph
 
 __all__ = [
     "Block",
@@ -14,4 +15,5 @@ __all__ = [
     "has_no_cycle",
     "in_solving_order",
     "joined",
+    "layer_of_graph",
 ]

@@ -148,6 +148,13 @@ class Layer:
         """Whether every outcome ends the game or leads to the border."""
         return all(int(block.target.min(initial=self.n)) >= self.n for _, block in self.blocks)
 
+    def first_outcomes(self) -> NDArray[np.uint32]:
+        """The place of the first outcome of each action of a layer of one block: (n_actions,)."""
+        (_, block), sizes = self.blocks[0], np.diff(self.tables.indptr.astype(np.int64))
+        of_action = sizes[block.lottery]
+        first: NDArray[np.uint32] = (np.cumsum(of_action) - of_action).astype(np.uint32)
+        return first
+
     def in_reading_order(self, found: Floats) -> Floats:
         """Numbers of the positions, as the rules were read: (n,)."""
         found = found[: self.n]
@@ -156,6 +163,12 @@ class Layer:
         placed = np.empty_like(found)
         placed[self.order] = found
         return placed
+
+    def positions_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The positions at some places, as the rules were read: ascending."""
+        if self.order is None:
+            return places
+        return np.sort(self.order[places].astype(np.int64))
 
     def by_place(self, numbers: Floats) -> Floats:
         """The same the other way: numbers of the positions, as the rules were read, by place."""
@@ -177,7 +190,7 @@ def block_of(
     throws, count, lottery, target : integers, see `Block`
     """
     most = max(int(part.max(initial=0)) for part in (throws, count, lottery))
-    kind = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32
+    kind = smallest_kind(most)
     return Block(
         first.astype(np.uint32),
         throws.astype(kind),
@@ -185,3 +198,8 @@ def block_of(
         lottery.astype(kind),
         target.astype(np.uint32),
     )
+
+
+def smallest_kind(most: int) -> type[np.unsignedinteger[Any]]:
+    """The type of as few bytes as numbers up to `most` need."""
+    return np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32

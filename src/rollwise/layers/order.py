@@ -8,58 +8,65 @@ algorithms", SIAM Journal on Computing 1, 1972.)
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rollwise.kernels import components as kernels
+from rollwise.graph import components as graphs
 from rollwise.kernels.jit import ONE, index, kernel
+from rollwise.kernels.prefetch import prefetch
 from rollwise.layers.layer import MOST_FEEDBACK, Block, Components, Layer, block_of
+
+OVER = index(2**31)  # the least target of an outcome that ends the game, in a graph
+NEAR, NEARER, FAR = index(8), index(16), index(24)  # positions ahead
+NO_ENDING = np.empty(0, np.uint32)
 
 
 def in_solving_order(layer: Layer) -> Layer:
     """The same layer in solving order, as one block, with its components."""
     layer = joined(layer)
-    (_, block), n = layer.blocks[0], layer.n
-    order = np.empty(n, np.int32)
-    indptr = np.zeros(n + 1, np.int64)
-    position = np.full(n, kernels.NOT_MET, np.int32)
-    walk = kernels.Walk(
-        outcome_state=block.target.view(np.int32),
-        first_edge=np.ascontiguousarray(block.first[:, 2]),
-        waiting=np.empty(n, np.uint32),
-        path=np.empty(n, np.uint32),
-        path_number=np.empty(n, np.int32),
-        path_edge=np.empty(n, np.uint32),
-        counters=np.zeros(kernels.COUNTERS, np.int64),
-    )
-    found = kernels.find_components(n, walk, order, indptr, position)
-    del walk
-    place = n - 1 - position
-    order = order[::-1].copy()
-    moved = Block(
-        np.empty_like(block.first),
-        *(np.empty(len(part), part.dtype) for part in block[1:]),
-    )
-    parts = Components(
-        indptr[: found + 1].copy(),
-        np.zeros(found, np.uint8),
-        np.empty(n, np.uint32),
-        np.empty(n, np.uint32),
-    )
-    move(order, place, block, moved, parts)
-    return replace(layer, blocks=[(0, moved)], parts=parts, order=order)
+    (_, block) = layer.blocks[0]
+    found = graphs.Components.of(block.first[:, 2], block.target.view(np.int32))
+    moved = Block(*(np.empty_like(part) for part in block))
+    return replace(layer, **in_order(block, moved, found, layer.tables.indptr))
+
+
+def in_order(
+    block: Block,
+    moved: Block,
+    found: graphs.Components,
+    indptr: NDArray[np.uint32],
+    ending: NDArray[np.uint32] = NO_ENDING,
+) -> dict[str, Any]:
+    """Put a block in solving order: the `blocks`, `parts` and `order` of a `Layer`.
+
+    Parameters
+    ----------
+    moved : Block
+        As long as `block`; filled.
+    indptr, ending : as `move` takes them
+    """
+    places = np.empty(len(found.order), np.uint32), np.empty(len(found.order), np.uint32)
+    parts = Components(found.indptr, np.zeros(len(found), np.uint8), *places)
+    order = found.order[::-1].copy()
+    move(order, found.position, block, indptr, ending, moved, parts)
+    return {"blocks": [(0, moved)], "parts": parts, "order": order}
 
 
 @kernel
-def move(order, place, block, moved, parts):
+def move(order, position, block, indptr, ending, moved, parts):
     """Write the positions of a block in solving order, and find the feedback sets.
 
     Parameters
     ----------
     order : (n,) int32
         The position at each new place.
-    place : (n,) int32
-        The new place of each position.
+    position : (n,) int32
+        How many places from the last one each position gets.
+    indptr : (n_lotteries + 1,) uint32
+    ending : (n_lottery_outcomes,) uint32
+        The target of each outcome that ends the game, whose target in `block` is 2^31 or more.
     moved : Block, filled
     parts : Components, filled
     """
@@ -68,43 +75,61 @@ def move(order, place, block, moved, parts):
     component = index(parts.n_feedback.shape[0])
     begin, end, n_feedback = index(0), index(0), index(0)
     s, a, o = index(0), index(0), index(0)
+    from_first, from_throws, from_count, from_lottery, from_target = block
     to_first, to_throws, to_count, to_lottery, to_target = moved
+    n_feedback_of, ends, flat = parts.n_feedback, parts.ends, from_first.reshape(-1)
     for i in range(n):
         if i == end:  # the first position of another component
             if end > 0:
-                parts.n_feedback[component] = n_feedback
+                n_feedback_of[component] = n_feedback
             component -= ONE
-            begin, end = end, n - index(parts.ends[component])
+            begin, end = end, n - index(ends[component])
             n_feedback = index(0)
+        if i + FAR < n:  # ask for what comes soon, each with the help of what was asked for before
+            prefetch(flat, index(3) * index(order[i + FAR]))
+            p = index(order[i + NEARER])
+            prefetch(from_lottery, index(from_first[p, 1]))
+            prefetch(from_target, index(from_first[p, 2]))
+            p = index(order[i + NEAR])
+            for k in range(index(from_first[p, 2]), index(from_first[p + ONE, 2])):
+                t = index(from_target[k])
+                if t < n:
+                    prefetch(position, t)
         leads_out, known = False, most
         p = index(order[i])
         to_first[i, 0], to_first[i, 1], to_first[i, 2] = s, a, o
-        to_throws[i] = block.throws[p]
-        for k in range(index(block.first[p, 0]), index(block.first[p + ONE, 0])):
-            to_count[s] = block.count[k]
+        to_throws[i] = from_throws[p]
+        for k in range(index(from_first[p, 0]), index(from_first[p + ONE, 0])):
+            to_count[s] = from_count[k]
             s += ONE
-        for k in range(index(block.first[p, 1]), index(block.first[p + ONE, 1])):
-            to_lottery[a] = block.lottery[k]
+        k = index(from_first[p, 2])
+        for b in range(index(from_first[p, 1]), index(from_first[p + ONE, 1])):
+            number = index(from_lottery[b])
+            to_lottery[a] = number
             a += ONE
-        for k in range(index(block.first[p, 2]), index(block.first[p + ONE, 2])):
-            t = index(block.target[k])
-            t = index(place[t]) if t < n else t
-            to_target[o] = t
-            o += ONE
-            if t < begin or t >= end:
-                leads_out = True
-            elif t <= i and n_feedback <= most:
-                known = index(0)
-                while known < n_feedback and feedback[begin + known] != t:
-                    known += ONE
-                if known == n_feedback:
-                    if known < most:
-                        feedback[begin + known] = t
-                        reader[begin + known] = i
-                    n_feedback += ONE
+            for j in range(index(indptr[number]), index(indptr[number + ONE])):
+                t = index(from_target[k])
+                k += ONE
+                if t < n:
+                    t = n - ONE - index(position[t])
+                elif t >= OVER:
+                    t = index(ending[j])
+                to_target[o] = t
+                o += ONE
+                if t < begin or t >= end:
+                    leads_out = True
+                elif t <= i and n_feedback <= most:
+                    known = index(0)
+                    while known < n_feedback and feedback[begin + known] != t:
+                        known += ONE
+                    if known == n_feedback:
+                        if known < most:
+                            feedback[begin + known] = t
+                            reader[begin + known] = i
+                        n_feedback += ONE
         if leads_out and known < most:
             reader[begin + known] = i
-    parts.n_feedback[component] = n_feedback
+    n_feedback_of[component] = n_feedback
     to_first[n, 0], to_first[n, 1], to_first[n, 2] = s, a, o
 
 

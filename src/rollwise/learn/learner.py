@@ -37,7 +37,7 @@ from rollwise.learn.tallies import (
 )
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
-from rollwise.recursion.endless import require_ending
+from rollwise.proofs.endless_play import require_ending
 
 METHODS = {
     "counts": "counts of wins and losses, from exploring to exploiting at a speed set by M",

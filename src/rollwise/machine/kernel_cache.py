@@ -37,7 +37,9 @@ PACKAGE = Path(__file__).parents[1]
 hear_in_callbacks()
 FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48) << 14)
 # Modules whose sources go into what is compiled.
-IMPORT = re.compile(rb"^\s*from rollwise\.((?:kernels|machine)\.\w+) import", re.MULTILINE)
+IMPORT = re.compile(
+    rb"^\s*from rollwise\.((?:engine|kernels|layers|machine|proofs)\.\w+) import", re.MULTILINE
+)
 
 
 def before_reading(context: Any) -> None:

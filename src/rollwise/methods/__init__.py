@@ -18,10 +18,8 @@ from rollwise.errors import UsageError
 from rollwise.machine.deadlines import Clock, OutOfTime
 
 if TYPE_CHECKING:
-    from rollwise.derive.larger import Larger
     from rollwise.graph import StateGraph
     from rollwise.methods.result import MethodResult
-    from rollwise.methods.strategy_iteration import Solver
 
 
 @dataclass(frozen=True)
@@ -97,56 +95,10 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-class InOneGo:
-    """A method about to solve a graph, all of it at once.
-
-    Parameters
-    ----------
-    name : str
-        One of `METHODS`.
-    graph : StateGraph
-    options : mapping
-        Of the method.
-    **at_hand
-        What else it is told if it wants to know.
-    """
-
-    def __init__(
-        self, name: str, graph: StateGraph, options: Mapping[str, Any], **at_hand: Any
-    ) -> None:
-        known = find_method(name).options()
-        self._name, self._graph = name, graph
-        self._options = {key: value for key, value in at_hand.items() if key in known}
-        self._options |= options
-
-    def run(self, stop: int | None = None) -> InOneGo:
-        """Solve it."""
-        self._found = run_method(self._graph, self._name, **self._options)
-        return self
-
-    def result(self) -> MethodResult:
-        """What the method found."""
-        return self._found
-
-
-def begin_method(
-    name: str,
-    graph: StateGraph,
-    options: Mapping[str, Any],
-    *,
-    larger: Callable[[int], Larger] | None = None,
-    **at_hand: Any,
-) -> Solver | InOneGo:
-    """A method about to solve a graph in which every play ends.
-
-    One that goes on component by component has a class `Solver`, whose `run` is told how far;
-    others do it in one go.
-    """
-    if name == DEFAULT and not options:
-        from rollwise.methods.strategy_iteration import Solver
-
-        return Solver(graph, **at_hand)
-    return InOneGo(name, graph, options, larger=larger, **at_hand)
+def known_options(name: str, at_hand: Mapping[str, Any]) -> dict[str, Any]:
+    """What a method wants to know of what is at hand."""
+    known = find_method(name).options()
+    return {key: value for key, value in at_hand.items() if key in known}
 
 
 def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:

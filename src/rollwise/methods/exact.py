@@ -26,13 +26,13 @@ import numpy as np
 from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.digits import fraction_bits
+from rollwise.layers import layer_of_graph
 from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
 from rollwise.numbers.sizes import in_bytes
-from rollwise.recursion.endless import require_settled
-from rollwise.recursion.order import Recursion
+from rollwise.proofs.endless_play import require_settled
 
 NAME = "exact"
 MAX_DIGITS = 150_000  # of a denominator, foreseen: what comes is often a tenth
@@ -194,18 +194,21 @@ def _may_be_rounded(number: float) -> bool:
 
 def fraction_size(graph: StateGraph) -> FractionSize:
     """Bound the length of the fractions of a game under its optimal policy."""
-    recursion = Recursion.of_values(graph)
-    values = strategy_iteration(graph, arranged=recursion).values
-    order, arranged = recursion.components.order, recursion.arranged
-    taken = greedy_actions(graph, values)[order] - graph.action_indptr[order]
+    layer = layer_of_graph(graph)
+    assert layer.parts is not None
+    assert layer.order is not None
+    (_, block), values = layer.blocks[0], strategy_iteration(graph).values
+    along = (greedy_actions(graph, values) - graph.action_indptr[:-1])[layer.order]
+    chosen = block.first[:-1, 1] + along
     total = np.add.reduceat(graph.lotteries.weight, graph.lotteries.indptr[:-1])
     bits = np.empty(graph.n_states)
     most, cuts = fraction_bits(
-        recursion.components.indptr,
-        arranged.action_indptr[:-1] + taken,
-        arranged.outcome_indptr,
-        arranged.target,
-        np.log2(total.astype(np.float64))[arranged.lottery],
+        layer.parts.ends,
+        layer.tables.indptr,
+        np.log2(total.astype(np.float64)),
+        block.lottery[chosen],
+        layer.first_outcomes()[chosen],
+        block.target,
         bits,
     )
     given = {*graph.lotteries.payoff.tolist(), *graph.lotteries.reward.tolist()}

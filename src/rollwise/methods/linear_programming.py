@@ -39,7 +39,7 @@ from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, Program, pa
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import with_border
 from rollwise.methods.value_iteration import farthest
-from rollwise.recursion.endless import require_settled
+from rollwise.proofs.endless_play import require_settled
 
 NAME = "linear-programming"
 

@@ -19,7 +19,7 @@ from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Sweeper
 from rollwise.methods.value_iteration import farthest
-from rollwise.recursion.endless import require_settled
+from rollwise.proofs.endless_play import require_settled
 
 NAME = "modified-policy-iteration"
 

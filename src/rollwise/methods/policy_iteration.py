@@ -23,7 +23,7 @@ from rollwise.graph.endings import ways_out
 from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Sweeper
-from rollwise.recursion.endless import require_settled
+from rollwise.proofs.endless_play import require_settled
 
 NAME = "policy-iteration"
 # What an action must be better by, relative to the largest value, to be taken instead.

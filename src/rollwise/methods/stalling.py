@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.engine.components import EPSILON
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import end_components, regroup, ways_out
-from rollwise.kernels.solving import EPSILON
 from rollwise.methods.sweeping import action_values, with_border
 
 MOST_ROUNDS = 1_000

@@ -3,8 +3,8 @@
 The components of the graph are solved from the last to the first. One without a
 cycle takes one look ahead. One with cycles takes strategy iteration (Howard 1960
 for one player, Hoffman and Karp 1966 for two). Its unknowns are the values at a
-feedback vertex set. `rollwise.recursion.search` says how, and
-`rollwise.proofs.check` bounds what rounding leaves.
+feedback vertex set. `rollwise.engine.components` says how, and
+`rollwise.proofs.layers` bounds what rounding leaves.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph import StateGraph
-from rollwise.kernels.reorder import scatter
-from rollwise.kernels.solving import EPSILON
+from rollwise.engine.components import EPSILON
+from rollwise.engine.search import Search
+from rollwise.engine.sweeps import values_for
+from rollwise.graph import StateGraph, sign_of
+from rollwise.layers import Layer, layer_of_graph
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
-from rollwise.recursion.endless import endless_states
-from rollwise.recursion.order import Recursion
-from rollwise.recursion.search import Search
+from rollwise.proofs.layers import staying
 
 FIRST_SWEEPS = 100  # of value iteration, to choose a first policy
 
@@ -31,7 +31,7 @@ def strategy_iteration(
     graph: StateGraph,
     *,
     border_values: NDArray[np.float64] | None = None,
-    arranged: Recursion | None = None,
+    layer: Layer | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodResult:
     """Find the values of a game to the last digits that doubles hold.
@@ -41,7 +41,7 @@ def strategy_iteration(
     graph : StateGraph
     border_values : (n_border,) float64, optional
         Values known on the border of the graph.
-    arranged : Recursion, optional
+    layer : Layer, optional
         The graph in solving order, if it is at hand.
     progress : callable, optional
         Called as ``progress(states done, states)``.
@@ -51,62 +51,32 @@ def strategy_iteration(
     MethodResult
         Values by the numbers of the states.
     """
-    recursion = Recursion.of_values(graph) if arranged is None else arranged
-    if len(endless_states(graph, recursion)):
+    layer = layer_of_graph(graph) if layer is None else layer
+    if len(staying(layer)):
         return _in_rounds(graph, border_values, progress)
-    return Solver(graph, recursion, border_values, progress).run().result()
+    return solve_ending(graph, layer, border_values, progress)
 
 
-class Solver:
-    """Strategy iteration on a graph in which every play ends, as far as it is told to go.
+def solve_ending(
+    graph: StateGraph,
+    layer: Layer,
+    border_values: NDArray[np.float64] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MethodResult:
+    """The same where every play ends, from the graph in solving order."""
+    border = np.zeros(graph.n_border) if border_values is None else border_values
+    sign, n = sign_of(graph.objective), graph.n_states
+    search = Search(layer, values_for(layer, sign * border))
+    search.run(None if progress is None else lambda done: progress(done, n))
+    return result_of(graph, search)
 
-    Attributes
-    ----------
-    values : (n_states,) float64
-        By the numbers of the states. Right as far as it has come.
-    in_order : (n_states + n_border,) float64
-        The same by position, and those of the border.
 
-    Parameters
-    ----------
-    graph : StateGraph
-    arranged : Recursion
-        The graph in solving order, as far as it is told to go.
-    border_values, progress
-        As in `strategy_iteration`.
-    """
-
-    def __init__(
-        self,
-        graph: StateGraph,
-        arranged: Recursion,
-        border_values: NDArray[np.float64] | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        border = np.zeros(graph.n_border) if border_values is None else border_values
-        self._minimizes = graph.objective == "minimize"  # then it looks for the negatives
-        self._search = Search(arranged, -border if self._minimizes else border)
-        self._components, self._progress = arranged.components, progress
-        self.values = np.empty(graph.n_states)
-        self.in_order = self._search.values
-        if self._minimizes:
-            self.in_order = 0.0 - self._search.values  # unlike its negative, never -0.0
-
-    def run(self, stop: int | None = None) -> Solver:
-        """Go on to the component `stop`, or to the last."""
-        stop = len(self._components) if stop is None else stop
-        low, high = self._components.indptr[[self._search.done, stop]]
-        self._search.run(stop, self._progress)
-        if self._minimizes:
-            self.in_order[low:high] = 0.0 - self._search.values[low:high]
-        scatter(low, high, self.in_order, self._components.order, self.values)
-        return self
-
-    def result(self) -> MethodResult:
-        """What it says when it has come to the end."""
-        status = Status.CONVERGED if self._search.converged else Status.STALLED
-        sweeps, claimed = self._search.sweeps, _claimed_error(self.values)
-        return MethodResult(DEFAULT, self.values, sweeps, status, claimed_error=claimed)
+def result_of(graph: StateGraph, search: Search) -> MethodResult:
+    """What a search of the values of a graph found."""
+    values = 0.0 + sign_of(graph.objective) * search.layer.in_reading_order(search.found)
+    status = Status.CONVERGED if search.converged else Status.STALLED
+    claimed = _claimed_error(values)  # adding 0 took the sign off a zero
+    return MethodResult(DEFAULT, values, search.sweeps, status, claimed_error=claimed)
 
 
 def _claimed_error(values: NDArray[np.float64]) -> float:
@@ -127,8 +97,8 @@ def _in_rounds(
     last: list[MethodResult] = []
 
     def solve(standing: StateGraph) -> NDArray[np.float64]:
-        solver = Solver(standing, Recursion.of_values(standing), border_values, progress)
-        last[:] = [solver.run().result()]
+        layer = layer_of_graph(standing)
+        last[:] = [solve_ending(standing, layer, border_values, progress)]
         return last[0].values
 
     values, rounds = solve_in_rounds(graph, border_values, solve)

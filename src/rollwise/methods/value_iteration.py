@@ -31,7 +31,7 @@ from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import Sweeper, arrays_of, sweep_order, with_border
 from rollwise.proofs.bounds import certify_settled
-from rollwise.recursion.endless import require_settled
+from rollwise.proofs.endless_play import require_settled
 
 NAME = "value-iteration"
 OnSweep = Callable[[int, float], None]

@@ -23,7 +23,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.endings import settle
 from rollwise.kernels import check_endless as kernels
 from rollwise.kernels.chances import chances_of
-from rollwise.proofs.check import Apply, Floats, Verdict, check, with_border
+from rollwise.proofs.check import Floats, Verdict, check, with_border
 
 NOWHERE = np.empty(0, np.int64)
 
@@ -34,14 +34,12 @@ def check_game(
     bounds: Floats,
     border_values: Floats | None = None,
     border_bounds: Floats | None = None,
-    *,
-    apply: Apply = map,
 ) -> Verdict:
     """Check the bounds of all values of a graph, whether or not its play always ends.
 
     Parameters
     ----------
-    values, bounds, border_values, border_bounds, apply
+    values, bounds, border_values, border_bounds
         See `rollwise.proofs.check.check`.
 
     Raises
@@ -52,7 +50,7 @@ def check_game(
         An array isn't as long as it has to be.
     """
     lists = values, bounds, border_values, border_bounds
-    found = check(graph, *lists, apply=apply)
+    found = check(graph, *lists)
     if not len(found.endless):
         return found
     settled = settle(graph)

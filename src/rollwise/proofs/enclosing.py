@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import end_components, merge
 from rollwise.kernels.chances import UNIT
+from rollwise.layers import layer_of_graph
+from rollwise.proofs.certified_layers import values_of
 from rollwise.proofs.check_endless import check_settled
-from rollwise.recursion.order import Recursion
-from rollwise.recursion.search import Search
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -112,10 +112,8 @@ class Responses:
         usable = np.arange(2 * n_actions) < n_actions
         usable[n_actions + chosen] = True
         merged = merge(both, end_components(both, usable), self.worth, usable)
-        recursion = Recursion.of_values(merged.graph)
-        search = Search(recursion, self.border).run()
-        found = np.empty(merged.graph.n_states)
-        found[recursion.components.order] = search.values[: len(found)]
+        layer = layer_of_graph(merged.graph)
+        found = layer.in_reading_order(values_of(layer, self.border))
         grid = 4 * UNIT * self.scale
         return np.concatenate([np.ceil(merged.spread(found) / grid) * grid, self.border])
 

@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 UP = 1.0 + 2.0**-40  # more than the roundings of a bound of roundings
 LEAST = 1e-300  # more than the loss of a sum by underflow
+NOBODY = np.empty(0, np.bool_)
 MOST_SWEEPS = 1000  # that mark positions, before somebody else has to look
 
 
@@ -63,26 +64,63 @@ def staying(layer: Layer, most_sweeps: float = np.inf) -> NDArray[np.int64]:
     return np.flatnonzero(~ending)
 
 
-def intervals(values: Floats, bounds: Floats, out: Floats, *, known: bool) -> None:
+@kernel
+def intervals(values, bounds, known, out):
     """Write the intervals of values and bounds of their errors, rounded on the safe side.
 
     Parameters
     ----------
     values, bounds : (n,) float64
-    out : (n, 2) float64, filled
     known : bool
         The errors are proved, and the intervals are rounded outward. Else they are claimed, and
         the intervals are rounded inward: if those hold, so do the bounds.
+    out : (n, 2) float64, filled
     """
-    for column, bound in enumerate((-bounds, bounds)):
-        end = np.add(values, bound, out=out[:, column])
-        # end + rest is the sum with nothing rounded (Knuth, The Art of Computer Programming 2,
-        # 1997, section 4.2.2, theorem B)
-        part = end - values
-        rest = (values - (end - part)) + (bound - part)
-        up = known if column else not known
-        short = rest > 0.0 if up else rest < 0.0
-        end[short] = np.nextafter(end[short], np.inf if up else -np.inf)
+    for i in range(values.shape[0]):
+        for column in range(2):
+            bound = bounds[i] if column == 1 else -bounds[i]
+            end = values[i] + bound
+            # end + rest is the sum with nothing rounded (Knuth, The Art of Computer Programming 2,
+            # 1997, section 4.2.2, theorem B); infinite ones have no rest
+            part = end - values[i]
+            rest = (values[i] - (end - part)) + (bound - part)
+            up = (column == 1) == known
+            if up and rest > 0.0:
+                end = np.nextafter(end, np.inf)
+            elif not up and rest < 0.0:
+                end = np.nextafter(end, -np.inf)
+            out[i, column] = end
+
+
+def claims(
+    layer: Layer,
+    values: Floats,
+    bounds: Floats,
+    border_values: Floats,
+    border_bounds: Floats,
+) -> Floats:
+    """The intervals of all places, of which those of the positions are claimed: (n_places, 2).
+
+    Parameters
+    ----------
+    values, bounds : (n,) float64
+        By place.
+    border_values, border_bounds : (n_border,) float64
+        Known.
+    """
+    found, begin, end = np.empty((layer.n_places, 2)), layer.n, layer.n + layer.n_border
+    intervals(values, bounds, False, found[:begin])
+    intervals(border_values, border_bounds, True, found[begin:end])
+    found[end:] = layer.endings[:, None]
+    return found
+
+
+def unproved(layer: Layer, bounds: Floats) -> NDArray[np.int64]:
+    """The places whose bounds aren't proved: as `holds` takes them."""
+    proved = np.ones(layer.n, np.bool_)
+    for place, block in layer.blocks:
+        sweep(place, block, layer.tables, bounds, False, proved)
+    return np.flatnonzero(~proved)
 
 
 def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
@@ -99,13 +137,14 @@ def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
 def broken(layer: Layer, bounds: NDArray[np.float64]) -> tuple[int, int]:
     """How many lower bounds, and how many upper ones, aren't proved: as `holds` takes them."""
     found = [
-        sweep(place, block, layer.tables, bounds, False) for place, block in reversed(layer.blocks)
+        sweep(place, block, layer.tables, bounds, False, NOBODY)
+        for place, block in reversed(layer.blocks)
     ]
     return sum(low for low, _ in found), sum(high for _, high in found)
 
 
 @kernel
-def sweep(place, block, tables, bounds, replace):
+def sweep(place, block, tables, bounds, replace, proved):
     """Check the bounds of the positions of a block, from the last one on.
 
     Parameters
@@ -116,6 +155,8 @@ def sweep(place, block, tables, bounds, replace):
     replace : bool
         Each position gets the bounds that follow from its targets. These are proved if no target
         is a position that the sweep has yet to come to.
+    proved : (n,) bool, changed
+        Positions whose bounds aren't proved are marked; of no length where nobody asks.
 
     Returns
     -------
@@ -123,7 +164,8 @@ def sweep(place, block, tables, bounds, replace):
         Lower and upper bounds that aren't proved.
     """
     first, throws, count, lottery, target = block
-    lists, pool = tables.lists, tables.pool
+    lists, indptr, pool = tables.lists, tables.indptr, tables.pool
+    throw_weight = tables.throw_weight
     n_partial, n_kept = index(pool.with_face.shape[0]), pool.without.shape[0]
     kept, best = np.empty((n_kept, 2)), np.empty((n_kept, 2))
     found, low_high = np.empty(2), np.empty(2)
@@ -142,7 +184,7 @@ def sweep(place, block, tables, bounds, replace):
                 look_ahead(tables, index(lottery[a]), target, o, bounds, found)
                 low_high[0] = max(low_high[0], found[0])
                 low_high[1] = max(low_high[1], found[1])
-                o += index(tables.indptr[lottery[a] + ONE]) - index(tables.indptr[lottery[a]])
+                o += index(indptr[lottery[a] + ONE]) - index(indptr[lottery[a]])
                 a += ONE
             s += ONE
             if n_partial > 0:
@@ -151,7 +193,7 @@ def sweep(place, block, tables, bounds, replace):
             elif end - begin == ONE:
                 low, high = low_high[0], low_high[1]
             else:
-                w = tables.throw_weight[t]
+                w = throw_weight[t]
                 low += w * low_high[0]
                 high += w * low_high[1]
                 size += w * max(abs(low_high[0]), abs(low_high[1]))
@@ -166,6 +208,8 @@ def sweep(place, block, tables, bounds, replace):
             bounds[p, 0], bounds[p, 1] = low, high
         n_low += not bounds[p, 0] <= low  # also where it is no number
         n_high += not high <= bounds[p, 1]
+        if proved.shape[0] > 0 and not (bounds[p, 0] <= low and high <= bounds[p, 1]):
+            proved[p] = False
     return n_low, n_high
 
 
@@ -192,22 +236,28 @@ def look_ahead(tables, number, target, o, bounds, found):
         found[0], found[1] = low, high
         return
     low, high, size = 0.0, 0.0, 0.0
+    least, most = np.inf, -np.inf
     while j < after:
         w, to = tables.weight[j], target[o]
+        below, above = bounds[to, 0], bounds[to, 1]
         if w < 0.0:  # the other player's upper bound
-            low += w * bounds[to, 1]
-            high += w * bounds[to, 0]
-        else:
-            low += w * bounds[to, 0]
-            high += w * bounds[to, 1]
-        size += abs(w) * max(abs(bounds[to, 0]), abs(bounds[to, 1]))
+            below, above = -above, -below
+        w = abs(w)
+        low += w * below
+        high += w * above
+        size += w * max(abs(below), abs(above))
+        least, most = min(least, below), max(most, above)
         j += ONE
         o += ONE
     total = tables.total[number]
     size = size / total + abs(reward)
-    room = tables.error[number] * size * UP + LEAST if size > 0.0 else 0.0  # zeros aren't rounded
+    room = tables.error[number] * size * UP + LEAST  # of infinite error where nothing is proved
+    if size == 0.0 and room < np.inf:
+        room = 0.0  # zeros aren't rounded
     found[0] = reward + low / total - room
     found[1] = reward + high / total + room
+    if reward == 0.0 and room < np.inf:  # a mean lies between its terms
+        found[0], found[1] = max(found[0], least), min(found[1], most)
 
 
 @inner_kernel

@@ -2,7 +2,7 @@
 
 The rule plays against an optimal policy (nobody, in a game for one), in either seat. Only what play
 can come to is looked at. Its graph is arranged once, for a free first seat; a rule then is one
-action for each position, and its loss a sweep in compiled code (`rollwise.recursion.following`).
+action for each position, and its loss a sweep in compiled code (`rollwise.engine.following`).
 
 The loss of a rule is the sum over states of how often play comes by times the regret of what it
 does there. Both what comes by and the values that follow depend on the rule. So a change of the
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
 from rollwise.derive.seats import take_seats
+from rollwise.engine.following import ROUGH, Following, Memory
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_choice, spans
 from rollwise.graph.policies import Policy
-from rollwise.recursion.following import ROUGH, Following, Memory
-from rollwise.recursion.order import Recursion
+from rollwise.layers import layer_of_graph
 from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import Preference
 
@@ -110,10 +110,9 @@ class Scorer:
         seats = take_seats(graph, [None, optimal] if two else [None], [0])
         self.graph, self._seats, self._two = graph, seats, two
         self.of_the_sheet = setting.of_the_sheet
-        recursion = Recursion.of_values(seats.graph)
-        self._following = Following(recursion)
-        self._starts = recursion.components.position[: 2 if two else 1].astype(np.int64)
-        self._find_choices(setting, recursion.components.order)
+        self._following = Following(layer_of_graph(seats.graph))
+        self._starts = self._following.place[: 2 if two else 1]
+        self._find_choices(setting)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
         self._optimal = self._taken_by(optimal)
@@ -121,10 +120,11 @@ class Scorer:
         self._following.evaluate(self._memory)
         self._following.begin = self._memory.values.copy()
 
-    def _find_choices(self, setting: Setting, order: NDArray[np.int32]) -> None:
-        graph, seats = self._seats.graph, self._seats
+    def _find_choices(self, setting: Setting) -> None:
+        graph, seats, order = self._seats.graph, self._seats, self._following.layer.order
+        assert order is not None
         free = seats.key[order] < seats.n_before
-        choices = np.flatnonzero(free & has_choice(graph)[order])
+        choices = np.flatnonzero(free & has_choice(graph)[order])[::-1]
         if not len(choices):
             raise UsageError(f"{self.graph.title} has no choices, and so no rules")
         states = order[choices]
@@ -132,8 +132,7 @@ class Scorer:
         self._choices, self._counts = choices, counts
         self._begin = (np.cumsum(counts) - counts).astype(np.int32)
         self._own = np.repeat(np.arange(len(choices)), counts)
-        first = self._following.first_actions[choices].astype(np.int64)
-        self._arranged = spans(first, counts).astype(np.uint32)
+        self._arranged = spans(self._following.first_actions[choices], counts)
         self._action = seats.action[actions]
         before = seats.key[states]
         self.columns = {name: values[before] for name, values in setting.states.items()}
@@ -195,7 +194,7 @@ class Scorer:
             Of what loses more, it is enough to know that, and roughly what it loses.
         """
         memory = self._memory if memory is None else memory
-        memory.chosen[self._choices] = self._arranged[taken]
+        self._following.take(memory, self._choices, self._arranged[taken])
         rough = below < np.inf and self._following.by_sweeps
         if not self._following.evaluate(memory, self._starts, rough=rough):
             return Loss(np.inf, False)
@@ -211,7 +210,7 @@ class Scorer:
 
     def visits(self, taken: Taken) -> Floats:
         """How often play comes by each state with a choice, roughly: (n_choices,) float64."""
-        self._memory.chosen[self._choices] = self._arranged[taken]
+        self._following.take(self._memory, self._choices, self._arranged[taken])
         return self._following.visits(self._memory, self._starts)[self._choices]
 
     def advantages(self, taken: Taken) -> Floats:
@@ -219,9 +218,9 @@ class Scorer:
 
         That is: once; what is done later stays as it is.
         """
-        self._memory.chosen[self._choices] = self._arranged[taken]
+        self._following.take(self._memory, self._choices, self._arranged[taken])
         self._following.evaluate(self._memory)
-        worth = self._following.action_values(self._choices, self._memory)[self._arranged]
+        worth = self._following.action_values(self._arranged, self._memory)
         gains: Floats = (worth - worth[taken][self._own]) * self._scale
         return gains
 

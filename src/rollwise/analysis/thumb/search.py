@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.thumb.forms import changed_forms, forms_of, preferred_forms
 from rollwise.analysis.thumb.score import Loss, Scorer, Taken
-from rollwise.kernels.following import tally
+from rollwise.engine.following import Memory, tally
 from rollwise.machine.switches import is_on
-from rollwise.recursion.following import Memory
 from rollwise.thumb.language import (
     Clause,
     Column,

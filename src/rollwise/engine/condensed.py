@@ -1,12 +1,11 @@
 """Evaluating the chosen actions of one component: a condensed system, and Anderson acceleration.
 
-Under one action for each state, a state is one equation. An equation with a single unknown,
+Under one action for each situation, a position is one equation. An equation with a single unknown,
 found before it in solving order, is substituted into the others: its value is the unknown times
 a factor plus an offset. Known values outside the component are substituted too. What is left is
 the *condensed* system, which lies close together in memory. It is solved by Gauss-Seidel sweeps
 with Anderson acceleration: "Iterative procedures for nonlinear integral equations" (J. ACM 12,
-1965), as given by Walker and Ni (SIAM J. Numer. Anal. 49, 2011). On a linear system it is as
-good as GMRES with as many steps.
+1965), as given by Walker and Ni (SIAM J. Numer. Anal. 49, 2011).
 """
 
 from __future__ import annotations
@@ -14,143 +13,210 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rollwise.kernels.jit import inner_kernel
+from rollwise.engine.sweeps import NOT_CHOSEN
+from rollwise.kernels.jit import ONE, index, inner_kernel
+from rollwise.layers.layer import MOST_FEEDBACK, Layer
 
 MEMORY = 4  # sweeps that the acceleration looks back on; written out below
 FARTHEST = 1e6  # what a mixture may weigh a sweep with: more is rounding
 PATIENCE = 40  # sweeps before their rate of convergence is judged
 WORTHWHILE = 400  # sweeps that it may then still take
-LEFT_OUT = 2**32 - 1  # in the place of an action: a position that keeps its value
+MOST_SLOPES = 1 << 22  # slopes that are carried along at most
 
 
 class Condensed(NamedTuple):
     """The workspace of a condensed component, and what it was made from.
 
-    State i of the component, counted from its first position, is
+    Position i of the component, counted from its last one, is
     ``factor[i] * x[row[i]] + offset[i]``. Row r is ``x[r] = constant[r] + sum of
     coefficient[k] * x[column[k]]`` over k from ``indptr[r]`` to below ``indptr[r + 1]``.
     """
 
-    row: Any  # (n_states of the largest component,) uint32
-    factor: Any  # (n_states of the largest component,) float64
-    offset: Any  # (n_states of the largest component,) float64
-    kept: Any  # (n_states of the largest component,) uint32: a row's state
-    x: Any  # (n_states of the largest component,) float64
-    constant: Any  # (n_states of the largest component,) float64
-    indptr: Any  # (n_states of the largest component + 1,) uint32
-    column: Any  # (n_outcomes of the largest component,) uint32
-    coefficient: Any  # (n_outcomes of the largest component,) float64
-    feedback: Any  # (n_states of the largest component,) uint32: rows read before they are written
-    is_feedback: Any  # (n_states of the largest component,) bool
+    row: Any  # (positions of the largest component,) uint32
+    factor: Any  # (positions of the largest component,) float64
+    offset: Any  # (positions of the largest component,) float64
+    kept: Any  # (positions of the largest component,) uint32: a row's position
+    x: Any  # (positions of the largest component,) float64
+    constant: Any  # (positions of the largest component,) float64
+    indptr: Any  # (positions of the largest component + 1,) uint32
+    column: Any  # (outcomes of the largest component,) uint32
+    coefficient: Any  # (outcomes of the largest component,) float64
+    feedback: Any  # (positions of the largest component,) uint32: rows read before they are written
+    is_feedback: Any  # (positions of the largest component,) bool
+
+
+class Workspace(NamedTuple):
+    """Memory for one component at a time; what isn't used takes none."""
+
+    slopes: NDArray[np.float64]
+    condensed: Condensed
+
+    @classmethod
+    def of(cls, layer: Layer) -> Workspace:
+        """For the largest component of a layer in solving order."""
+        assert layer.parts is not None
+        ends, n, first = layer.parts.ends, layer.n, layer.blocks[0][1].first[:, 2]
+        many = layer.parts.n_feedback > MOST_FEEDBACK
+        sizes = np.diff(ends)
+        outcomes = -np.diff(first[n - ends].astype(np.int64))
+        most = int(sizes[layer.parts.n_feedback > 0].max(initial=0))
+        slopes = min(MOST_FEEDBACK * most, MOST_SLOPES)
+        # a component with few feedback positions, but too many slopes, is condensed as well
+        many |= (layer.parts.n_feedback > 0) & (layer.parts.n_feedback * sizes > slopes)
+        n_states, n_outcomes = int(sizes[many].max(initial=0)), int(outcomes[many].max(initial=0))
+        return cls(
+            np.empty(slopes),
+            Condensed(
+                row=np.empty(n_states, np.uint32),
+                factor=np.empty(n_states),
+                offset=np.empty(n_states),
+                kept=np.empty(n_states, np.uint32),
+                x=np.zeros(n_states),
+                constant=np.empty(n_states),
+                indptr=np.empty(n_states + 1, np.uint32),
+                column=np.empty(n_outcomes, np.uint32),
+                coefficient=np.empty(n_outcomes),
+                feedback=np.empty(n_states, np.uint32),
+                is_feedback=np.empty(n_states, np.bool_),
+            ),
+        )
 
 
 @inner_kernel
-def condense(low, high, arranged, values, chosen, condensed):
+def condense(low, high, block, tables, values, errors, choice, condensed):
     """Fill in the condensed system of the chosen actions of a component.
 
-    Positions whose action is `LEFT_OUT` keep their values. No others may read them.
+    Rows are counted from the last position of the component on. Positions of which nothing is
+    chosen keep their values. No others may read them.
 
     Returns
     -------
     rows, n_feedback : int
-        Number of unknowns, and of those among them that are read before they are written.
+        Number of unknowns, and of those that are read before they are written.
     """
+    finds_bounds = errors.bound.shape[0] > 0
+    found = errors.bound if finds_bounds else values
+    first, throws, target = block.first, block.throws, block.target
+    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
+    coefficient, reward, off = tables.coefficient, tables.reward, errors.off
+    outcome, lottery = choice.outcome, choice.lottery
     row, factor, offset = condensed.row, condensed.factor, condensed.offset
-    target, coefficient = arranged.target, arranged.coefficient
+    kept, constant, x = condensed.kept, condensed.constant, condensed.x
+    is_feedback = condensed.is_feedback
+    low, high = index(low), index(high)
     rows = 0
-    for i in range(low, high):
-        a = chosen[i - low]
-        here = i - low
-        if a == LEFT_OUT:
-            row[here] = 0
-            factor[here] = 0.0
-            offset[here] = values[i]
+    i = high
+    while i > low:
+        i -= ONE
+        here = high - ONE - i
+        s = index(first[i, 0])
+        if outcome[s] == NOT_CHOSEN:
+            row[here], factor[here], offset[here] = 0, 0.0, found[i]
             continue
-        c = arranged.lottery_indptr[arranged.lottery[a]]
-        inside = 0
-        only = np.uint32(0)
-        weight = 0.0
-        known = arranged.constant[a]
-        for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
-            t = target[k]
-            if low <= t < high:
-                inside += 1
-                only = t
-                weight = coefficient[c]
-            else:
-                known += coefficient[c] * values[t]
-            c += np.uint32(1)
+        inside, only, weight = 0, i, 0.0
+        known = off[i] if finds_bounds else 0.0
+        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+            number, o = index(lottery[s]), index(outcome[s])
+            s += ONE
+            if not finds_bounds:
+                known += throw[t] * reward[number]
+            for k in range(index(indptr[number]), index(indptr[number + ONE])):
+                to = index(target[o])
+                o += ONE
+                c = coefficient[k]
+                c = throw[t] * (abs(c) if finds_bounds else c)
+                if low <= to and to < high:
+                    inside += 1
+                    only, weight = to, c
+                else:
+                    known += c * found[to]
         if inside == 0:
-            row[here] = 0
-            factor[here] = 0.0
-            offset[here] = known
-        elif inside == 1 and only < i:
-            there = only - low
+            row[here], factor[here], offset[here] = 0, 0.0, known
+        elif inside == 1 and only > i:
+            there = high - ONE - only
             row[here] = row[there]
             factor[here] = weight * factor[there]
             offset[here] = known + weight * offset[there]
         else:
-            row[here] = rows
-            factor[here] = 1.0
-            offset[here] = 0.0
-            condensed.kept[rows] = here
-            condensed.constant[rows] = known
-            condensed.x[rows] = values[i]
-            condensed.is_feedback[rows] = False
+            row[here], factor[here], offset[here] = rows, 1.0, 0.0
+            kept[rows] = here
+            constant[rows] = known
+            x[rows] = found[i]
+            is_feedback[rows] = False
             rows += 1
-    entries = np.uint32(0)
-    n_feedback = 0
-    condensed.indptr[0] = 0
+    return rows, fill_rows(rows, low, high, block, tables, finds_bounds, choice, condensed)
+
+
+@inner_kernel
+def fill_rows(rows, low, high, block, tables, sizes, choice, condensed):
+    """Fill in the coefficients of a condensed system; how many unknowns are read before written."""
+    first, throws, target = block.first, block.throws, block.target
+    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
+    coefficient, outcome, lottery = tables.coefficient, choice.outcome, choice.lottery
+    row, factor, offset = condensed.row, condensed.factor, condensed.offset
+    kept, constant, begins = condensed.kept, condensed.constant, condensed.indptr
+    columns, coefficients = condensed.column, condensed.coefficient
+    feedback, is_feedback = condensed.feedback, condensed.is_feedback
+    entries, n_feedback = index(0), 0
+    begins[0] = 0
     for r in range(rows):
-        a = chosen[condensed.kept[r]]
-        c = arranged.lottery_indptr[arranged.lottery[a]]
-        total = condensed.constant[r]
-        itself = 0.0
-        first = entries
-        for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
-            t = target[k]
-            if low <= t < high:
-                there = t - low
-                total += coefficient[c] * offset[there]
-                weight = coefficient[c] * factor[there]
-                column = row[there]
+        i = high - ONE - index(kept[r])
+        s = index(first[i, 0])
+        total, itself, begin = constant[r], 0.0, entries
+        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+            number, o = index(lottery[s]), index(outcome[s])
+            s += ONE
+            for k in range(index(indptr[number]), index(indptr[number + ONE])):
+                to = index(target[o])
+                o += ONE
+                if to < low or to >= high:
+                    continue
+                c = coefficient[k]
+                c = throw[t] * (abs(c) if sizes else c)
+                there = high - ONE - to
+                total += c * offset[there]
+                weight, column = c * factor[there], row[there]
                 if weight != 0.0 and column == r:
                     itself += weight
                 elif weight != 0.0:
-                    condensed.column[entries] = column
-                    condensed.coefficient[entries] = weight
-                    entries += np.uint32(1)
-                    if column > r and not condensed.is_feedback[column]:
-                        condensed.is_feedback[column] = True
-                        condensed.feedback[n_feedback] = column
+                    columns[entries] = column
+                    coefficients[entries] = weight
+                    entries += ONE
+                    if column > r and not is_feedback[column]:
+                        is_feedback[column] = True
+                        feedback[n_feedback] = column
                         n_feedback += 1
-            c += np.uint32(1)
         if itself != 0.0:
             total /= 1.0 - itself
-            for k in range(first, entries):
-                condensed.coefficient[k] /= 1.0 - itself
-        condensed.constant[r] = total
-        condensed.indptr[r + 1] = entries
-    return rows, n_feedback
+            for k in range(begin, entries):
+                coefficients[k] /= 1.0 - itself
+        constant[r] = total
+        begins[r + 1] = entries
+    return n_feedback
 
 
 @inner_kernel
 def sweep_rows(rows, condensed):
     """One sweep over the unknowns, in place and in order."""
-    x = condensed.x
+    x, constant, begins = condensed.x, condensed.constant, condensed.indptr
+    columns, coefficients = condensed.column, condensed.coefficient
     for r in range(rows):
-        total = condensed.constant[r]
-        for k in range(condensed.indptr[r], condensed.indptr[r + 1]):
-            total += condensed.coefficient[k] * x[condensed.column[k]]
+        total = constant[r]
+        for k in range(begins[r], begins[r + 1]):
+            total += coefficients[k] * x[columns[k]]
         x[r] = total
 
 
 @inner_kernel
 def spread(low, high, condensed, values):
-    """Give all states of the component their values."""
-    for i in range(high - low):
-        values[low + i] = condensed.factor[i] * condensed.x[condensed.row[i]] + condensed.offset[i]
+    """Give all positions of the component their values."""
+    row, factor, offset, x = condensed.row, condensed.factor, condensed.offset, condensed.x
+    n = index(high) - index(low)
+    for here in range(n):
+        value = factor[here] * x[row[here]] + offset[here]
+        values[index(high) - ONE - here] = value
 
 
 @inner_kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import naive
 import numba
@@ -15,20 +16,21 @@ from little_games import ALL, Biased, Gambler
 
 from rollwise import build
 from rollwise.answer.certified import solve_and_certify
+from rollwise.engine import components, condensed, search, sweeps
+from rollwise.engine.condensed import Workspace
+from rollwise.engine.search import Search
+from rollwise.engine.sweeps import NO_ERRORS, choices_for, values_for
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
-from rollwise.kernels import evaluating, solving
-from rollwise.kernels import recursion as kernels
 from rollwise.kernels.jit import INNER
+from rollwise.layers import Layer, layer_of_graph
+from rollwise.layers.layer import MOST_FEEDBACK
 from rollwise.machine.switches import jit_disabled
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.bounds import certify
-from rollwise.recursion import search as recursion
-from rollwise.recursion.order import Recursion
-from rollwise.recursion.search import Search
 
 pytestmark = pytest.mark.kernels
 
@@ -45,8 +47,18 @@ def called(inner):
     return numba.njit(lambda *arguments: inner(*arguments))
 
 
-improve, condense = called(solving.improve), called(evaluating.condense)
-spread, guess_feedback = called(evaluating.spread), called(solving.guess_feedback)
+improve, condense = called(components.improve), called(condensed.condense)
+spread, guess_feedback = called(condensed.spread), called(components.guess_feedback)
+
+
+def ordered(graph: StateGraph) -> Layer:
+    return layer_of_graph(graph)
+
+
+def by_state(graph: StateGraph, layer: Layer, values: np.ndarray) -> np.ndarray:
+    """Values of places with the sign of the objective, as those of states."""
+    found = layer.in_reading_order(values)
+    return -found if graph.objective == "minimize" else found
 
 
 def exact(graph: StateGraph, border=None) -> np.ndarray:
@@ -94,19 +106,19 @@ def test_games_from_their_rules(game):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Which ways of `newton_krylov` were gone."""
+    """Which ways of a `Search` were gone."""
     gone = []
 
     def spy(name):
-        original = getattr(recursion, name)
+        original = getattr(Search, name)
 
-        def recorded(*args):
+        def recorded(*args, **options):
             gone.append(name)
-            return original(*args)
+            return original(*args, **options)
 
-        monkeypatch.setattr(recursion, name, recorded)
+        monkeypatch.setattr(Search, name, recorded)
 
-    for name in ("newton_krylov", "evaluate_by_lu", "gmres_step"):
+    for name in ("_newton", "_evaluated_by_lu", "stepped"):
         spy(name)
     return gone
 
@@ -142,18 +154,14 @@ def test_choosing_for_both_players_at_once_in_a_hard_component(table, monkeypatc
 
 
 def solve_by_newton(graph: StateGraph, monkeypatch, *, lu_first: int = 5_000) -> None:
-    """Send the whole graph, as if one component, through `newton_krylov`."""
-    monkeypatch.setattr(recursion, "LU_FIRST", lu_first)
-    arranged = Recursion.of_values(graph)
-    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
-    _, converged = recursion.newton_krylov(
-        arranged, 0, graph.n_states, values, chosen, 4 * solving.EPSILON, None
-    )
-    assert converged
-    found = np.empty(graph.n_states)
-    found[arranged.components.order] = -values if graph.objective == "minimize" else values
+    """Send the whole graph, as if one component, through Newton's method."""
+    monkeypatch.setattr(search, "LU_FIRST", lu_first)
+    layer = ordered(graph)
+    one = Search(layer, values_for(layer, np.empty(0)))
+    assert one._newton(0, graph.n_states)
     truth = exact(graph)
-    assert np.abs(found - truth).max() <= CLOSE * max(1.0, np.abs(truth).max())
+    off = np.abs(by_state(graph, layer, one.found) - truth).max()
+    assert off <= CLOSE * max(1.0, np.abs(truth).max())
 
 
 @given(ending_graphs())
@@ -163,30 +171,33 @@ def test_random_graphs_by_lu(graph):
 
 
 @given(ending_graphs())
-def test_random_graphs_by_gmres(graph):
+def test_random_graphs_by_bicgstab(graph):
     with pytest.MonkeyPatch.context() as monkeypatch:
         solve_by_newton(graph, monkeypatch, lu_first=0)
 
 
-def improved(graph: StateGraph, *, known: bool = False) -> tuple[int, np.ndarray]:
+def improved(graph: StateGraph) -> tuple[int, np.ndarray]:
     """The whole graph, as if one component, by condensed evaluations: sweeps, and values."""
-    arranged = Recursion.of_values(graph)
-    workspace = recursion.workspace_for(graph.n_states, graph.n_outcomes).condensed
-    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
-    if known:
-        chosen[:] = arranged.arranged.action_indptr[:-1]  # any will do
-    sweeps = improve(
-        0, graph.n_states, arranged.arranged, values, chosen, workspace, known, 4 * solving.EPSILON
+    layer = ordered(graph)
+    (_, block), values = layer.blocks[0], values_for(layer, np.empty(0))
+    lists = block, layer.tables, values, NO_ERRORS, choices_for(layer)[0]
+    room = workspace_of(layer)
+    swept = improve(0, graph.n_states, *lists, room, 4 * components.EPSILON)
+    return swept, by_state(graph, layer, values)
+
+
+def workspace_of(layer: Layer) -> condensed.Condensed:
+    """Room for all positions, as if they were one component with a large feedback set."""
+    parts = layer.parts._replace(
+        ends=np.array([0, layer.n]), n_feedback=np.array([MOST_FEEDBACK + 1], np.uint8)
     )
-    found = np.empty(graph.n_states)
-    found[arranged.components.order] = -values if graph.objective == "minimize" else values
-    return sweeps, found
+    return Workspace.of(replace(layer, parts=parts)).condensed
 
 
-@given(ending_graphs(), st.booleans())
-def test_random_graphs_by_condensed_evaluations(graph, known):
-    sweeps, found = improved(graph, known=known)
-    if sweeps > 0:  # else they converge too slowly, and it says so
+@given(ending_graphs())
+def test_random_graphs_by_condensed_evaluations(graph):
+    swept, found = improved(graph)
+    if swept > 0:  # else they converge too slowly, and it says so
         truth = exact(graph)
         assert np.abs(found - truth).max() <= CLOSE * max(1.0, np.abs(truth).max())
 
@@ -194,27 +205,33 @@ def test_random_graphs_by_condensed_evaluations(graph, known):
 @pytest.mark.parametrize("game", [SuperSix(9), Pig(8), TwoDicePig(6, 2)], ids=lambda g: g.name)
 def test_games_by_condensed_evaluations(game):
     graph = build(game, mode="interpreted")
-    sweeps, found = improved(graph)
-    assert 0 < sweeps < 200
+    swept, found = improved(graph)
+    assert 0 < swept < 200
     assert found == pytest.approx(strategy_iteration(graph).values, abs=1e-13)
 
 
 @given(ending_graphs(), st.randoms(use_true_random=False))
 def test_a_condensed_system_is_the_same_system(graph, random):
-    """Its solution, spread over all states, is that of the equations it was made from."""
-    n, arranged = graph.n_states, Recursion.of_values(graph)
-    inside = arranged.arranged
-    begin, end = inside.action_indptr[:-1].tolist(), inside.action_indptr[1:].tolist()
-    chosen = np.array([random.randrange(*span) for span in zip(begin, end, strict=True)], np.uint32)
-    workspace = recursion.workspace_for(n, graph.n_outcomes).condensed
-    matrix, right = np.eye(n), inside.constant[chosen].copy()
+    """Its solution, spread over all positions, is that of the equations it was made from."""
+    n, layer = graph.n_states, ordered(graph)
+    (_, block), tables, first = layer.blocks[0], layer.tables, layer.first_outcomes()
+    spans = itertools.pairwise(block.first[:, 1].tolist())
+    chosen = np.array([random.randrange(*span) for span in spans])
+    choice = sweeps.Choice(first[chosen], block.lottery[chosen])
+    workspace, values = workspace_of(layer), values_for(layer, np.empty(0))
+    matrix, right = np.eye(n), tables.reward[block.lottery[chosen]].copy()
     for i, a in enumerate(chosen):
-        c = inside.lottery_indptr[inside.lottery[a]]
-        for k in range(inside.outcome_indptr[a], inside.outcome_indptr[a + 1]):
-            matrix[i, inside.target[k]] -= inside.coefficient[c]
-            c += 1
-    values = np.zeros(n)
-    rows, n_feedback = condense(0, n, inside, values, chosen, workspace)
+        o = int(first[a])
+        for c in tables.coefficient[
+            slice(*tables.indptr[[block.lottery[a], block.lottery[a] + 1]])
+        ]:
+            to = int(block.target[o])
+            if to < n:
+                matrix[i, to] -= c
+            else:
+                right[i] += c * values[to]
+            o += 1
+    rows, n_feedback = condense(0, n, block, tables, values, NO_ERRORS, choice, workspace)
     assert 0 <= n_feedback <= rows <= n
     small = np.eye(rows)
     for r in range(rows):
@@ -229,59 +246,67 @@ def test_a_condensed_system_is_the_same_system(graph, random):
     assert set(workspace.feedback[:n_feedback].tolist()) == read_early
     workspace.x[:rows] = np.linalg.solve(small, workspace.constant[:rows])
     spread(0, n, workspace, values)
-    assert values == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9, abs=1e-9)
+    assert values[:n] == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9, abs=1e-9)
+
+
+def components_of(layer: Layer):
+    """The number and the span of places of each component."""
+    for c, (end, begin) in enumerate(itertools.pairwise((layer.n - layer.parts.ends).tolist())):
+        yield c, begin, end
+
+
+def targets_of(block, i: int) -> list[int]:
+    return block.target[slice(*block.first[i : i + 2, 2])].tolist()
 
 
 @given(ending_graphs(max_states=40))
-def test_the_feedback_vertex_set_is_what_a_sweep_reads_before_it_writes(graph):
-    recursion = Recursion.of_values(graph)
-    arranged, indptr = recursion.arranged, recursion.components.indptr
-    for c, (low, high) in enumerate(itertools.pairwise(indptr.tolist())):
+def test_the_feedback_set_is_what_a_sweep_reads_before_it_writes(graph):
+    layer = ordered(graph)
+    (_, block), parts = layer.blocks[0], layer.parts
+    for c, low, high in components_of(layer):
         readers: dict[int, list[int]] = {}
-        lead_out: dict[int, list[int]] = {}  # of those, the ones that read it last
+        lead_out: dict[int, list[int]] = {}
         for i in range(low, high):
-            actions = arranged.action_indptr[i : i + 2]
-            targets = arranged.target[slice(*arranged.outcome_indptr[actions])].tolist()
-            early = [t for t in targets if i <= t < high]
+            targets = targets_of(block, i)
+            early = [t for t in targets if low <= t <= i]
             for t in early:
                 readers.setdefault(t, []).append(i)
             if early and any(not low <= t < high for t in targets):
                 lead_out.setdefault(early[-1], []).append(i)
-        assert arranged.n_feedback[c] == min(len(readers), kernels.MOST_FEEDBACK + 1)
-        if len(readers) <= kernels.MOST_FEEDBACK:
+        assert parts.n_feedback[c] == min(len(readers), MOST_FEEDBACK + 1)
+        if len(readers) <= MOST_FEEDBACK:
             n_feedback = slice(low, low + len(readers))
-            assert arranged.feedback[n_feedback].tolist() == list(readers)
-            for t, i in zip(readers, arranged.reader[n_feedback], strict=True):
+            assert parts.feedback[n_feedback].tolist() == list(readers)
+            for t, i in zip(readers, parts.reader[n_feedback], strict=True):
                 assert i in lead_out.get(t, readers[t])
 
 
 @given(ending_graphs(max_states=40))
-def test_feedback_states_are_guessed_to_be_like_others_of_the_same_player(graph):
-    recursion = Recursion.of_values(graph)
-    arranged, indptr = recursion.arranged, recursion.components.indptr
-    before = np.arange(1.0, graph.n_states + 1)  # to tell whose value it is
-    for c, (low, high) in enumerate(itertools.pairwise(indptr.tolist())):
-        n_feedback = int(arranged.n_feedback[c])
-        if not 0 < n_feedback <= kernels.MOST_FEEDBACK:
+def test_feedback_positions_are_guessed_to_be_like_others_of_the_same_player(graph):
+    layer = ordered(graph)
+    (_, block), parts, tables = layer.blocks[0], layer.parts, layer.tables
+    before = np.arange(1.0, layer.n_places + 1)  # to tell whose value it is
+    for c, low, high in components_of(layer):
+        n_feedback = int(parts.n_feedback[c])
+        if not 0 < n_feedback <= MOST_FEEDBACK:
             continue
-        values = before.copy()
-        guess_feedback(low, high, n_feedback, arranged, values)
-        guessed = arranged.feedback[low : low + n_feedback].tolist()
+        values, here = before.copy(), slice(low, low + n_feedback)
+        guess_feedback(low, high, parts.feedback[here], parts.reader[here], block, tables, values)
+        guessed = parts.feedback[here].tolist()
         assert np.array_equal(np.delete(values, guessed), np.delete(before, guessed))
-        for state, i in zip(guessed, arranged.reader[low : low + n_feedback].tolist(), strict=True):
-            read = []  # by the reader: what, and whether the turn passes
-            for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
-                ways = slice(*arranged.outcome_indptr[a : a + 2])
-                first = arranged.lottery_indptr[arranged.lottery[a]]
-                targets = arranged.target[ways].tolist()
-                passes = (arranged.coefficient[first : first + len(targets)] < 0).tolist()
-                read += zip(targets, passes, strict=True)
-            whose = {passes for t, passes in read if t == state}
-            like = {before[t] for t, passes in read if not low <= t < high and passes in whose}
+        for place, i in zip(guessed, parts.reader[here].tolist(), strict=True):
+            passes = []  # by the reader's outcomes: whether the turn passes
+            for number in block.lottery[slice(*block.first[i : i + 2, 1])].tolist():
+                passes += (
+                    tables.coefficient[slice(*tables.indptr[number : number + 2])] < 0
+                ).tolist()
+            read = list(zip(targets_of(block, i), passes, strict=True))
+            whose = {by for t, by in read if t == place}
+            like = {before[t] for t, by in read if not low <= t < high and by in whose}
             if len(whose) == 1:  # else it is read for both players, by one of these
-                assert values[state] in (like or {before[state]})
+                assert values[place] in (like or {before[place]})
             else:
-                assert values[state] in like | {before[state]}
+                assert values[place] in like | {before[place]}
 
 
 @pytest.mark.parametrize("first", [chain(2), chain(300)], ids=["few", "hard"])
@@ -290,10 +315,10 @@ def test_small_and_large_feedback_vertex_sets_in_one_graph(first):
     many = build(TwoDicePig(10), mode="interpreted")
     for parts in ((first, many), (many, first), (first, many, first)):
         graph = side_by_side(*parts)
-        search = Search(Recursion.of_values(graph), np.zeros(0)).run()
-        assert search.converged
-        values = np.empty(graph.n_states)
-        values[search.recursion.components.order] = search.values
+        layer = ordered(graph)
+        one = Search(layer, values_for(layer, np.empty(0))).run()
+        assert one.converged
+        values = layer.in_reading_order(one.found)
         alone = np.concatenate([strategy_iteration(part).values for part in parts])
         assert np.abs(values - alone).max() <= CLOSE
 
@@ -332,16 +357,15 @@ def test_a_well_mixed_component_is_relaxed(calls):
         for s in range(n)
     ]
     graph = assemble(table)
-    arranged = Recursion.of_values(graph)
-    assert arranged.arranged.n_feedback[0] > kernels.MOST_FEEDBACK
+    assert ordered(graph).parts.n_feedback[0] > MOST_FEEDBACK
     assert_solved(graph)
     assert calls == []
 
 
 def test_a_long_fair_ruin_is_left_to_lu(calls):
     assert_solved(chain(300), ruin(300, 1))
-    assert calls[:2] == ["newton_krylov", "evaluate_by_lu"]
-    assert "gmres_step" not in calls
+    assert calls[:2] == ["_newton", "_evaluated_by_lu"]
+    assert "stepped" not in calls
 
 
 def test_a_hard_component_that_leads_out_of_itself(calls):
@@ -352,19 +376,19 @@ def test_a_hard_component_that_leads_out_of_itself(calls):
     place = np.arange(1, n + 1) / (n + 1)
     truth = np.concatenate([place / 2 + (1 - place) / 3, [1 / 2, 1 / 3]])
     assert_solved(assemble(table), truth)
-    assert "evaluate_by_lu" in calls
+    assert "_evaluated_by_lu" in calls
 
 
-def test_a_larger_fair_ruin_is_left_to_gmres(calls, monkeypatch):
-    """What GMRES doesn't solve in its steps goes on to LU, and the answer is the same."""
-    monkeypatch.setattr(recursion, "LU_FIRST", 100)
+def test_a_larger_fair_ruin_is_left_to_bicgstab(calls, monkeypatch):
+    """What BiCGSTAB doesn't solve in its steps goes on to LU, and the answer is the same."""
+    monkeypatch.setattr(search, "LU_FIRST", 100)
     assert_solved(chain(300), ruin(300, 1))
-    assert calls[:2] == ["newton_krylov", "gmres_step"]
+    assert calls[:2] == ["_newton", "stepped"]
 
 
 @pytest.mark.slow
 def test_a_component_too_large_for_lu(calls):
-    """A fair walk on 6,000 states that is stopped once in 500 steps: GMRES does it alone."""
+    """A fair walk on 6,000 states that is stopped once in 500 steps: BiCGSTAB does it alone."""
     n = 6_000
     table = []
     for s in range(n):
@@ -375,22 +399,22 @@ def test_a_component_too_large_for_lu(calls):
     found = strategy_iteration(graph)
     assert found.converged
     assert certify(graph, found.values).bound <= 1e-11
-    assert calls[:2] == ["newton_krylov", "gmres_step"]
-    assert "evaluate_by_lu" not in calls
+    assert calls[:2] == ["_newton", "stepped"]
+    assert "_evaluated_by_lu" not in calls
 
 
 def test_a_solver_that_cannot_end_says_so(monkeypatch):
-    monkeypatch.setattr(recursion, "MOST_NEWTON_STEPS", 1)
+    monkeypatch.setattr(search, "MOST_NEWTON_STEPS", 1)
     assert not strategy_iteration(chain(300)).converged
 
 
 def test_factors_that_take_too_long_are_done_without(calls, monkeypatch):
     """As those of a component whose states lead all over it."""
-    monkeypatch.setattr(recursion, "LU_SECONDS", 0.0)
+    monkeypatch.setattr(search, "LU_SECONDS", 0.0)
     graph = chain(300)
     found, proof, _ = solve_and_certify(graph)
-    assert calls[:2] == ["newton_krylov", "evaluate_by_lu"]
-    assert calls.count("evaluate_by_lu") <= 2  # one for the values, one for their bounds
+    assert calls[:2] == ["_newton", "_evaluated_by_lu"]
+    assert calls.count("_evaluated_by_lu") <= 2  # one for the values, one for their bounds
     assert np.all(np.abs(found.values - ruin(300, 1)) <= proof.bounds + 1e-13)
     assert proof.bound < 1e-6
 
@@ -481,17 +505,19 @@ def test_progress_is_reported():
 def test_sweeps_and_naive_value_iteration_agree():
     """One sweep of the kernel is one sweep of the naive twin over the same order."""
     graph = build(Biased())
-    arranged = Recursion.of_values(graph)
-    order = arranged.components.order.tolist()
+    layer = ordered(graph)
+    (_, block), order = layer.blocks[0], layer.order[::-1].tolist()
     moves = naive.moves_of_graph(graph)
-    ordered = {s: moves[s] for s in order}
-    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
-    for sweeps in range(1, 6):
-        change, scale, _ = kernels.sweep(0, graph.n_states, arranged.arranged, values, chosen)
-        twin = naive.value_iteration(ordered, sweeps)
-        assert values == pytest.approx([twin[s] for s in order], abs=1e-15)
-        assert scale == np.abs(values).max()
-        assert change >= 0
+    in_order = {s: moves[s] for s in order}
+    values, choice = values_for(layer, np.empty(0)), choices_for(layer)[0]
+    lists = block, layer.tables, values, NO_ERRORS, choice
+    for swept in range(1, 6):
+        fall, rise, scale, _ = sweeps.choose(0, 0, layer.n, *lists)
+        twin = naive.value_iteration(in_order, swept)
+        found = layer.in_reading_order(values)
+        assert found == pytest.approx([twin[s] for s in range(layer.n)], abs=1e-15)
+        assert scale == np.abs(found).max()
+        assert min(fall, rise) >= 0
 
 
 def test_a_stake_of_its_own():
@@ -499,4 +525,5 @@ def test_a_stake_of_its_own():
     graph = build(Gambler(20))
     values = strategy_iteration(graph).values
     assert values[0] == pytest.approx(0.0, abs=1e-14)
-    assert Search(Recursion.of_values(graph), np.empty(0)).run().converged
+    layer = ordered(graph)
+    assert Search(layer, values_for(layer, np.empty(0))).run().converged

@@ -1,0 +1,125 @@
+"""The tables of a layer, from lotteries; and a whole graph as a layer in solving order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph.lotteries import Lotteries
+from rollwise.graph.state_graph import StateGraph
+from rollwise.graph.view import sign_of
+from rollwise.kernels.chances import UNIT, are_whole, keeps_small_numbers, scale
+from rollwise.layers.layer import NO_POOL, Block, Layer, Pool, Tables, smallest_kind
+from rollwise.layers.order import in_order
+
+Floats = NDArray[np.float64]
+
+
+def layer_of_graph(graph: StateGraph) -> Layer:
+    """A graph as a layer in solving order, whose positions are its states.
+
+    A throw is an action of its own.
+    """
+    sign = float(sign_of(graph.objective))
+    n, inside = graph.n_states, graph.n_states + graph.n_border
+    endings, ending = endings_of(graph.lotteries, sign, inside)
+    tables = tables_of(graph.lotteries, sign)
+    action, found = graph.action_indptr, graph.components
+    first = np.empty((n + 1, 3), np.uint32)
+    first[:, 0], first[:, 1] = np.arange(n + 1), action
+    first[:, 2] = graph.outcome_indptr[action]
+    lists, count = np.zeros(n, np.uint8), np.diff(action)
+    block = Block(first, lists, count, graph.action_lottery, graph.outcome_state.view(np.uint32))
+    most = max(int(count.max()), len(graph.lotteries.reward))
+    kind = smallest_kind(most)
+    moved = Block(
+        np.empty_like(first),
+        lists if kind == np.uint8 else lists.astype(kind),
+        np.empty(n, kind),
+        np.empty(graph.n_actions, kind),
+        np.empty(graph.n_outcomes, np.uint32),
+    )
+    ordered = in_order(block, moved, found, tables.indptr, ending.astype(np.uint32))
+    return Layer(**ordered, tables=tables, n=n, n_border=graph.n_border, endings=endings)
+
+
+def endings_of(lotteries: Lotteries, sign: float, first: int) -> tuple[Floats, NDArray[np.int64]]:
+    """The payoffs with which play can end, and the place of each outcome that ends it.
+
+    Parameters
+    ----------
+    sign : float
+        Of the objective.
+    first : int
+        The place of the first ending.
+
+    Returns
+    -------
+    endings : (n_endings,) float64
+    place : (n_lottery_outcomes,) int64
+    """
+    payoffs = sign * lotteries.payoff
+    endings, ending = np.unique(payoffs[lotteries.over], return_inverse=True)
+    place = np.zeros(len(payoffs), np.int64)
+    place[lotteries.over] = first + ending.reshape(-1)
+    return endings, place
+
+
+def tables_of(
+    lotteries: Lotteries,
+    sign: float,
+    throws: tuple[NDArray[np.int64], NDArray[Any]] | None = None,
+    pool: Pool = NO_POOL,
+) -> Tables:
+    """The lists of throws and the lotteries of a layer.
+
+    Parameters
+    ----------
+    sign : float
+        Of the objective: rewards have it.
+    throws : (indptr, weight), optional
+        The lists of throws.
+    """
+    weight, total, error = _weights(lotteries)
+    signs = np.where(lotteries.passes, -1.0, 1.0)
+    lists: tuple[Any, Any, Any, Any, Any]
+    lists = (np.array([0, 1], np.uint32), np.ones(1), np.ones(1), np.ones(1), np.zeros(1))
+    if throws is not None:
+        indptr, ways = throws
+        no = np.zeros(len(ways), np.bool_)
+        nothing = np.zeros(len(indptr) - 1), np.zeros(len(ways))
+        thrown, totals, errors = _weights(Lotteries(indptr, nothing[0], ways, no, no, nothing[1]))
+        chance = thrown / np.repeat(totals, np.diff(indptr))
+        lists = indptr.astype(np.uint32), chance, thrown, totals, errors
+    return Tables(
+        *lists,
+        lotteries.indptr.astype(np.uint32),
+        signs * weight / np.repeat(total, np.diff(lotteries.indptr)),
+        signs * weight,
+        total,
+        error,
+        sign * lotteries.reward,
+        pool,
+    )
+
+
+def _weights(lotteries: Lotteries) -> tuple[Floats, Floats, Floats]:
+    """The weights of lotteries, their totals, and the roundings of means with these weights.
+
+    A mean of n terms is off by n roundings for the products and their sum, and by one each for a
+    weight beyond 53 bits, the total, the division, a reward and the bound itself. Weights that
+    aren't whole add n for their total, and 4 for having been rounded.
+    """
+    begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
+    weight, normal = scale(lotteries)
+    are_exact = are_whole(lotteries)
+    total = np.add.reduceat(lotteries.weight if are_exact else weight, begin).astype(np.float64)
+    fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
+    sound = normal & np.isfinite(lotteries.reward) & np.logical_and.reduceat(fit, begin)
+    keeps: Any = keeps_small_numbers
+    sound &= bool(keeps(1.0))
+    steps = sizes + 5 if are_exact else 2 * sizes + 9
+    error: Floats = np.where(sound, steps * (1.0 + 1e-12) * UNIT, np.inf)
+    return weight, total, error

@@ -1,1 +1,0 @@
-"""The recursion of a graph in solving order, and the search for its fixed point."""
