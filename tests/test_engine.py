@@ -18,6 +18,7 @@ from rollwise import build
 from rollwise.answer.certified import solve_and_certify
 from rollwise.engine import components, condensed, search, sweeps
 from rollwise.engine.condensed import Workspace
+from rollwise.engine.leaving import leaving_order
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import NO_ERRORS, choices_for, values_for
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
@@ -31,6 +32,8 @@ from rollwise.layers.layer import MOST_FEEDBACK
 from rollwise.machine.switches import jit_disabled
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.bounds import certify
+from rollwise.proofs.endless_play import staying_places
+from rollwise.proofs.layers import mark, staying
 
 pytestmark = pytest.mark.kernels
 
@@ -527,3 +530,36 @@ def test_a_stake_of_its_own():
     assert values[0] == pytest.approx(0.0, abs=1e-14)
     layer = ordered(graph)
     assert Search(layer, values_for(layer, np.empty(0))).run().converged
+
+
+def step_down_or_out(n: int) -> StateGraph:
+    """From each state play may go up with a chance to win, or down one; only the lowest ends.
+
+    Sweeps in solving order see one state more each time.
+    """
+    table = [
+        [(0.0, [(1, AGAIN, s + 1), (1, WIN, None)]), (0.0, [(1, AGAIN, s - 1)])] for s in range(n)
+    ]
+    table[0] = [(0.0, [(1, AGAIN, 1), (1, WIN, None)])]
+    table[-1] = [(0.0, [(1, LOSE, None)]), (0.0, [(1, AGAIN, n - 2)])]
+    return assemble(table, players=1)
+
+
+def test_play_is_seen_to_end_however_many_sweeps_that_takes():
+    graph = step_down_or_out(2_000)
+    layer = layer_of_graph(graph)
+    assert len(staying(layer, 100)) > 1_800
+    assert not len(staying_places(layer))
+    found, proof, _ = solve_and_certify(graph)
+    assert found.converged
+    assert proof.bound < 1e-9
+
+
+@given(ending_graphs(max_states=9))
+def test_the_order_in_which_positions_leave(graph):
+    """Marked in this order, one after the other, all are marked at once."""
+    layer = layer_of_graph(graph)
+    order = leaving_order(layer)
+    assert sorted(order.tolist()) == list(range(layer.n))
+    ending = np.zeros(layer.n, np.bool_)
+    assert mark(*layer.blocks[0], layer.tables, ending, order) == layer.n

@@ -32,14 +32,15 @@ from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.bounds import certify
 from rollwise.proofs.certified_layers import bounds_of, is_proved, values_of
-from rollwise.proofs.endless_play import settled
-from rollwise.proofs.layers import every_play_ends
+from rollwise.proofs.endless_play import settled, staying_places
+from rollwise.proofs.layers import staying
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, Piece
 
 LARGE = 10_000_000  # positions
 ORDERED = 20_000_000  # outcomes: a layer with more is swept as it is, and ordered if it has to be
+MOST_SWEEPS = 1000  # to see that every play leaves such a layer
 
 Floats = NDArray[np.float64]
 
@@ -169,10 +170,10 @@ class ByLayer:
             return layer
         if self._layers.rules.pool is not None:
             return None
-        if layer.n_outcomes > ORDERED and every_play_ends(layer):
+        if layer.n_outcomes > ORDERED and not len(staying(layer, MOST_SWEEPS)):
             return layer
         layer = in_solving_order(layer)
-        return layer if every_play_ends(layer) else None
+        return None if len(staying_places(layer)) else layer
 
     def _claimed(self, layer: Layer, piece: Piece, which: int) -> Floats | None:
         """The claimed values or bounds of a piece, by place."""

@@ -25,7 +25,7 @@ from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import result_of
 from rollwise.proofs.bounds import Certificate, certify_ending, certify_settled
 from rollwise.proofs.certified_layers import solved as solved_layer
-from rollwise.proofs.layers import every_play_ends
+from rollwise.proofs.endless_play import staying_places
 
 if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
@@ -89,7 +89,7 @@ def solve_and_certify(
     started, options = time.perf_counter(), options or {}
     layer = layer_of_graph(graph) if layer is None else layer
     border = border_values, border_bounds
-    if not every_play_ends(layer, np.inf):
+    if len(staying_places(layer)):
         return _settle_and_certify(graph, *border, method, options, progress)
     solving = _stage(progress, "solving")
     begun: BoundsSearch | None = None

@@ -61,6 +61,7 @@ from rollwise.machine.deadlines import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.numbers.randomness import stream
 from rollwise.proofs import layers as proof
+from rollwise.proofs.endless_play import staying_places
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, Piece
@@ -279,11 +280,9 @@ class LayerLengths:
 
     def _require_ending(self, layer: Layer, begin: int) -> None:
         """Make sure that players can't stay in a layer for ever."""
-        staying = proof.staying(layer)
+        staying = layer.positions_at(staying_places(layer))
         if not len(staying):
             return
-        if layer.order is not None:
-            staying = np.sort(layer.order[staying])
         rules, state = self._layers.rules, self._layers.state(begin + int(staying[0]))
         raise EndlessPlay(
             f"{rules.game.name}: the players can go round for ever, as from the state "

@@ -22,7 +22,7 @@ from rollwise.graph import StateGraph, sign_of
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
-from rollwise.proofs.layers import staying
+from rollwise.proofs.endless_play import staying_places
 
 FIRST_SWEEPS = 100  # of value iteration, to choose a first policy
 
@@ -52,7 +52,7 @@ def strategy_iteration(
         Values by the numbers of the states.
     """
     layer = layer_of_graph(graph) if layer is None else layer
-    if len(staying(layer)):
+    if len(staying_places(layer)):
         return _in_rounds(graph, border_values, progress)
     return solve_ending(graph, layer, border_values, progress)
 

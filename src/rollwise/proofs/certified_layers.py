@@ -106,7 +106,7 @@ def bounds_of(
 ) -> Proved | None:
     """Proved bounds of the errors of values. None where none could be proved.
 
-    Every play must leave the layer (`rollwise.proofs.layers.every_play_ends`), unless somebody
+    Every play must leave the layer (`rollwise.proofs.layers.staying`), unless somebody
     else proves the bounds.
 
     Parameters

@@ -20,6 +20,7 @@ from rollwise.graph.lookahead import action_gaps
 from rollwise.kernels import check as kernels
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs import layers as proof
+from rollwise.proofs.endless_play import endless_states
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ def check(
     gaps = np.maximum.reduceat(
         sign_of(graph.objective) * action_gaps(graph, values, known[n:]), graph.action_indptr[:-1]
     )
-    return Verdict(wrong, layer.positions_at(proof.staying(layer)), float(np.abs(gaps).max()))
+    return Verdict(wrong, endless_states(graph, layer), float(np.abs(gaps).max()))
 
 
 def ranks_of(graph: StateGraph, order: NDArray[Any]) -> NDArray[np.int32]:

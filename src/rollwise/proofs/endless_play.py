@@ -1,21 +1,32 @@
-"""Whether every play of a graph ends."""
+"""Whether every play of a layer, or of a graph, ends."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.engine.leaving import leaving_order
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import Settled, describe, settle, staying_actions
 from rollwise.layers import Layer, layer_of_graph
-from rollwise.proofs.layers import staying
+from rollwise.proofs.layers import NO_ORDER, staying
+
+FEW_SWEEPS = 64  # to mark positions, before their order is looked for
+
+
+def staying_places(layer: Layer) -> NDArray[np.int64]:
+    """The places of the positions in which the players can stay for ever: ascending."""
+    found = staying(layer, FEW_SWEEPS)
+    if not len(found):
+        return found
+    return staying(layer, order=leaving_order(layer) if len(layer.blocks) == 1 else NO_ORDER)
 
 
 def endless_states(graph: StateGraph, layer: Layer | None = None) -> NDArray[np.int64]:
     """The states in which the players can go round for ever, if they want to."""
     layer = layer_of_graph(graph) if layer is None else layer
-    return layer.positions_at(staying(layer))
+    return layer.positions_at(staying_places(layer))
 
 
 def require_ending(graph: StateGraph, layer: Layer | None = None) -> None:

@@ -3,7 +3,7 @@
 It reads a layer (`rollwise.layers.layer`) and an interval for each place, whoever found them. Two
 facts prove that every interval holds the value of its position.
 
-1. *Every play leaves the layer, whatever the players do* (`every_play_ends`). A position is marked
+1. *Every play leaves the layer, whatever the players do* (`staying`). A position is marked
    if, after one of its throws, each action may end the game, may leave the layer or may lead to a
    marked position. Where all positions are marked, play stays for so many moves with a probability
    below one; play that stayed for ever would have missed that chance infinitely often.
@@ -40,25 +40,30 @@ UNIT = 2.0**-53  # half the distance from 1 to the next double
 UP = 1.0 + 2.0**-40  # more than the roundings of a bound of roundings
 LEAST = 1e-300  # more than the loss of a sum by underflow
 NOBODY = np.empty(0, np.bool_)
-MOST_SWEEPS = 1000  # that mark positions, before somebody else has to look
+NO_ORDER = np.empty(0, np.int64)
 
 
-def every_play_ends(layer: Layer, most_sweeps: float = MOST_SWEEPS) -> bool:
-    """Whether every play leaves a layer, as far as is seen in so many sweeps."""
-    return not len(staying(layer, most_sweeps))
-
-
-def staying(layer: Layer, most_sweeps: float = np.inf) -> NDArray[np.int64]:
+def staying(
+    layer: Layer, most_sweeps: float = np.inf, order: NDArray[np.int64] = NO_ORDER
+) -> NDArray[np.int64]:
     """The positions from which players can stay in a layer for ever: their places, ascending.
 
     After so many sweeps, all positions from which play was not seen to leave.
+
+    Parameters
+    ----------
+    order : (m,) int64, optional
+        Places of a layer of one block, from anybody, in which to look first: it saves sweeps.
     """
     ending = np.zeros(layer.n, np.bool_)
-    left, marked, sweeps = layer.n, 1, 0
+    if len(order):
+        mark(*layer.blocks[0], layer.tables, ending, order)
+    left, marked, sweeps = layer.n - np.count_nonzero(ending), 1, 0
     while left and marked and sweeps < most_sweeps:
         sweeps += 1
         marked = sum(
-            mark(place, block, layer.tables, ending) for place, block in reversed(layer.blocks)
+            mark(place, block, layer.tables, ending, NO_ORDER)
+            for place, block in reversed(layer.blocks)
         )
         left -= marked
     return np.flatnonzero(~ending)
@@ -124,13 +129,7 @@ def unproved(layer: Layer, bounds: Floats) -> NDArray[np.int64]:
 
 
 def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
-    """Whether the bounds of all positions are proved by those of their targets.
-
-    Parameters
-    ----------
-    bounds : (n_places, 2) float64
-        Lower and upper; those of the endings are their payoffs.
-    """
+    """Whether the bounds of all positions are proved: (n_places, 2) float64, lower and upper."""
     return not any(broken(layer, bounds))
 
 
@@ -298,7 +297,7 @@ def keep_the_best(pool, kept, best):
 
 
 @kernel
-def mark(place, block, tables, ending):
+def mark(place, block, tables, ending, order):
     """Mark the positions of a block from which every play may leave the layer.
 
     With a pool of dice the mover has a say in the last throw. So each throw has to be such.
@@ -309,6 +308,8 @@ def mark(place, block, tables, ending):
         That of the first position of the block.
     ending : (n,) bool, changed
         Of the positions of the layer.
+    order : (m,) int64
+        Which positions to look at, one after the other; of no length: all, from the last one on.
 
     Returns
     -------
@@ -318,10 +319,10 @@ def mark(place, block, tables, ending):
     first, throws, count, lottery, target = block
     lists, indptr, n = tables.lists, tables.indptr, ending.shape[0]
     has_pool = tables.pool.with_face.shape[0] > 0
+    n_rows = index(throws.shape[0] if order.shape[0] == 0 else order.shape[0])
     n_marked = 0
-    i = index(throws.shape[0])
-    while i > 0:
-        i -= ONE
+    for k in range(n_rows):
+        i = n_rows - ONE - index(k) if order.shape[0] == 0 else index(order[k])
         p = index(place) + i
         if ending[p]:
             continue
