@@ -204,12 +204,12 @@ def _facts(solution: rollwise.Solution) -> str:
         aim = "smallest" if graph.objective == "minimize" else "largest"
         worth = f"The {aim} expected score is **{shown}**."
     elif graph.has_stakes:
-        worth = f"The expected payoff of who moves first is **{shown}**."
+        worth = f"The expected payoff of the first player is **{shown}**."
     elif graph.players == 1:
         worth = f"The player wins with probability **{shown}**."
     else:
         edge = "has the edge" if solution.value > 0 else "is behind"
-        worth = f"Who moves first {edge}, and wins with probability **{shown}**."
+        worth = f"The first player {edge}, and wins with probability **{shown}**."
     lasts = _lasts(solution)
     if len(components) == 1:
         cycles = "from every position play can come to every other"

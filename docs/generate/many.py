@@ -27,8 +27,6 @@ TARGETS = {
 MEASURED = ROOT / "benchmarks" / "large.json"
 LARGE = {(3, 100): "pig-three"}
 SEATS = max(TARGETS)
-# Chances of the other seats, where a run wrote down the first mover's alone: as far as it printed.
-PRINTED = {(3, 100): ("0.3319", "0.3026")}
 UNKNOWN = "not recorded"
 COLUMNS = (
     "players",
@@ -83,7 +81,7 @@ def measured_row(players: int, target: int) -> str:
     return _row(
         players,
         target,
-        found.get("win_probabilities", [found["value"], *PRINTED.get((players, target), ())]),
+        found.get("win_probabilities", [found["value"], *found.get("others_as_printed", ())]),
         found.get("error_bound", found["bound"]),
         found.get("deviation_gain", found["certified"]),
         found["states"],

@@ -218,8 +218,8 @@ class Race(NamedTuple):
 class TwoSidedBearOff(Game):
     """Bear off all checkers of backgammon's home board before the other player does.
 
-    The checkers move as in `bear-off`. The two sides don't meet any more. Who is ahead plays
-    safe, and who is behind may have to hope for a double.
+    The checkers move as in `bear-off`. The two sides don't meet any more. The
+    player ahead plays safe; the player behind may have to hope for a double.
     """
 
     heading: ClassVar = "Two-Sided Bear-Off"

@@ -217,10 +217,10 @@ class CantStop(Game):
     can, either may be. Then stop and keep the steps, or roll on. A throw that moves no runner
     loses the steps of the turn. Three full `columns` end the game. The score is the number of
     turns. The published game has sides=6 and shortest=3, too many positions for a table. With
-    several `players` who has filled enough columns first wins, and a column that one of them has
-    filled is closed to all. Once none is open and nobody has enough, those who have filled the
-    most share the win: a rule of our own, for small boards. On the published one, of eleven
-    columns, three of which win, that can't happen.
+    several `players` the first to fill enough columns wins, and a full column is closed to
+    everybody. If no column is open and nobody has enough, the players with the most columns share
+    the win. That rule is our own, for small boards. On the published board of eleven columns,
+    three of which win, this can't happen.
     """
 
     heading: ClassVar = "Can't Stop"
@@ -362,12 +362,12 @@ class CantStop(Game):
 
 @dataclass(frozen=True)
 class CantStopForTwo(CantStop):
-    """Can't Stop for two: who has filled enough columns first wins.
+    """Can't Stop for two: the first to fill enough columns wins.
 
-    Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
-    filled is closed: nobody climbs it any more, and the steps of the other are taken off. It
-    isn't filled before its steps are kept. Where all are full and nobody has enough `columns`,
-    who has filled more wins: a rule of our own, for small boards. The published game has
+    Throws, runners and lengths of columns are those of Can't Stop. A full column is
+    closed: nobody climbs it any more, and the other player's steps are taken off. A column isn't
+    full before its steps are kept. If all are full and nobody has enough `columns`, the player
+    with more columns wins. That rule is our own, for small boards. The published game has
     sides=6, shortest=3 and columns=3, and there it can't happen.
     """
 

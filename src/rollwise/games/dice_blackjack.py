@@ -29,7 +29,7 @@ OUT = -1  # in the place of a total
 
 
 class Totals(NamedTuple):
-    totals: tuple[int, ...]  # the mover's and the others', in the order of their moves
+    totals: tuple[int, ...]  # the mover's, then the other players', in the order of their moves
 
 
 def totals_text(totals: Sequence[int]) -> str:
@@ -41,9 +41,9 @@ def totals_text(totals: Sequence[int]) -> str:
 class DiceBlackjack(Game):
     """Add a throw of some dice to your total: low to high wins, more than high loses.
 
-    The players throw in turns, and the action is the number of dice. Of two players every
-    position below `low` is covered, also those that no play reaches. Of several who has more
-    than `high` is out, and the last one left wins too.
+    The players throw in turns, and the action is the number of dice. With two players the table
+    has every position below `low`, also those that no play reaches. With several, a player with
+    more than `high` is out, and the last player left wins too.
     """
 
     action_unit: ClassVar = ("die", "dice")

@@ -170,8 +170,8 @@ class Farkle(Thrown, Game):
     """Throw six dice, set aside some that score, and stop or throw the rest.
 
     Set aside at least one die, and none that doesn't score. Dice score together only where one
-    throw has brought them. Where all six are set aside, go on with six. Who stops banks the
-    points of the turn and all that the throw scores. A throw that scores nothing is a farkle:
+    throw has brought them. After all six are set aside, go on with six. A player who stops banks
+    the points of the turn and all that the throw scores. A throw that scores nothing is a farkle:
     the points of the turn are lost. Points that reach the target win at once. With `last_lick`
     they must be banked, and then the other player has one turn to get more; a turn that can be
     worth the target by itself must be banked, so that every play ends. In that last turn both banks
@@ -345,9 +345,9 @@ class Dice(NamedTuple):
 class FarkleTurn(Thrown, Game):
     """One turn of Farkle, for the most points.
 
-    The rules of a turn and the scorings are those of Farkle. Who can stop with
-    `most` points must, so that there are finitely many positions; without that rule the score
-    is a little higher.
+    The rules of a turn and the scorings are those of Farkle. A player who can
+    stop with `most` points must. So there are finitely many positions; without that rule the
+    score is a little higher.
     """
 
     scoring: str = parameter("facebook", among=SCORING, about="what dice score")

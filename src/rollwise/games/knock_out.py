@@ -27,12 +27,12 @@ NOT_YET, OUT = 0, 1  # in the place of a number
 
 
 class Numbers(NamedTuple):
-    numbers: tuple[int, ...]  # the mover's and the others', in the order of their moves
+    numbers: tuple[int, ...]  # the mover's, then the other players', in the order of their moves
 
 
 @dataclass(frozen=True)
 class KnockOut(Game):
-    """Choose a number from 6 to 9, then throw two dice in turn: who throws his own number is out.
+    """Choose a number from 6 to 9, then throw two dice in turn: your own number puts you out.
 
     The last one left wins. Under `distinct` nobody may choose a number that another one has.
     """

@@ -20,10 +20,11 @@ class Chips(NamedTuple):
 
 @dataclass(frozen=True)
 class LeftCenterRight(Game):
-    """Throw a die for each chip that you have, three at most. Who has the last chips wins.
+    """Throw a die for each chip that you have, three at most; the last chips win.
 
     A die says: a chip to the next player, a chip to the one before, a chip to the pot, or, three
-    times in six, keep it. Who has no chips is left out, and stays in the game: more may come.
+    times in six, keep it. A player without chips doesn't throw, but stays in the game: chips may
+    come back.
     """
 
     chips: int = parameter(3, at_least=1, at_most=1000, about="chips of each at the start")

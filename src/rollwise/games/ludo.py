@@ -33,9 +33,10 @@ class Ludo(Game):
 
     Each player enters on a square of their own, half the track away from the other's, and goes
     round the whole track; from its last square a piece goes home. A player's pieces never share
-    a square. Who comes to a square with a piece of the other sends it back to the start. The
-    highest face lets a piece enter, and gives another throw to who moves with it. Who can move
-    must move. With `exact` a piece needs the exact throw to go home, else any that is enough.
+    a square. A piece that comes to a square with one of the other player's sends it back to the
+    start. The highest face lets a piece enter, and a move with it gives another throw. A player
+    who can move must move. With `exact` a piece needs the exact throw to go home, else any that
+    is enough.
     """
 
     pieces: int = parameter(2, at_least=1, at_most=4, about="pieces of each player")

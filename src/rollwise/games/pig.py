@@ -14,7 +14,7 @@ ROLL, HOLD = range(2)
 
 class Turn(NamedTuple):
     banked: int  # the mover's points in the bank
-    rivals: tuple[int, ...]  # the others', in the order of their moves
+    rivals: tuple[int, ...]  # points of the other players, in the order of their moves
     turn: int  # points at risk this turn
 
 

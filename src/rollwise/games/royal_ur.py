@@ -49,10 +49,11 @@ class RoyalUr(Game):
 
     The path has 14 squares (Finkel), of which 5 to 12 are shared, or it goes round the far end
     and has 16 (Blitz and Masters), of which 5 to 16 are shared, and the other player's comes
-    round from 16 to 12. Who can move must. A piece doesn't go where another of one's own stands,
-    and it leaves the board by an exact throw. One of the other player's in a shared square is
-    sent back to the start. A rosette (4, 8, 14; or 4, 8, 12, 16) gives another throw. With
-    Finkel's rules a piece on square 8 is safe; with Blitz a capture gives another throw too.
+    round from 16 to 12. A player who can move must. A piece doesn't go to a square with another
+    piece of its own side, and it leaves the board by an exact throw. A piece of the other player's
+    in a shared square is sent back to the start. A rosette (4, 8, 14; or 4, 8, 12, 16) gives
+    another throw. With Finkel's rules a piece on square 8 is safe; with Blitz a capture gives
+    another throw too.
     Masters throws three dice, and none marked counts as 4; else there are four dice.
     """
 

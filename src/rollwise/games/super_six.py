@@ -15,7 +15,7 @@ NEVER, AFTER_A_THROW, ALWAYS = range(3)  # when one may stop
 class Sticks(NamedTuple):
     lid: int  # sticks standing in the lid
     mine: int  # the mover's
-    others: tuple[int, ...]  # the others', in the order of their moves
+    others: tuple[int, ...]  # those of the other players, in the order of their moves
     forced: int  # 0 after a throw, 1 as a turn begins; from 2 on before turns of one throw
 
 
@@ -23,15 +23,14 @@ class Sticks(NamedTuple):
 class SuperSix(Game):
     """Throw to put a stick in the hole of that number, or take the one that is there.
 
-    A six swallows the stick. Who takes a stick, or stops, passes the die; each
-    turn begins with a throw. The first to have no sticks wins.
+    A six swallows the stick. A player who takes a stick, or stops, passes the die. Each turn begins
+    with a throw. The first player without sticks wins.
 
     Versions: the lid has another number of `holes`, and the die as many sides; only
-    the last hole swallows, or none if it has a `bottom`. One may stop never, after a
-    throw, or always, where two players who stop for ever draw (`may_stop` 0, 1, 2).
-    Who hits a full hole takes all sticks in the lid (`take_all`). In the first round
-    each player throws once (`one_each`). Where sticks can't be dealt evenly, those who move last
-    have one more.
+    the last hole swallows, or none if it has a `bottom`. A player may stop never, after a
+    throw, or always (`may_stop` 0, 1, 2); with 2, two players who stop for ever draw.
+    A full hole costs all sticks in the lid (`take_all`). In the first round each player throws
+    once (`one_each`). If sticks can't be dealt evenly, the players who move last have one more.
     """
 
     sticks: int = parameter(10, at_least=2, at_most=60_000, about="sticks in the game")

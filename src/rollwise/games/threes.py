@@ -65,13 +65,12 @@ def points_of_lowest(s: Hand, taken: int) -> int:
 class Threes(Game):
     """Roll, take at least one die, roll the rest again; threes count nothing.
 
-    Who takes none must take at least two of the next roll, and can't do so for the
-    last die. Which dice are taken, and not only how many, matters to nothing but
-    the points, so that the lowest are always best.
+    A player who takes none must take at least two of the next roll. The last die must be taken.
+    The choice is only how many: the lowest dice are always best.
 
-    Of several `players` each has one turn, and knows what those before made. Who has the fewest
-    points wins the pot, and those who are level share it. A turn ends at once where it can't be
-    won any more.
+    With several `players` each has one turn, and knows the points made so far. The player with
+    the fewest points wins the pot; players who are level share it. A turn ends at once when it
+    can't be won any more.
     """
 
     dice: int = parameter(5, at_least=1, at_most=MOST_DICE, about="dice to begin with")
