@@ -640,11 +640,6 @@ def free_bytes(place: Path) -> int:
     return shutil.disk_usage(there).free
 
 
-def is_folder(place: str | Path | None) -> bool:
-    """Whether a place that was named is a folder, and so can't be a file."""
-    return place is not None and Path(place).is_dir()
-
-
 def _require_same(place: Path, found: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
     for name in ("game", "parameters"):
         if found[name] != asked[name]:
