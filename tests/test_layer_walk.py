@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -443,10 +445,21 @@ def test_one_core_finds_what_both_find(game: Game, monkeypatch: pytest.MonkeyPat
         assert states == naive_states(game)
 
 
-def test_rules_that_are_stuck_on_one_of_two_cores_are_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(layer_walk, "WORTH_BOTH", 2)
-    monkeypatch.setattr(explorer, "LOOKS", 3)
-    with pytest.raises(RulesError, match="floor=12"):
-        find_layers(Stairs(20, back=False, stuck=12))
+def test_rules_that_are_stuck_on_one_of_two_cores_are_stopped() -> None:
+    """In a process of its own, since the stuck rules never return."""
+    code = """
+import os
+from test_layer_walk import RulesError, Stairs, explorer, find_layers, layer_walk
+
+layer_walk.WORTH_BOTH, explorer.LOOKS = 2, 3
+try:
+    find_layers(Stairs(20, back=False, stuck=12))
+except RulesError as error:
+    print(error, flush=True)
+os._exit(0)
+"""
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=here, capture_output=True, text=True, timeout=300
+    )
+    assert "floor=12" in done.stdout
