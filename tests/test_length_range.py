@@ -673,7 +673,7 @@ def test_the_command_by_layers():
 
 def test_the_command():
     said = output("length", "piglet", "target=3")
-    assert "14.0000000000000 ± " in said
+    assert "14.00000000000000 ± " in said
     assert "who begins wants it long, the other short" in said
     document = json.loads(output("length", "craps", "--json"))
     assert [length["aim"] for length in document["lengths"]] == ["shortest", "policy", "longest"]

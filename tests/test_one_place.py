@@ -18,7 +18,7 @@ import rollwise
 ROOT = Path(rollwise.__file__).parent
 
 # Rooms whose modules read arrays, since they make them or hand them to kernels.
-ROOMS = ("kernels", "graph", "recursion", "proofs", "methods", "derive", "builders", "many")
+ROOMS = ("kernels", "graph", "layers", "proofs", "methods", "derive", "builders", "many")
 # Modules elsewhere that make arrays: of a part of a graph, or with an action more.
 MAKERS = ("analysis/one_distribution.py", "analysis/betting.py")
 REPEATS = {
@@ -28,8 +28,7 @@ REPEATS = {
         r"-1(\.0)? if .*'minimize'",
         (
             "graph/view.py",
-            "proofs/check.py",  # trusts nothing that it doesn't hold itself
-            "proofs/check_rules.py",  # likewise
+            "proofs/check_rules.py",  # trusts nothing that it doesn't hold itself
         ),
     ),
     "the win probability of a value": (

@@ -514,7 +514,7 @@ class Slow(Game):
         if s.mine >= 3:
             yield 1, WIN, s
             return
-        yield 10**11, PASS, Steps(s.other, s.mine)
+        yield 10**15, PASS, Steps(s.other, s.mine)
         yield 1 + action, PASS, Steps(s.other, s.mine + 1)
         if action:
             yield 1, LOSE, s

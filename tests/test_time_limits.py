@@ -45,7 +45,7 @@ def test_a_library_that_looks_at_no_clock_is_left(method, library, monkeypatch):
 
 
 def test_a_certificate_that_takes_too_long_is_left(monkeypatch):
-    def slow(*answer, progress):
+    def slow(*answer, progress, begun):
         for part in range(100):
             time.sleep(0.1)
             progress(part, 100)
