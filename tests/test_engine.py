@@ -288,13 +288,15 @@ def test_the_feedback_set_is_what_a_sweep_reads_before_it_writes(graph):
 def test_feedback_positions_are_guessed_to_be_like_others_of_the_same_player(graph):
     layer = ordered(graph)
     (_, block), parts, tables = layer.blocks[0], layer.parts, layer.tables
+    over = layer.n + layer.n_border
     before = np.arange(1.0, layer.n_places + 1)  # to tell whose value it is
     for c, low, high in components_of(layer):
         n_feedback = int(parts.n_feedback[c])
         if not 0 < n_feedback <= MOST_FEEDBACK:
             continue
         values, here = before.copy(), slice(low, low + n_feedback)
-        guess_feedback(low, high, parts.feedback[here], parts.reader[here], block, tables, values)
+        rest = over, block, tables, values
+        guess_feedback(low, high, parts.feedback[here], parts.reader[here], *rest)
         guessed = parts.feedback[here].tolist()
         assert np.array_equal(np.delete(values, guessed), np.delete(before, guessed))
         for place, i in zip(guessed, parts.reader[here].tolist(), strict=True):
@@ -305,7 +307,7 @@ def test_feedback_positions_are_guessed_to_be_like_others_of_the_same_player(gra
                 ).tolist()
             read = list(zip(targets_of(block, i), passes, strict=True))
             whose = {by for t, by in read if t == place}
-            like = {before[t] for t, by in read if not low <= t < high and by in whose}
+            like = {before[t] for t, by in read if not low <= t < high and t < over and by in whose}
             if len(whose) == 1:  # else it is read for both players, by one of these
                 assert values[place] in (like or {before[place]})
             else:

@@ -153,8 +153,14 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slopes, t
 
 
 @inner_kernel
-def guess_feedback(low, high, feedback, reader, block, tables, values):
-    """Begin the values of feedback positions with known values that the same player could reach."""
+def guess_feedback(low, high, feedback, reader, over, block, tables, values):
+    """Begin the values of feedback positions with known values that the same player could reach.
+
+    Parameters
+    ----------
+    over : int
+        The place of the first ending: those are no guess.
+    """
     first, lottery, target = block.first, block.lottery, block.target
     indptr, coefficient = tables.indptr, tables.coefficient
     for j in range(feedback.shape[0]):
@@ -170,7 +176,7 @@ def guess_feedback(low, high, feedback, reader, block, tables, values):
                 passes = coefficient[k] < 0.0
                 if t == position:
                     passed = passes
-                elif t < index(low) or t >= index(high):
+                elif t < index(over) and (t < index(low) or t >= index(high)):
                     if passes:
                         other = t
                     else:
@@ -287,6 +293,7 @@ def solve_components(
     begin,
     end,
     n,
+    over,
     parts,
     block,
     tables,
@@ -304,6 +311,8 @@ def solve_components(
     ----------
     n : int
         Positions of the layer.
+    over : int
+        The place of the first ending.
     parts : Components
     slopes, condensed
         Workspace for the largest component.
@@ -339,7 +348,7 @@ def solve_components(
         if m <= MOST_FEEDBACK and m * (high - low) <= slopes.shape[0]:
             feedback, reader = parts.feedback[low : low + m], parts.reader[low : low + m]
             if errors.bound.shape[0] == 0:
-                guess_feedback(low, high, feedback, reader, block, tables, values)
+                guess_feedback(low, high, feedback, reader, over, block, tables, values)
             used = newton(
                 low, high, feedback, block, tables, values, errors, choice, slopes, tolerance
             )

@@ -247,6 +247,7 @@ class Search:
                 self._done,
                 stop,
                 n,
+                n + layer.n_border,
                 parts,
                 block,
                 layer.tables,

@@ -73,6 +73,7 @@ def move(order, position, block, indptr, ending, moved, parts):
     n = index(order.shape[0])
     feedback, reader, most = parts.feedback, parts.reader, index(MOST_FEEDBACK)
     component = index(parts.n_feedback.shape[0])
+    has_way_out = np.zeros(most, np.bool_)  # the readers that lead out
     begin, end, n_feedback = index(0), index(0), index(0)
     s, a, o = index(0), index(0), index(0)
     from_first, from_throws, from_count, from_lottery, from_target = block
@@ -126,9 +127,11 @@ def move(order, position, block, indptr, ending, moved, parts):
                         if known < most:
                             feedback[begin + known] = t
                             reader[begin + known] = i
+                            has_way_out[known] = False
                         n_feedback += ONE
-        if leads_out and known < most:
+        if leads_out and known < most and not has_way_out[known]:
             reader[begin + known] = i
+            has_way_out[known] = True  # of those, the one that is solved last
     n_feedback_of[component] = n_feedback
     to_first[n, 0], to_first[n, 1], to_first[n, 2] = s, a, o
 

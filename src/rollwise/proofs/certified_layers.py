@@ -136,11 +136,11 @@ def bounds_of(
     nothing = np.zeros(layer.n)
     if not values.any() and believes(nothing):
         return Proved(nothing, 0.0)  # where nothing is at stake
-    known = sweeps.values_for(layer, border_values)
-    known[: layer.n] = values
     before = 0.0
     for number in range(len(TRIES)):
         if begun is None or number:
+            known = sweeps.values_for(layer, border_values)
+            known[: layer.n] = values
             search = BoundsSearch(layer, known, border_bounds, number, before, is_free)
             begun = search.run(progress)
         bounds = begun.bounds
