@@ -480,6 +480,7 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
     (tmp_path / "fails.py").write_text("raise SystemExit(1)\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(second_process, "_process", None)  # whatever other tests have begun
     second_process.begin("works")
     second_process.begin("fails")  # it has begun already
     second_process.wait_until_ready()
@@ -500,6 +501,7 @@ def test_the_second_process_runs_nothing_of_the_current_folder(tmp_path, monkeyp
     for name in ("numba", "rollwise", "stranger"):
         (tmp_path / f"{name}.py").write_text("import pathlib; pathlib.Path('it-ran').touch()\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(second_process, "_process", None)
     for module in ("rollwise.kernels.random", "stranger"):
         second_process.begin(module)
         second_process.wait_until_done()
