@@ -28,7 +28,6 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
 from rollwise.kernels import chances
-from rollwise.layers import tables
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.proofs.check import check
@@ -143,7 +142,7 @@ def test_nothing_is_proved_where_small_numbers_are_flushed(monkeypatch):
     graph = build(Pig(6))
     values = strategy_iteration(graph).values
     assert certify(graph, values).bound < 1e-12
-    monkeypatch.setattr(tables, "keeps_small_numbers", lambda one: False)
+    monkeypatch.setattr(chances, "keeps_small_numbers", lambda one: False)
     assert certify(graph, values).bound == np.inf
 
 

@@ -21,13 +21,14 @@ from rollwise.engine.condensed import Workspace
 from rollwise.engine.leaving import leaving_order
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import NO_ERRORS, choices_for, values_for
+from rollwise.errors import TooManyStates
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.kernels.jit import INNER
-from rollwise.layers import Layer, layer_of_graph
+from rollwise.layers import Layer, layer_of_graph, order
 from rollwise.layers.layer import MOST_FEEDBACK
 from rollwise.machine.switches import jit_disabled
 from rollwise.methods.strategy_iteration import strategy_iteration
@@ -557,11 +558,24 @@ def test_play_is_seen_to_end_however_many_sweeps_that_takes():
     assert proof.bound < 1e-9
 
 
-@given(ending_graphs(max_states=9))
+TWICE = [  # two actions, and outcomes of one action, that lead to the same state
+    [(0.0, [(1, AGAIN, 1)]), (0.0, [(1, AGAIN, 1), (1, AGAIN, 1)])],
+    [(0.0, [(1, WIN, None), (1, AGAIN, 0)])],
+]
+
+
+@given(st.one_of(ending_graphs(max_states=9), st.just(assemble(TWICE))))
 def test_the_order_in_which_positions_leave(graph):
     """Marked in this order, one after the other, all are marked at once."""
     layer = layer_of_graph(graph)
-    order = leaving_order(layer)
-    assert sorted(order.tolist()) == list(range(layer.n))
+    order_found = leaving_order(layer)
+    assert sorted(order_found.tolist()) == list(range(layer.n))
     ending = np.zeros(layer.n, np.bool_)
-    assert mark(*layer.blocks[0], layer.tables, ending, order) == layer.n
+    assert mark(*layer.blocks[0], layer.tables, ending, order_found) == layer.n
+
+
+def test_a_layer_counts_its_outcomes_or_is_refused(monkeypatch):
+    graph = build(Pig(8))
+    monkeypatch.setattr(order, "MOST_OUTCOMES", graph.n_outcomes)
+    with pytest.raises(TooManyStates, match="outcomes are too many"):
+        layer_of_graph(graph)

@@ -6,7 +6,7 @@ replicate k is derived from the seed of all and k, so no figure depends on who l
 
 Each replicate is a learner that plays alone (one worker), and it is measured against the exact
 solution as one learner is (see `rollwise.analysis.learning`). With three players or more there
-is no such solution: what is measured is what each seat gets, and what it could get.
+is no such solution. The replicates then say how much each seat gets, and how much it could get.
 """
 
 from __future__ import annotations

@@ -94,10 +94,11 @@ def solve_and_certify(
     solving = _stage(progress, "solving")
     begun: BoundsSearch | None = None
     if method == DEFAULT and not options:
-        n, sign, nothing = graph.n_states, sign_of(graph.objective), np.zeros(graph.n_border)
-        known = (nothing if given is None else given for given in border)
+        n, nothing = graph.n_states, np.zeros(graph.n_border)
+        known = nothing if border_values is None else sign_of(graph.objective) * border_values
+        sure = nothing if border_bounds is None else border_bounds
         told = None if solving is None else lambda done: solving(done, n)
-        search, begun = solved_layer(layer, sign * next(known), next(known), told)
+        search, begun = solved_layer(layer, known, sure, told)
         found = result_of(graph, search)
     else:
         at_hand = {"border_values": border_values, "larger": larger, "progress": solving}

@@ -1,9 +1,8 @@
 """The first use on a machine: what a second process compiles, by using it.
 
-Numba compiles on one core. While the first process compiles the rules, what explores and what
-certifies, a second one, which runs this module, compiles what solves. It prints `ready`. Then it
-compiles the certificate, to which the first process comes last, and the solver for large cycles,
-which only some games need. It may outlive the command.
+Numba compiles on one core. The first process compiles the rules and the search for states. A
+second process runs this module meanwhile and compiles the solver. It prints `ready`, and then
+compiles the search for bounds and the proof. It may outlive the command.
 """
 
 from __future__ import annotations

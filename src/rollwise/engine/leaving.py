@@ -96,12 +96,14 @@ def find_leaving(n, block, tables, order):
             k = waiting[p]
             while k != NONE:
                 w = index(owner[k])
-                size = index(indptr[lottery[action[w]] + ONE]) - index(indptr[lottery[action[w]]])
-                if left[w] > 0 and outcome[w] <= k and k < outcome[w] + size:
-                    action[w] += np.uint32(1)
-                    outcome[w] += np.uint32(size)
-                    left[w] -= np.uint32(1)
-                    stack[height] = w
-                    height += ONE
+                if left[w] > 0:  # else it waits for nothing any more
+                    number = index(lottery[action[w]])
+                    size = index(indptr[number + ONE]) - index(indptr[number])
+                    if outcome[w] <= k and k < outcome[w] + size:
+                        action[w] += np.uint32(1)
+                        outcome[w] += np.uint32(size)
+                        left[w] -= np.uint32(1)
+                        stack[height] = w
+                        height += ONE
                 k = before[k]
     return found

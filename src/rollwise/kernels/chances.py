@@ -47,15 +47,10 @@ def chances_of(lotteries: Any) -> Chances:
     """
     begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
     goes_on = ~lotteries.over
-    weight, normal = scale(lotteries)
+    weight, total, error = means_of(lotteries)
     signed = np.where(lotteries.passes, -weight, weight)
     ended = np.where(lotteries.over, weight * lotteries.payoff, 0.0)
     offset = np.arange(len(weight)) - np.repeat(begin, sizes)
-    whole = are_whole(lotteries)
-    steps = sizes + 5 if whole else 2 * sizes + 9
-    sound = normal & np.isfinite(lotteries.reward) & bool(keeps_small_numbers(1.0))
-    fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
-    sound &= np.logical_and.reduceat(fit, begin)
     least = np.minimum.reduceat(np.where(lotteries.over, lotteries.payoff, np.inf), begin)
     most = np.maximum.reduceat(np.where(lotteries.over, lotteries.payoff, -np.inf), begin)
     return Chances(
@@ -63,14 +58,40 @@ def chances_of(lotteries: Any) -> Chances:
         weight[goes_on],
         signed[goes_on],
         offset[goes_on].astype(np.uint32),
-        np.add.reduceat(lotteries.weight if whole else weight, begin).astype(np.float64),
+        total,
         np.add.reduceat(ended, begin),
         np.add.reduceat(np.abs(ended), begin),
         np.where(least == most, least, np.nan),
         lotteries.reward,
-        np.where(sound, steps * (1.0 + 1e-12) * UNIT, np.inf),
+        error,
         4.0 * (sizes + 2) * SMALLEST,
     )
+
+
+def means_of(
+    lotteries: Any,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The weights of lotteries, their totals, and the roundings of means with these weights.
+
+    A mean of n terms is off by n roundings for the products and their sum, and by one each for a
+    weight beyond 53 bits, the total, the division, a reward and the bound itself. Weights that
+    aren't whole add n for their total, and 4 for having been rounded. The roundings are infinite
+    where a number breaks the assumptions of the proof.
+
+    Parameters
+    ----------
+    lotteries : rollwise.graph.lotteries.Lotteries
+    """
+    begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
+    weight, normal = scale(lotteries)
+    whole = are_whole(lotteries)
+    total = np.add.reduceat(lotteries.weight if whole else weight, begin).astype(np.float64)
+    fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
+    sound = normal & np.isfinite(lotteries.reward) & np.logical_and.reduceat(fit, begin)
+    sound &= bool(keeps_small_numbers(1.0))
+    steps = sizes + 5 if whole else 2 * sizes + 9
+    error: NDArray[np.float64] = np.where(sound, steps * (1.0 + 1e-12) * UNIT, np.inf)
+    return weight, total, error
 
 
 def are_whole(lotteries: Any) -> bool:

@@ -1,7 +1,7 @@
-"""The loops of `rollwise.proofs.check`. It, they and `rollwise.kernels.chances` are trusted.
+"""Whether an action obeys claimed bounds, for games with endless play; and ranks of states.
 
-They read the arrays of a graph as they are. The arrays that they are handed besides, values,
-bounds and ranks, may come from anybody: each is checked against the graph.
+`is_proved` is trusted, with `rollwise.kernels.chances`: `rollwise.proofs.check_endless` asks it.
+Values and bounds may come from anybody. Ranks are checked by `rollwise.kernels.deviations`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import numpy as np
 from rollwise.kernels.chances import UNIT, gap_of, is_at_most
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 
-NEAR = 1 << 20  # values that are near enough for memory not to be asked for
-AHEAD = index(8)  # states between a line's being asked for and its being read
 NONE = np.uint32(2**32 - 1)
 
 
@@ -71,7 +69,7 @@ def find_ranks(order, action_indptr, outcome_indptr, state, ranks):
     A state gets the next rank when each of its actions may end the game, or may lead to a
     state that has one. One that waits does so at one action, and hears of each state that this
     may lead to. So each outcome is looked at twice at most (the worklist of Dowling and Gallier
-    1984 for Horn clauses). What is found isn't trusted: `check_states` checks it.
+    1984 for Horn clauses). What is found isn't trusted: `rollwise.kernels.deviations` checks it.
 
     Parameters
     ----------

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import TooManyStates
 from rollwise.graph import components as graphs
 from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.kernels.prefetch import prefetch
 from rollwise.layers.layer import MOST_FEEDBACK, Block, Components, Layer, block_of
 
+MOST_OUTCOMES = 2**32  # of a layer in one block, whose positions count them in 32 bits
 OVER = index(2**31)  # the least target of an outcome that ends the game, in a graph
 NEAR, NEARER, FAR = index(8), index(16), index(24)  # positions ahead
 NO_ENDING = np.empty(0, np.uint32)
@@ -46,9 +48,16 @@ def in_order(
     moved : Block
         As long as `block`; filled.
     indptr, ending : as `move` takes them
+
+    Raises
+    ------
+    TooManyStates
+        There are too many outcomes for 32 bits.
     """
     places = np.empty(len(found.order), np.uint32), np.empty(len(found.order), np.uint32)
     parts = Components(found.indptr, np.zeros(len(found), np.uint8), *places)
+    if len(block.target) >= MOST_OUTCOMES:
+        raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
     order = found.order[::-1].copy()
     move(order, found.position, block, indptr, ending, moved, parts)
     return {"blocks": [(0, moved)], "parts": parts, "order": order}

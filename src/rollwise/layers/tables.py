@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rollwise.graph.lotteries import Lotteries
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
-from rollwise.kernels.chances import UNIT, are_whole, keeps_small_numbers, scale
+from rollwise.kernels.chances import means_of
 from rollwise.layers.layer import NO_POOL, Block, Layer, Pool, Tables, smallest_kind
 from rollwise.layers.order import in_order
 
@@ -82,7 +82,7 @@ def tables_of(
     throws : (indptr, weight), optional
         The lists of throws.
     """
-    weight, total, error = _weights(lotteries)
+    weight, total, error = means_of(lotteries)
     signs = np.where(lotteries.passes, -1.0, 1.0)
     lists: tuple[Any, Any, Any, Any, Any]
     lists = (np.array([0, 1], np.uint32), np.ones(1), np.ones(1), np.ones(1), np.zeros(1))
@@ -90,7 +90,7 @@ def tables_of(
         indptr, ways = throws
         no = np.zeros(len(ways), np.bool_)
         nothing = np.zeros(len(indptr) - 1), np.zeros(len(ways))
-        thrown, totals, errors = _weights(Lotteries(indptr, nothing[0], ways, no, no, nothing[1]))
+        thrown, totals, errors = means_of(Lotteries(indptr, nothing[0], ways, no, no, nothing[1]))
         chance = thrown / np.repeat(totals, np.diff(indptr))
         lists = indptr.astype(np.uint32), chance, thrown, totals, errors
     return Tables(
@@ -103,23 +103,3 @@ def tables_of(
         sign * lotteries.reward,
         pool,
     )
-
-
-def _weights(lotteries: Lotteries) -> tuple[Floats, Floats, Floats]:
-    """The weights of lotteries, their totals, and the roundings of means with these weights.
-
-    A mean of n terms is off by n roundings for the products and their sum, and by one each for a
-    weight beyond 53 bits, the total, the division, a reward and the bound itself. Weights that
-    aren't whole add n for their total, and 4 for having been rounded.
-    """
-    begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
-    weight, normal = scale(lotteries)
-    are_exact = are_whole(lotteries)
-    total = np.add.reduceat(lotteries.weight if are_exact else weight, begin).astype(np.float64)
-    fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
-    sound = normal & np.isfinite(lotteries.reward) & np.logical_and.reduceat(fit, begin)
-    keeps: Any = keeps_small_numbers
-    sound &= bool(keeps(1.0))
-    steps = sizes + 5 if are_exact else 2 * sizes + 9
-    error: Floats = np.where(sound, steps * (1.0 + 1e-12) * UNIT, np.inf)
-    return weight, total, error

@@ -420,9 +420,8 @@ class Search:
     def _rebuilt(self, threads: ThreadPoolExecutor) -> list[Found]:
         """Rules that come of one of the best when some clauses are left out, and others put in.
 
-        What is put in is the best for the clauses that are left, and not for those that were
-        there; and each time one that stands there is replaced. So two clauses are changed that are
-        good only together.
+        A new clause is the best for the clauses that are left, not for those that were there. Each
+        time it replaces another one. So two clauses change that are good only together.
         """
         rule, found = self._any_kept(), list[Found]()
         places = [k for k in range(len(rule.conditions)) if self._random.random() < LEFT]
