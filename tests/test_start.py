@@ -496,6 +496,39 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
     assert second_process._process.wait(30) == 1
 
 
+def test_an_interrupted_wait_is_over(tmp_path, monkeypatch):
+    """Nobody waits again, and no later solve fails, also after another second process."""
+    (tmp_path / "works.py").write_text("print('ready', flush=True)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(second_process, "_process", None)
+    second_process.begin("works")
+    first = second_process._process
+
+    class Interrupted:
+        closed = False
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.closed = True
+
+        def readline(self):
+            raise KeyboardInterrupt
+
+    output, first.stdout = first.stdout, Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        second_process.wait_until_ready()
+    second_process.wait_until_ready()
+    first.stdout = output
+    second_process.wait_until_ready()
+    with monkeypatch.context() as patch:
+        patch.setattr(second_process, "_process", None)
+        second_process.begin("works")
+    second_process.wait_until_ready()  # for the first one, as before
+    assert first.wait(30) == 0
+
+
 @pytest.mark.needs_jit
 def test_the_second_process_runs_nothing_of_the_current_folder(tmp_path, monkeypatch):
     for name in ("numba", "rollwise", "stranger"):

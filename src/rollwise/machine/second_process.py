@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 _process: subprocess.Popen[bytes] | None = None
-_ready = True  # whether it has done what everybody waits for
 
 
 def begin(module: str) -> None:
@@ -15,20 +14,20 @@ def begin(module: str) -> None:
     The first part of its work is done when it says a line (`wait_until_ready`). It goes on even
     when this process has ended. If it fails, nobody waits.
     """
-    global _process, _ready
+    global _process
     if _process is None:
         nowhere = subprocess.DEVNULL
         command = [sys.executable, "-P", "-m", module]  # nothing of the current folder
         _process = subprocess.Popen(command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere)
-        _ready = False
 
 
 def wait_until_ready() -> None:
-    """Wait until the second process, if there is one, says a line, or ends."""
-    global _ready
-    process = _process
-    if process is not None and not _ready:
-        assert process.stdout is not None
-        with process.stdout as said:
+    """Wait until the second process, if there is one, says a line, or ends.
+
+    Nobody waits a second time: its output is closed after the line, or when the wait was
+    interrupted.
+    """
+    said = _process.stdout if _process is not None else None
+    if said is not None and not said.closed:
+        with said:
             said.readline()
-        _ready = True
