@@ -23,10 +23,10 @@ import numpy as np
 
 from rollwise.analysis.compare_methods import is_optimal
 from rollwise.builders import build
+from rollwise.engine.certificates import certify
 from rollwise.games.super_six import SuperSix
 from rollwise.methods.mixed_integer import mixed_integer
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.proofs.bounds import certify
 
 WAYS = [
     ("by component, tight M", {"tighten": 50}),

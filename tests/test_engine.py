@@ -17,8 +17,8 @@ from little_games import ALL, Biased, Gambler
 from rollwise import build
 from rollwise.answer.certified import solve_and_certify
 from rollwise.engine import components, condensed, search, sweeps
+from rollwise.engine.certificates import certify
 from rollwise.engine.condensed import Workspace
-from rollwise.engine.leaving import leaving_order
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import NO_ERRORS, choices_for, values_for
 from rollwise.errors import TooManyStates
@@ -30,9 +30,9 @@ from rollwise.graph import StateGraph
 from rollwise.kernels.jit import INNER
 from rollwise.layers import Layer, layer_of_graph, order
 from rollwise.layers.layer import MOST_FEEDBACK
+from rollwise.layers.leaving import leaving_order
 from rollwise.machine.switches import jit_disabled
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.proofs.bounds import certify
 from rollwise.proofs.endless_play import staying_places
 from rollwise.proofs.layers import mark, staying
 

@@ -15,6 +15,7 @@ from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.derive.seats import two_seats, with_policy
+from rollwise.engine.certificates import certify
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import PASS, WIN
 from rollwise.games.craps import Craps
@@ -25,7 +26,6 @@ from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
-from rollwise.proofs.bounds import certify
 
 pytestmark = pytest.mark.kernels
 

@@ -14,6 +14,7 @@ from graphs import assemble, ending_graphs
 from hypothesis import given, settings
 
 from rollwise.builders import build
+from rollwise.engine.certificates import certify
 from rollwise.errors import EndlessPlay, MissingExtra, TooLargeForFractions, UsageError
 from rollwise.game import AGAIN, END, LOSE, PASS, WIN
 from rollwise.games.craps import Craps
@@ -32,7 +33,6 @@ from rollwise.methods.result import Status, fraction_text
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import ORDERS, action_values, greedy_actions, sweep_order
 from rollwise.methods.value_iteration import Bounds, value_iteration
-from rollwise.proofs.bounds import certify
 
 pytestmark = pytest.mark.kernels
 

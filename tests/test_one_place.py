@@ -18,7 +18,7 @@ import rollwise
 ROOT = Path(rollwise.__file__).parent
 
 # Rooms whose modules read arrays, since they make them or hand them to kernels.
-ROOMS = ("kernels", "graph", "layers", "proofs", "methods", "derive", "builders", "many")
+ROOMS = ("kernels", "graph", "layers", "proofs", "engine", "methods", "derive", "builders", "many")
 # Modules elsewhere that make arrays: of a part of a graph, or with an action more.
 MAKERS = ("analysis/one_distribution.py", "analysis/betting.py")
 REPEATS = {

@@ -15,12 +15,12 @@ from rollwise import build
 from rollwise.builders.arrays import as_arrays
 from rollwise.builders.packing import block_from, layer_of
 from rollwise.builders.rules import Rules
+from rollwise.engine.bounds import bounds_of, is_proved, values_of
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.layers import has_no_cycle, in_solving_order
-from rollwise.proofs.certified_layers import bounds_of, is_proved, values_of
 from rollwise.proofs.layers import intervals, staying
 
 pytestmark = pytest.mark.kernels
@@ -37,7 +37,7 @@ def whole(game):
 
 def answer(layer):
     values = values_of(layer, NOTHING, lambda: True)
-    return values, bounds_of(layer, values, NOTHING, NOTHING).bounds
+    return values, bounds_of(layer, values, (NOTHING, NOTHING)).bounds
 
 
 def are_true(values, bounds, truth):
@@ -71,7 +71,7 @@ def test_what_is_proved_is_true(seed, kind, orders, claim):
         scale = 10.0 ** random.uniform(-2, 3)
         others = values + random.normal(size=layer.n) * bounds * random.choice([0.0, 0.1, 1.0])
         claimed = scale * bounds * random.uniform(0.5, 1.0, layer.n)
-        if is_proved(layer, others, claimed, NOTHING, NOTHING):
+        if is_proved(layer, others, claimed, (NOTHING, NOTHING)):
             assert are_true(others, claimed, truth)
 
 
@@ -84,12 +84,12 @@ def test_answers_are_proved_and_shifted_ones_are_not(game, orders):
     values, bounds = answer(layer)
     assert bounds.max() < 1e-11
     wide = 4.0 * bounds
-    assert is_proved(layer, values, wide, NOTHING, NOTHING)
+    assert is_proved(layer, values, wide, (NOTHING, NOTHING))
     for shift in (1.5, -1.5):
-        assert not is_proved(layer, values + shift * wide, wide, NOTHING, NOTHING)
+        assert not is_proved(layer, values + shift * wide, wide, (NOTHING, NOTHING))
     one = values.copy()
     one[layer.n // 2] += 3.0 * wide.max()  # a single value that is wrong
-    assert not is_proved(layer, one, wide, NOTHING, NOTHING)
+    assert not is_proved(layer, one, wide, (NOTHING, NOTHING))
 
 
 def test_orders_give_the_same_answer():

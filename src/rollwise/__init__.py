@@ -39,8 +39,8 @@ _HOME = {
     "rule": "game",
     "StateGraph": "graph",
     "build": "builders",
-    "Certificate": "proofs.bounds",
-    "certify": "proofs.bounds",
+    "Certificate": "engine.certificates",
+    "certify": "engine.certificates",
     "Policy": "graph.policies",
     "Solution": "answer.solution",
     "solve": "answer.solve",
@@ -136,6 +136,7 @@ if TYPE_CHECKING:
     from rollwise.builders import build
     from rollwise.derive.chase import Chase
     from rollwise.derive.contest import Duel
+    from rollwise.engine.certificates import Certificate, certify
     from rollwise.errors import RollwiseError
     from rollwise.game import (
         AGAIN,
@@ -164,7 +165,6 @@ if TYPE_CHECKING:
     from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium, equilibrium
     from rollwise.many.storage import load_equilibrium, verify
-    from rollwise.proofs.bounds import Certificate, certify
 
 
 def _when_called(home: str, name: str) -> Callable[..., Any]:

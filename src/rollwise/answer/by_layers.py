@@ -21,6 +21,8 @@ from rollwise.answer.certified import prove_settled, solve_settled
 from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, report_up_to
 from rollwise.answer.layer_folder import LayerFacts
 from rollwise.builders.arrays import as_graph
+from rollwise.engine.bounds import bounds_of, is_proved, values_of
+from rollwise.engine.certificates import certify
 from rollwise.graph import THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import taken
 from rollwise.graph.endings import Settled
@@ -30,8 +32,6 @@ from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.proofs.bounds import certify
-from rollwise.proofs.certified_layers import bounds_of, is_proved, values_of
 from rollwise.proofs.endless_play import settled, staying_places
 from rollwise.proofs.layers import staying
 
@@ -198,8 +198,8 @@ class ByLayer:
         values = self._sign * layer.by_place(solved.values)
         known = self._sign * border_values, border_bounds
         bounds = self._claimed(layer, piece, 1)
-        if bounds is None or not is_proved(layer, values, bounds, *known):
-            proved = bounds_of(layer, values, *known, lambda: not self._bench.locked())
+        if bounds is None or not is_proved(layer, values, bounds, known):
+            proved = bounds_of(layer, values, known, lambda: not self._bench.locked())
             bounds = None if proved is None else proved.bounds
         return None if bounds is None else layer.in_reading_order(bounds)
 

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.engine.bounds import BoundsSearch
+from rollwise.engine.bounds import solved as solved_layer
+from rollwise.engine.certificates import Certificate, certify_ending, certify_settled
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import Settled, no_value, settle
 from rollwise.layers import Layer, layer_of_graph
@@ -23,8 +25,6 @@ from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import result_of
-from rollwise.proofs.bounds import Certificate, certify_ending, certify_settled
-from rollwise.proofs.certified_layers import solved as solved_layer
 from rollwise.proofs.endless_play import staying_places
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Within a round they stand: every play ends, and the rest is solved as usual. The
 improved at these values (Howard 1960), until none can be. The first choices bring play to an end.
 Improved ones do too, since every round costs (Bertsekas and Tsitsiklis 1991).
 
-Games that are won or lost are solved by `rollwise.proofs.enclosing`.
+Games that are won or lost are solved by `rollwise.engine.enclosing`.
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ def _enclosed(
     progress: Callable[[int, int], None] | None,
 ) -> MethodResult:
     """The same in a game to win, where both players can keep the turn passing."""
+    from rollwise.engine.enclosing import enclose
     from rollwise.methods.sweeping import Sweeper
-    from rollwise.proofs.enclosing import enclose
 
     sweeper = Sweeper(graph, "components", border_values)
     for _ in range(FIRST_SWEEPS):

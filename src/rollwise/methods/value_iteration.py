@@ -22,6 +22,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.engine.certificates import certify_settled
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.lookahead import has_whole_weights, scaled
@@ -30,7 +31,6 @@ from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import Sweeper, arrays_of, sweep_order, with_border
-from rollwise.proofs.bounds import certify_settled
 from rollwise.proofs.endless_play import require_settled
 
 NAME = "value-iteration"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.engine.leaving import leaving_order
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import Settled, describe, settle, staying_actions
 from rollwise.layers import Layer, layer_of_graph
+from rollwise.layers.leaving import leaving_order
 from rollwise.proofs.layers import NO_ORDER, staying
 
 FEW_SWEEPS = 64  # to mark positions, before their order is looked for

@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.engine.bounds import values_of
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import end_components, merge
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import layer_of_graph
-from rollwise.proofs.certified_layers import values_of
 from rollwise.proofs.check_endless import check_settled
 
 Ints = NDArray[np.int64]

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.engine.bounds import BoundsSearch
+from rollwise.engine.bounds import BoundsSearch, bounds_of, is_proved
+from rollwise.engine.enclosing import enclose
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import end_components
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import Layer, layer_of_graph
-from rollwise.proofs.certified_layers import bounds_of, is_proved
 from rollwise.proofs.check_endless import check_settled
-from rollwise.proofs.enclosing import enclose
 from rollwise.proofs.endless_play import settled
 
 
@@ -161,18 +160,20 @@ def _certified(
     begun: BoundsSearch | None = None,
 ) -> Certificate:
     nothing, sign = np.zeros(graph.n_border), sign_of(graph.objective)
-    known = nothing if border_values is None else sign * border_values
-    sure = nothing if border_bounds is None else border_bounds
+    border = (
+        nothing if border_values is None else sign * border_values,
+        nothing if border_bounds is None else border_bounds,
+    )
     signed = sign * layer.by_place(values)
 
     def is_believed(bounds: NDArray[np.float64]) -> bool:
         if believes is not None:
             return believes(layer.in_reading_order(bounds))
-        return is_proved(layer, signed, bounds, known, sure)
+        return is_proved(layer, signed, bounds, border)
 
     n = graph.n_states
     told = None if progress is None else lambda done: progress(done, n)
-    found = bounds_of(layer, signed, known, sure, believes=is_believed, progress=told, begun=begun)
+    found = bounds_of(layer, signed, border, believes=is_believed, progress=told, begun=begun)
     if progress is not None:
         progress(n, n)
     if found is None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.layers import Layer
+from rollwise.layers.layer import Layer
 
 NONE = np.uint32(2**32 - 1)
 
