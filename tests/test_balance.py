@@ -24,10 +24,10 @@ from throwing import Runners
 
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game
-from rollwise.analysis.design.balance import MATTERS, SURE, Decided, balance
-from rollwise.analysis.design.played import play_beside
-from rollwise.analysis.design.skill import greedy
+from rollwise.analysis.balance import MATTERS, SURE, Decided, balance
+from rollwise.analysis.chain import greedy
 from rollwise.analysis.lengths import lengths
+from rollwise.analysis.played import play_beside
 from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
 from rollwise.documents.design import balance_document

@@ -26,8 +26,7 @@ from rollwise.plot.kinds.regret import given_away
 from rollwise.report import report as answer_report
 from rollwise.report.cheat_sheet import cheat_sheet
 from rollwise.thumb.language import Rule
-from rollwise.thumb.python_source import python_source
-from rollwise.thumb.sentences import sentence_of
+from rollwise.thumb.sentences import python_source, sentence_of
 
 
 class Offers(Pig):

@@ -17,7 +17,7 @@ from throwing import Runners
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
-from rollwise.derive.opponent import Against
+from rollwise.derive.changed import Against
 from rollwise.games.pig import Pig
 from rollwise.learn import Learner
 

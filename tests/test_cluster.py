@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from cli_runner import output, refusal
 
-from rollwise.analysis.design.tuning import Aim, tune
+from rollwise.analysis.tuning import Aim, tune
 from rollwise.answer.kept import solve
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers

@@ -13,9 +13,9 @@ from little_games import RandomTable
 from stalling_games import Trap
 
 import rollwise
-from rollwise.analysis.design.balance import balance
-from rollwise.analysis.design.difference import difference
-from rollwise.analysis.design.tuning import Aim, amount_of, tune, values_of
+from rollwise.analysis.balance import balance
+from rollwise.analysis.difference import difference
+from rollwise.analysis.tuning import Aim, amount_of, tune, values_of
 from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
 from rollwise.errors import EndlessPlay, ParameterError, UsageError

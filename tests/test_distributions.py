@@ -17,9 +17,13 @@ from hypothesis import strategies as st
 
 import rollwise
 from rollwise import build, solve
-from rollwise.analysis.distributions import Distribution, distributions, exact_distribution
+from rollwise.analysis.distributions import (
+    Distribution,
+    distribution,
+    distributions,
+    exact_distribution,
+)
 from rollwise.analysis.observed_scores import goodness_of_fit, pooled, read_scores, sample_totals
-from rollwise.analysis.one_distribution import distribution
 from rollwise.answer.references import Policies
 from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
@@ -311,7 +315,7 @@ def test_a_score_that_can_not_be():
 @pytest.mark.parametrize("policy", ["optimal", "take-one", "random"])
 def test_from_one_state_as_from_all(policy, batch, monkeypatch):
     """Rows that are dropped as the recursion goes weren't needed any more."""
-    monkeypatch.setattr("rollwise.analysis.one_distribution.BATCH", batch)
+    monkeypatch.setattr("rollwise.analysis.distributions.BATCH", batch)
     game = Threes(dice=3)
     graph = build(game)
     plan = Policies(graph, game).find(policy)
@@ -329,7 +333,7 @@ def test_from_one_state_as_from_all(policy, batch, monkeypatch):
 
 def test_the_start_alone_needs_few_probabilities(monkeypatch):
     monkeypatch.setattr("rollwise.analysis.distributions.MOST_PLACES", 8_000)
-    monkeypatch.setattr("rollwise.analysis.one_distribution.BATCH", 50)
+    monkeypatch.setattr("rollwise.analysis.distributions.BATCH", 50)
     with pytest.raises(UsageError, match="from one state"):
         rollwise.distributions(Threes(), "take-one")
     assert rollwise.distribution(Threes(), "take-one").probabilities.sum() == pytest.approx(1)

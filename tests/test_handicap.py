@@ -10,7 +10,7 @@ from cli_runner import output, refusal
 from stakes import Gammons
 
 import rollwise
-from rollwise.analysis.design.handicap import counterpart, handicap
+from rollwise.analysis.handicap import counterpart, handicap
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.games import create, find

@@ -19,7 +19,7 @@ from cli_runner import run
 
 from rollwise import Chase, solve, solve_by_layers
 from rollwise.analysis.contest import Contest, solve_contest
-from rollwise.analysis.quantities import first_share
+from rollwise.analysis.second_aims import first_share
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.cli.app import all_functions

@@ -33,11 +33,10 @@ from rollwise import (
     solve,
     solve_contest,
 )
-from rollwise.analysis.best_fit import best_fit
+from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
-from rollwise.analysis.one_distribution import distribution
-from rollwise.analysis.quantities import first_share
-from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
+from rollwise.analysis.observed_scores import best_fit
+from rollwise.analysis.second_aims import first_share, ranges, score_ranges, second_aims
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.optimal_set import OptimalSet, ranges_against
 from rollwise.derive.by_score import by_score

@@ -16,7 +16,7 @@ from rollwise.builders import build
 from rollwise.derive.contest import Duel
 from rollwise.games import create, find
 from rollwise.graph.view import sign_of
-from rollwise.thumb.python_source import OF_THE_GRAPH
+from rollwise.thumb.sentences import OF_THE_GRAPH
 
 # A game for one or two, with or without throws: what its parameters may be.
 FAMILIES = {

@@ -11,11 +11,11 @@ from cli_runner import output, refusal
 from test_optimal_set import Walk
 
 from rollwise import Game, evaluate, solve
-from rollwise.analysis.one_distribution import distribution
+from rollwise.analysis.distributions import distribution
 from rollwise.analysis.second_aims import ranges_of_scores, second_aims
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.derive.with_score import WithScore
+from rollwise.derive.chase import WithScore
 from rollwise.errors import PolicyError, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from little_games import Ladder, Shortest
 
 from rollwise import build
-from rollwise.analysis.aims import Aims
+from rollwise.analysis.contest import Aims
 from rollwise.derive.by_score import by_score, points_to_come, whole_points
 from rollwise.errors import RulesError
 from rollwise.games.threes import Threes

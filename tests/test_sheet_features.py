@@ -12,7 +12,7 @@ import pytest
 from rollwise.games import yahtzee, yatzy
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
-from rollwise.thumb.pools import filled_features, kept_dice, kept_features, position_features
+from rollwise.thumb.features import filled_features, kept_dice, kept_features, position_features
 
 EMPTY = yatzy.Sheet(0, 0)
 KEPT = (  # dice, the boxes that are filled, and what isn't 0 besides left, hope and total

@@ -13,7 +13,7 @@ from cli_runner import output, refusal
 from throwing import OrderedDice, Runners, TwoBoxes
 
 import rollwise
-from rollwise.derive.throws_as_fields import throws_as_fields
+from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import UsageError
 from rollwise.games.cant_stop import CantStop
 from rollwise.games.shut_the_box import ShutTheBox

@@ -44,8 +44,7 @@ from rollwise.graph.policies import Policy
 from rollwise.many.equilibrium import equilibrium
 from rollwise.thumb.features import Features, action_features, state_features
 from rollwise.thumb.language import Condition, Feature, Rule
-from rollwise.thumb.python_source import python_source
-from rollwise.thumb.sentences import sentence_of
+from rollwise.thumb.sentences import python_source, sentence_of
 
 GAMES = {
     "pig": Pig(target=50),

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from rollwise.analysis.design.balance import Balance, balance
+from rollwise.analysis.balance import Balance, balance
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.derive.contest import Duel
 from rollwise.game import Game

@@ -57,7 +57,7 @@ _HOME = {
     "Duel": "derive.contest",
     "solve_contest": "analysis.contest",
     "check": "analysis.check",
-    "distribution": "analysis.one_distribution",
+    "distribution": "analysis.distributions",
     "distributions": "analysis.distributions",
     "many_dice": "analysis.many_dice",
     "Equilibrium": "many.equilibrium",
@@ -124,9 +124,8 @@ if TYPE_CHECKING:
     from rollwise import bits, boards, dice
     from rollwise.analysis.check import check
     from rollwise.analysis.contest import Contest, solve_contest
-    from rollwise.analysis.distributions import distributions
+    from rollwise.analysis.distributions import distribution, distributions
     from rollwise.analysis.many_dice import many_dice
-    from rollwise.analysis.one_distribution import distribution
     from rollwise.answer.evaluation import best_response, evaluate
     from rollwise.answer.layer_files import read_layers
     from rollwise.answer.layered_solution import LayeredSolution, open_layers

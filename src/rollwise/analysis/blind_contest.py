@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.aims import Aims
+from rollwise.analysis.contest import Aims
 from rollwise.analysis.distributions import Distribution
 from rollwise.answer.solve import solve
 from rollwise.derive.by_score import ScoredGraph, by_score, require_points

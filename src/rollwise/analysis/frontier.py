@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.quantities import Aim, of_scores, read_aim
-from rollwise.analysis.second_aims import distribution_in, solution_of
+from rollwise.analysis.second_aims import Aim, distribution_in, of_scores, read_aim, solution_of
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Subject
 from rollwise.derive.by_score import require_points
@@ -74,7 +73,7 @@ def frontier(
     game : Game, Solution, StateGraph or Policies
         Solitaire, played for whole points.
     aim : str
-        ``win`` or ``score<=N``; see `rollwise.analysis.quantities`.
+        ``win`` or ``score<=N``; see `rollwise.analysis.second_aims`.
     ties : {"shared", "first", "win-or-tie"}
         For the aim ``win``.
     tolerance : float

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import solve_and_certify
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import region, some_states
-from rollwise.derive.ended import ROUNDED, with_ends
+from rollwise.derive.changed import ROUNDED, with_ends
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.graph import title_of
 

@@ -302,7 +302,7 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
         raise PolicyError(
             f"{path} looks at the points made so far (its column score), and the states of "
             f"{graph.game} don't have them: ask with --with-score (in Python "
-            "rollwise.derive.with_score.WithScore)"
+            "rollwise.derive.chase.WithScore)"
         )
     rows: dict[tuple[int, ...], dict[str, float]] = {}
     has_probability = "probability" in frame.columns

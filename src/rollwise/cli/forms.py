@@ -98,7 +98,7 @@ def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:
     if ties is not None:
         raise UsageError("--ties goes with --chase or --contest")
     if with_score:
-        from rollwise.derive.with_score import WithScore
+        from rollwise.derive.chase import WithScore
 
         return WithScore(game)
     return game

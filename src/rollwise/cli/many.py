@@ -427,7 +427,7 @@ def thumb(
 ) -> None:
     """Find rules of thumb, and print what each costs among others who play the equilibrium."""
     from rollwise.analysis.thumb.seats import find_seats_rules
-    from rollwise.thumb.python_source import python_source
+    from rollwise.thumb.sentences import python_source
 
     found = equilibrium_of(game, None, max_states)
     with Progress() as progress, processes_or(cluster, workers) as pool:

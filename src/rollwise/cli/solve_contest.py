@@ -18,7 +18,7 @@ from rollwise.numbers.printed import certified, column, in_common, rounded_up
 def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
     """Solve a contest and print it."""
     from rollwise.analysis.contest import Contest, solve_contest
-    from rollwise.analysis.quantities import first_share
+    from rollwise.analysis.second_aims import first_share
     from rollwise.answer.optimal_set import OptimalSet
     from rollwise.answer.solve import solve
 

@@ -11,7 +11,7 @@ from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.coach.table import Table
-from rollwise.derive.joined import joined
+from rollwise.derive.changed import joined
 from rollwise.game import Game
 from rollwise.graph import THROW
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollwise.analysis.one_distribution import distribution
+from rollwise.analysis.distributions import distribution
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 

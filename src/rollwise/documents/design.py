@@ -17,11 +17,11 @@ from rollwise.graph.policies import ties_in_play
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rollwise.analysis.design.balance import Balance
-    from rollwise.analysis.design.difference import Difference
-    from rollwise.analysis.design.handicap import Handicap, Head
-    from rollwise.analysis.design.played import Played
-    from rollwise.analysis.design.tuning import Point, Tuning
+    from rollwise.analysis.balance import Balance
+    from rollwise.analysis.difference import Difference
+    from rollwise.analysis.handicap import Handicap, Head
+    from rollwise.analysis.played import Played
+    from rollwise.analysis.tuning import Point, Tuning
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.simulate.lengths import Certified
@@ -93,7 +93,7 @@ def _answer(solution: Solution) -> Document:
 
 def balance_document(found: Balance, played: Played | None = None) -> Document:
     """The figures of a game; each with its proved error bound, or none where it has none."""
-    from rollwise.analysis.design.balance import QUANTILES
+    from rollwise.analysis.balance import QUANTILES
 
     solution, chosen, drama = found.solution, found.decisions, found.drama
     graph = solution.graph

@@ -10,8 +10,7 @@ from rollwise.documents.parts import Document, game_head, number_or_none, state_
 from rollwise.numbers.printed import CHANCE_ROUNDING
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learning import Assessment
-    from rollwise.analysis.learning_against import LearnedAgainst
+    from rollwise.analysis.learning import Assessment, LearnedAgainst
     from rollwise.analysis.replicates import Point, Replicates
     from rollwise.answer.solution import Solution
     from rollwise.learn import Learned

@@ -17,14 +17,13 @@ from rollwise.documents.parts import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.best_fit import BestFit
     from rollwise.analysis.betting import DoublingSolution, Edge
     from rollwise.analysis.blind_contest import BlindContest
     from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
     from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
-    from rollwise.analysis.observed_scores import GoodnessOfFit, SimulatedScores
+    from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit, SimulatedScores
     from rollwise.answer.optimal_set import Range
     from rollwise.game import Game
     from rollwise.graph import StateGraph

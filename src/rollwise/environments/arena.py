@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
+from rollwise.derive.changed import throws_as_fields
 from rollwise.derive.contest import Duel
-from rollwise.derive.throws_as_fields import throws_as_fields
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import find

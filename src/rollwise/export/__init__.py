@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
-from rollwise.derive.throws_as_fields import throws_as_fields
+from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import UsageError
 from rollwise.export.chooser import one_chooser
 from rollwise.export.data import write_json, write_npz, write_parquet

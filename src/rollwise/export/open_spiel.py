@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.builders import build
-from rollwise.derive.throws_as_fields import throws_as_fields
+from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import MissingExtra
 from rollwise.game import Game
 from rollwise.graph import StateGraph

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from rollwise.analysis.design.tuning import MEASURES, Tuning
+from rollwise.analysis.tuning import MEASURES, Tuning
 from rollwise.errors import UsageError
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.pages import check_target

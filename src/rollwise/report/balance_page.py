@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rollwise.analysis.design.balance import Balance
-from rollwise.analysis.design.played import Played
+from rollwise.analysis.balance import Balance
+from rollwise.analysis.played import Played
 from rollwise.machine.html_pages import HtmlPage
 from rollwise.plot import require_plotly
 from rollwise.plot.kinds.length import draw_decided, draw_lengths

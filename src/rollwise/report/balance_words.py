@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
-from rollwise.analysis.design.options import most_taken
-from rollwise.analysis.design.played import Played
+from rollwise.analysis.balance import QUANTILES, Balance, Decided, most_taken
 from rollwise.analysis.lengths import FEW, Lengths, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
+from rollwise.analysis.played import Played
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import estimated, rounded_up

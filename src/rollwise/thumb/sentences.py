@@ -1,15 +1,25 @@
-"""Rules of thumb in plain words."""
+"""Rules of thumb in plain words, and as Python: a policy to write beside the rules of a game."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import attrgetter
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.thumb.language import Condition, Feature, Form, Preference, Rule
+from rollwise.graph.layout import StateLayout
+from rollwise.thumb.features import looks_at_throw, state_features
+from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 
 SHARES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+OF_THE_GRAPH = ("again", "wins")  # features of actions that rules have no words for
+Bools = NDArray[np.bool_]
 
 
 def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
@@ -125,3 +135,136 @@ def _sum(form: Form, *, grouped: bool = False) -> str:
         sign = (" − " if number < 0 else " + ") if text else ("−" if number < 0 else "")
         text += f"{sign}{factor}{_name(feature)}"
     return f"({text})" if grouped and len(terms) > 1 else text
+
+
+def python_source(rule: Rule, graph: StateGraph, game: Game, text: str) -> str:
+    """A rule of thumb as a method of its game's class.
+
+    Parameters
+    ----------
+    rule : Rule
+    graph : StateGraph
+    game : Game
+        The rules of the graph, as they are written.
+    text : str
+        The rule in words.
+
+    Raises
+    ------
+    UsageError
+        A policy in Python can't say it.
+
+    Examples
+    --------
+    >>> from rollwise.builders import build
+    >>> from rollwise.games.pig import Pig
+    >>> game = Pig(target=20)
+    >>> graph = build(game)
+    >>> rule = Rule.read({"rule": [{"if": "turn >= 10", "do": "hold"}, {"do": "roll"}]}, graph)
+    >>> print(*python_source(rule, graph, game, "Hold at 10.").splitlines()[3:], sep="\n")
+        if s.turn >= 10:
+            return 1  # hold
+        return 0  # roll
+    """
+    if game.base_game is not game:
+        raise UsageError(
+            f"{graph.title} has no rule sheet of its own, where a policy could stand: "
+            "use --save FILE, and FILE as a policy"
+        )
+    if graph.has_pool:
+        raise UsageError(
+            f"{graph.game}: a policy of a game with a pool of dice says which dice are kept, and a "
+            "rule of thumb doesn't: use --save FILE, and FILE as a policy"
+        )
+    return _Writer(rule, graph, game).source(text)
+
+
+class _Writer:
+    """Writes one rule."""
+
+    def __init__(self, rule: Rule, graph: StateGraph, game: Game) -> None:
+        self.rule, self.graph = rule, graph
+        self.situation = "s, throw" if graph.throw_names else "s"
+        self.of_features = self.situation if looks_at_throw(game) else "s"
+        self.columns = state_features(graph, game)
+        layout = StateLayout.of(game)
+        self.paths = dict(zip(layout.columns, layout.paths, strict=True))
+        self.own = set(self.columns) - set(graph.columns)
+
+    def source(self, text: str) -> str:
+        lines, reached = list[str](), np.ones(self.graph.n_states, bool)
+        for clause in self.rule.clauses:
+            lines += self._clause(clause, reached)
+            if not reached.any():
+                break
+        if reached.any():
+            lines.append("return next(iter(actions))")
+        if any(re.search(r"\bactions\b", line) for line in lines):
+            lines.insert(0, f"actions = list(self.actions({self.situation}))")
+        head = ["@policy", f"def rule_of_thumb(self, {self.situation}):", f'    """{text}"""']
+        return "\n".join([*head, *(f"    {line}" for line in lines)])
+
+    def _clause(self, clause: Clause, reached: Bools) -> list[str]:
+        """The lines of a clause; the states in which it says what to do are no longer reached."""
+        graph = self.graph
+        holds = reached.copy()
+        conditions = list[str]()
+        if clause.condition is not None:
+            condition = clause.condition
+            holds &= condition.holds(self.columns, graph.parameters)
+            order = ">=" if condition.at_least else "<="
+            bound = condition.bound
+            bound_text = f"self.{bound}" if isinstance(bound, str) else str(bound)
+            conditions.append(f"{self._form(condition.form, self._of_state)} {order} {bound_text}")
+        if isinstance(clause.deed, Preference):
+            keys = ", ".join(self._form(form, self._of_action) for form in clause.deed.forms)
+            key = f"({keys})" if len(clause.deed.forms) > 1 else keys
+            deed = f"return max(actions, key=lambda action: {key})"
+        else:
+            deed = f"return {clause.deed}  # {graph.vocabulary.text(clause.deed)}"
+            there = np.zeros(graph.n_states, bool)
+            there[graph.action_state[graph.action_label == clause.deed]] = True
+            if np.any(holds & graph.thrown_in & ~there):
+                conditions.append(f"{clause.deed} in actions")
+            holds &= there
+        reached &= ~holds & graph.thrown_in
+        if not conditions:
+            return [deed]
+        return [f"if {' and '.join(conditions)}:", f"    {deed}"]
+
+    def _form(self, form: Form, written: Callable[[str], str]) -> str:
+        text = ""
+        for number, feature in form.terms:
+            sign = (" - " if number < 0 else " + ") if text else ("-" if number < 0 else "")
+            factor = "" if abs(number) == 1 else f"{abs(number)} * "
+            text += f"{sign}{factor}{self._feature(feature, written)}"
+        return text
+
+    def _feature(self, feature: Feature, written: Callable[[str], str]) -> str:
+        if not feature.pair:
+            return written(feature.first)
+        if feature.is_product:
+            return f"{written(feature.first)} * {written(feature.second)}"
+        return f"{feature.pair}({written(feature.first)}, {written(feature.second)})"
+
+    def _of_state(self, name: str) -> str:
+        """A field, a number of the throw, or what the rule sheet offers."""
+        if name in self.own:
+            return f'self.features({self.of_features})["{name}"]'
+        if name == "throw" and name in self.graph.throw_names:
+            return name
+        if name in self.graph.throw_names:
+            return f"throw[{name.rpartition('.')[2]}]"
+        return f"s{self.paths[name]}"
+
+    def _of_action(self, name: str) -> str:
+        if name in OF_THE_GRAPH:
+            raise UsageError(
+                f"this rule of {self.graph.game} prefers actions by {name!r}, which its rule sheet "
+                "doesn't say: use --save FILE, and FILE as a policy"
+            )
+        if name == "number":
+            return "action"
+        if name == "points":
+            return f"self.reward({self.situation}, action)"
+        return f'self.action_features({self.situation}, action)["{name}"]'

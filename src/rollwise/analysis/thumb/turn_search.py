@@ -24,10 +24,12 @@ from rollwise.analysis.thumb.frontier import (
     NUMBERS,
     SECONDS,
     Frontier,
+    Limits,
+    Met,
     RuleOfThumb,
     check_limits,
+    search_all,
 )
-from rollwise.analysis.thumb.searches import Limits, Met, search_all
 from rollwise.analysis.thumb.turns import (
     NUMBER,
     POINTS,

@@ -28,15 +28,15 @@ from rollwise.game import Game
 from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph
 from rollwise.kernels.turn_rules import Chances, Says, follow_turns, most_kept, throw_turns
 from rollwise.methods.result import Status
-from rollwise.thumb.features import Features
-from rollwise.thumb.language import Form, Preference, Rule
-from rollwise.thumb.pools import (
+from rollwise.thumb.features import (
     Asked,
+    Features,
     filled_features,
     kept_dice,
     kept_features,
     position_features,
 )
+from rollwise.thumb.language import Form, Preference, Rule
 
 LEVEL = 1 << 20  # more than twice what a form comes to, in games with a pool
 MOST_LEVELS = 3  # of preferences, one behind the other

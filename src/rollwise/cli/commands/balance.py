@@ -31,8 +31,8 @@ from rollwise.cli.progress import Progress
 from rollwise.documents.design import balance_document
 
 if TYPE_CHECKING:
-    from rollwise.analysis.design.balance import Balance
-    from rollwise.analysis.design.played import Played
+    from rollwise.analysis.balance import Balance
+    from rollwise.analysis.played import Played
     from rollwise.report.balance_words import Listed
 
 SURE, RULES, SEED = 0.9, 300, 1
@@ -71,8 +71,8 @@ def balance(
     json: JsonOption = False,
 ) -> None:
     """Say what a game does to its players: edge, length, drama, decisions, luck and skill."""
-    from rollwise.analysis.design.balance import balance as find_balance
-    from rollwise.analysis.design.played import check_games, play_beside
+    from rollwise.analysis.balance import balance as find_balance
+    from rollwise.analysis.played import check_games, play_beside
     from rollwise.answer import kept
 
     check_games(simulate)

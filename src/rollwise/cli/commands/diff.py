@@ -24,7 +24,7 @@ from rollwise.errors import ParameterError, UsageError
 from rollwise.games import create, find
 
 if TYPE_CHECKING:
-    from rollwise.analysis.design.difference import Difference
+    from rollwise.analysis.difference import Difference
     from rollwise.answer.solution import Solution
     from rollwise.game import Game
 
@@ -55,7 +55,7 @@ def diff(
     json: JsonOption = False,
 ) -> None:
     """Say what a change of rules does to the value, to the strategy, and to its old players."""
-    from rollwise.analysis.design.difference import difference
+    from rollwise.analysis.difference import difference
     from rollwise.answer import kept
 
     if limit < 0:

@@ -92,10 +92,10 @@ def distribution(
     no_cache: NoCacheOption = False,
 ) -> None:
     """The distribution of a solitaire game's final score under a policy, without simulating."""
-    from rollwise.analysis.aims import distribution_of_chase
+    from rollwise.analysis.contest import distribution_of_chase
+    from rollwise.analysis.distributions import distribution as distribution_of
     from rollwise.analysis.distributions import exact_distribution
     from rollwise.analysis.observed_scores import simulated_scores
-    from rollwise.analysis.one_distribution import distribution as distribution_of
     from rollwise.analysis.second_aims import score_ranges
     from rollwise.answer import kept
     from rollwise.derive.by_score import require_points

@@ -24,7 +24,7 @@ from rollwise.documents.design import SEATS, handicap_document
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from rollwise.analysis.design.handicap import Handicap
+    from rollwise.analysis.handicap import Handicap
 
 
 @app.command("handicap")
@@ -50,8 +50,8 @@ def handicap(
     json: JsonOption = False,
 ) -> None:
     """Say how many points, or a first move, make one player even with another."""
-    from rollwise.analysis.design.handicap import handicap as find_handicap
-    from rollwise.analysis.design.tuning import values_of
+    from rollwise.analysis.handicap import handicap as find_handicap
+    from rollwise.analysis.tuning import values_of
     from rollwise.answer import kept
 
     field, said = values_of(points)

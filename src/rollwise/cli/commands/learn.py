@@ -41,8 +41,7 @@ from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learning import Assessment
-    from rollwise.analysis.learning_against import LearnedAgainst
+    from rollwise.analysis.learning import Assessment, LearnedAgainst
     from rollwise.answer.references import Policies
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned, Learner
@@ -172,7 +171,7 @@ def learn(
         return
     settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
     with Progress() as progress:
-        from rollwise.analysis.learning_against import learn_against
+        from rollwise.analysis.learning import learn_against
         from rollwise.answer import kept
 
         policies = kept.policies(chosen, max_states=max_states, progress=progress)

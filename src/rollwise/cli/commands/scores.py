@@ -23,9 +23,8 @@ from rollwise.documents.scores import tested_scores_document
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
-    from rollwise.analysis.best_fit import BestFit
     from rollwise.analysis.distributions import Distribution
-    from rollwise.analysis.observed_scores import GoodnessOfFit
+    from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit
 
 
 @app.command("scores")
@@ -48,9 +47,8 @@ def scores(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
-    from rollwise.analysis.best_fit import best_fit
-    from rollwise.analysis.observed_scores import goodness_of_fit
-    from rollwise.analysis.one_distribution import distribution
+    from rollwise.analysis.distributions import distribution
+    from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
     from rollwise.answer import kept
     from rollwise.answer.optimal_set import OptimalSet
     from rollwise.coach.made_scores import made_scores

@@ -115,7 +115,7 @@ def thumb(
     from rollwise.analysis.thumb.frontier import find_rules
     from rollwise.analysis.thumb.turn_search import find_turn_rules
     from rollwise.answer import kept
-    from rollwise.thumb.python_source import python_source
+    from rollwise.thumb.sentences import python_source
 
     if evaluations is not None:
         refuse("can't be had with --evaluations", seconds=seconds)

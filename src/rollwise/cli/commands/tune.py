@@ -26,7 +26,7 @@ from rollwise.cli.progress import Progress
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from rollwise.analysis.design.tuning import Tuning
+    from rollwise.analysis.tuning import Tuning
 
 VaryOption = Annotated[
     list[str],
@@ -62,7 +62,7 @@ def tune(
     json: JsonOption = False,
 ) -> None:
     """Solve a game for a range of parameters, each certified, and find the nearest to an aim."""
-    from rollwise.analysis.design import tuning
+    from rollwise.analysis import tuning
     from rollwise.answer import kept
     from rollwise.documents.design import tuning_document
     from rollwise.games import find

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.analysis.design.balance import Decided
+from rollwise.analysis.balance import Decided
 from rollwise.analysis.lengths import Floats, Lengths, lengths, turns_text
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution

@@ -9,9 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from rollwise.analysis.distributions import Distribution
+from rollwise.analysis.distributions import Distribution, distribution
 from rollwise.analysis.observed_scores import require_possible
-from rollwise.analysis.one_distribution import distribution
 from rollwise.analysis.second_aims import ranges_of_scores
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
-from rollwise.analysis.design.options import most_taken
-from rollwise.analysis.design.skill import Skill
+from rollwise.analysis.balance import QUANTILES, Balance, Decided, most_taken
+from rollwise.analysis.chain import Skill
 from rollwise.analysis.lengths import Lengths
 from rollwise.answer.references import Policies
 from rollwise.errors import EndlessPlay, UsageError

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from rollwise.analysis.design.chain import Chain
-from rollwise.analysis.design.skill import greedy, measure_skill
+from rollwise.analysis.chain import Chain, greedy, measure_skill
 from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution

@@ -1,7 +1,7 @@
 """What a game does to its players: one page of figures for those who make games.
 
 Everybody plays best, unless it says otherwise. Sums along a play are certified (see
-`rollwise.analysis.design.chain`). Distributions over turns are followed forward from the start, in
+`rollwise.analysis.chain`). Distributions over turns are followed forward from the start, in
 floating point, until less than a billionth of the games is left, or time is.
 """
 
@@ -14,19 +14,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.design.chain import Chain
-from rollwise.analysis.design.options import Option, never_best, options_of
-from rollwise.analysis.design.skill import Skill, greedy, measure_skill
+from rollwise.analysis.chain import Chain, Skill, greedy, measure_skill
 from rollwise.analysis.lengths import FEW, Lengths, lengths, quantile_of
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
-from rollwise.derive.copied import copied
+from rollwise.derive.changed import copied
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
+from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
 from rollwise.simulate.lengths import Certified, expected_lengths
 
+MOST_LISTED = 12
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -36,6 +36,102 @@ RULES, NUMBERS = 300, 2  # rules of thumb that are scored, and the most integers
 MATTERS = 0.02  # of the luck of a game; one percentage point where it is won or lost
 
 Progress = Callable[[str, int, "int | None"], None]
+
+
+class Option(NamedTuple):
+    """An action, by its number, in the positions where there is a choice.
+
+    Attributes
+    ----------
+    number : int
+    name : str
+    offered : int
+        In how many of these positions it may be taken.
+    best, only_best : int
+        In how many it is one of the best, and better than every other.
+    in_a_game : float
+        How often it is taken in a game in which all play best; followed in floating point.
+    dominated_by : str or None
+        Another action that may be taken wherever this one may, is never worse, and somewhere
+        better.
+    """
+
+    number: int
+    name: str
+    offered: int
+    best: int
+    only_best: int
+    in_a_game: float
+    dominated_by: str | None
+
+
+def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option, ...]:
+    """Every action of a game, in the order of their numbers.
+
+    Parameters
+    ----------
+    visits : (n_states,) float64
+        How often a game comes to each state, see `rollwise.analysis.lengths`.
+    """
+    graph, policy = solution.graph, solution.policy
+    looked = has_choice(graph)[graph.action_state]
+    if graph.has_pool:
+        looked = looked & (graph.action_label < KEEP)  # what is kept isn't the rules' affair
+    place = np.flatnonzero(looked)
+    labels, which = np.unique(graph.action_label[place], return_inverse=True)
+    state, best = graph.action_state[place].astype(np.int64), solution.is_best[place]
+    rivals = np.bincount(state, weights=best, minlength=graph.n_states)
+    taken = visits[state] * policy.probability[place]
+    names = [graph.vocabulary.text(int(label)) for label in labels]
+    found = []
+    for k, name in enumerate(names):
+        mine = which == k
+        better = _dominating(solution, place, which, k)
+        found.append(
+            Option(
+                int(labels[k]),
+                name,
+                int(mine.sum()),
+                int(best[mine].sum()),
+                int((best[mine] & (rivals[state[mine]] == 1)).sum()),
+                float(taken[mine].sum()),
+                None if better is None else names[better],
+            )
+        )
+    return tuple(found)
+
+
+def _dominating(
+    solution: Solution, place: NDArray[np.int64], which: NDArray[np.int64], k: int
+) -> int | None:
+    """The action that makes another one needless: of several the one that is better by most."""
+    graph = solution.graph
+    mine = place[which == k]
+    of_state = np.full(graph.n_states, np.nan)
+    of_state[graph.action_state[mine]] = solution.regret[mine]
+    there = of_state[graph.action_state[place]]
+    beside = np.isfinite(there) & (which != k)
+    gain = there[beside] - solution.regret[place[beside]]
+    slack = 2 * solution.error_bound
+    n = int(which.max()) + 1
+    as_good = np.bincount(which[beside], weights=gain >= -slack, minlength=n) == len(mine)
+    somewhere = np.bincount(which[beside], weights=gain > slack, minlength=n) > 0
+    candidates = np.flatnonzero(as_good & somewhere)
+    if not len(candidates):
+        return None
+    in_all = np.bincount(which[beside], weights=gain, minlength=n)
+    return int(candidates[np.argmax(in_all[candidates])])
+
+
+def most_taken(options: tuple[Option, ...]) -> list[Option]:
+    """The actions that are listed: those that are taken most often, at most `MOST_LISTED`."""
+    return sorted(options, key=lambda option: -option.in_a_game)[:MOST_LISTED]
+
+
+def never_best(options: tuple[Option, ...]) -> tuple[str, ...]:
+    """The actions, by name, that are nowhere one of the best."""
+    best = {option.name for option in options if option.best}
+    return tuple(sorted({option.name for option in options} - best))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,0 @@
-"""For those who make games: what parameters do, and what a change of rules does."""
