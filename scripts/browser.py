@@ -12,7 +12,7 @@ import shutil
 import subprocess
 
 from rollwise.errors import UsageError
-from rollwise.plot.browser import find_browser
+from rollwise.plot.pages import find_browser
 
 APT = ("apt-get", "-qq", "-y", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15",
        "-o", "Acquire::https::Timeout=15", "-o", "DPkg::Lock::Timeout=20")  # fmt: skip

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from rollwise.errors import UsageError
-from rollwise.plot.browser import FLAGS, find_browser
+from rollwise.plot.pages import FLAGS, find_browser
 
 SECONDS = 60.0
 KEYS = {"Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "ArrowUp": 38}

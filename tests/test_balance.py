@@ -36,8 +36,7 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import chances, is_throw
-from rollwise.report.balance_page import balance_page
-from rollwise.report.balance_words import certainty, lines_of
+from rollwise.report.balance import balance_page, certainty, lines_of
 from rollwise.simulate.lengths import Certified
 
 GAMES = 2000

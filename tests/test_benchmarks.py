@@ -429,7 +429,7 @@ def test_the_page_on_scale_is_what_was_measured():
 def test_growth_says_why_there_is_no_picture(tmp_path, monkeypatch):
     pytest.importorskip("plotly")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("rollwise.plot.browser.find_browser", no_browser)
+    monkeypatch.setattr("rollwise.plot.pages.find_browser", no_browser)
     rows = [{"family": "pig", "parameter": "target", "size": 9, "n_states": 10, "seconds": 1.0,
              "peak": 2, "peak_before": 1}]  # fmt: skip
     assert "no browser" in growth.draw(rows, tmp_path / "growth.svg")

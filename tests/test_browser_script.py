@@ -22,7 +22,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     spec.loader.exec_module(found)
     monkeypatch.delenv("ROLLWISE_BROWSER", raising=False)
     monkeypatch.delenv("ROLLWISE_NO_INSTALL", raising=False)
-    monkeypatch.setattr("rollwise.plot.browser.PLACES", ())
+    monkeypatch.setattr("rollwise.plot.pages.PLACES", ())
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setenv("PATH", str(tmp_path))
     return found

@@ -23,9 +23,8 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.plot import KINDS, plot
-from rollwise.plot.fields import empty_cells, view
+from rollwise.plot.fields import action_name, empty_cells, view
 from rollwise.plot.pages import _told, page
-from rollwise.plot.words import action_name
 
 pytestmark = pytest.mark.slow
 

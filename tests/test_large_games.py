@@ -20,7 +20,7 @@ from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
 from rollwise.numbers.printed import certified, chance
-from rollwise.report.sample import Sample
+from rollwise.report.facts import Sample
 from rollwise.simulate import simulate
 from rollwise.simulate.large_match import simulate_large
 
@@ -73,7 +73,7 @@ def test_pictures_of_some_positions_of_a_large_game(
 def test_a_large_game_has_a_report(
     game: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rollwise.report.sample.GAMES", 40)
+    monkeypatch.setattr("rollwise.report.facts.GAMES", 40)
     monkeypatch.setattr("rollwise.report.sections.GAMES", 40)
     place = tmp_path / "report.html"
     output("report", *game, "--out", str(place))

@@ -31,7 +31,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.machine import memory_limits
-from rollwise.numbers import sizes
+from rollwise.numbers.printed import bytes_of as amount_of
 
 pytestmark = pytest.mark.needs_jit
 
@@ -249,7 +249,7 @@ def test_commands_read_a_folder(tmp_path: Path) -> None:
     [("8GB", 8e9), ("2.5", 2.5e9), ("500 mb", 5e8), ("1GiB", 2**30), ("x", None), ("-1GB", None)],
 )
 def test_amounts_of_memory(text: str, size: float | None) -> None:
-    assert sizes.bytes_of(text) == size
+    assert amount_of(text) == size
 
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

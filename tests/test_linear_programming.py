@@ -295,8 +295,7 @@ def test_integer_programs_for_one_number_of_sticks_after_the_other():
 def test_two_pictures_under_two_names():
     """The residual is that of the table; the error is the distance from certified values."""
     pytest.importorskip("plotly")
-    from rollwise.plot.kinds.error import ERROR
-    from rollwise.plot.kinds.residual import RESIDUAL
+    from rollwise.plot.kinds.error import ERROR, RESIDUAL
 
     solution = rollwise.solve(SuperSix(sticks=16))
     found = linear_programming(solution.graph)
@@ -325,7 +324,7 @@ def test_two_pictures_under_two_names():
 )
 def test_methods_with_options_that_make_no_sense(text, words):
     pytest.importorskip("plotly")
-    from rollwise.plot.method_maps import read_method
+    from rollwise.plot.kinds.error import read_method
 
     with pytest.raises(UsageError, match=words):
         read_method(text)

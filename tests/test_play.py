@@ -23,7 +23,7 @@ from rollwise.derive.contest import Duel
 from rollwise.documents.played import ledger_document
 from rollwise.errors import UsageError
 from rollwise.games import available
-from rollwise.words.changes import as_other_sees
+from rollwise.words.narration import as_other_sees
 
 SMALL = small_games.SMALL | {
     "pig": {"target": 20},

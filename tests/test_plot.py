@@ -202,7 +202,7 @@ def test_what_a_turn_gathers_stands_upright(game, upright):
 
 
 def test_a_threshold_is_found_where_one_was_put():
-    from rollwise.plot.thresholds import find_threshold, moved_within_turn
+    from rollwise.plot.kinds.limit import find_threshold, moved_within_turn
 
     states = np.array([(a, b, c) for a in range(4) for b in range(4) for c in range(5)])
     n = len(states)
@@ -453,8 +453,8 @@ def test_plot_writes_a_page(tmp_path):
 )
 def test_wrong_use_of_plot(arguments, words, tmp_path, monkeypatch):
     monkeypatch.delenv("ROLLWISE_BROWSER", raising=False)
-    monkeypatch.setattr("rollwise.plot.browser.NAMES", ())
-    monkeypatch.setattr("rollwise.plot.browser.PLACES", ())
+    monkeypatch.setattr("rollwise.plot.pages.NAMES", ())
+    monkeypatch.setattr("rollwise.plot.pages.PLACES", ())
     game, kind, *rest = arguments
     target = ["target=9"] if game == "pig" else []
     message = refusal("plot", game, kind, *target, *rest, cwd=tmp_path)
@@ -465,7 +465,9 @@ def test_wrong_use_of_plot(arguments, words, tmp_path, monkeypatch):
 
 def test_every_kind_is_in_the_table():
     folder = Path(sys.modules["rollwise.plot"].__path__[0]) / "kinds"
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(KINDS)
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == {
+        kind.module or name for name, kind in KINDS.items()
+    }
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,10 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
-from rollwise.plot.browser import FLAGS, find_browser
-from rollwise.plot.pages import STYLE
+from rollwise.plot.pages import FLAGS, STYLE, find_browser
 from rollwise.report import report, sections
-from rollwise.report.again import command
-from rollwise.report.facts import Facts
-from rollwise.report.strategy_table import encode
+from rollwise.report.facts import Facts, command
+from rollwise.report.tables import encode
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +94,7 @@ def unfolded(document):
 
 @pytest.mark.parametrize("game", [Pig(target=30), SuperSix(sticks=20), Threes(dice=3)])
 def test_the_table_holds_every_position_once(game, monkeypatch):
-    monkeypatch.setattr("rollwise.report.strategy_table.MOST_SINGLE", 500)
+    monkeypatch.setattr("rollwise.report.tables.MOST_SINGLE", 500)
     solution = rollwise.solve(game)
     text, rows, left = encode(Facts(solution))
     document = json.loads(text)

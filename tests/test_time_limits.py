@@ -86,7 +86,7 @@ def test_a_picture_of_errors_falls_back_on_a_method_with_values(monkeypatch):
             return run_method(graph, name, **options)
         return MethodResult(name, np.full(graph.n_states, np.nan), 0, Status.OUT_OF_TIME)
 
-    monkeypatch.setattr("rollwise.plot.method_maps.run_method", out_of_time)
+    monkeypatch.setattr("rollwise.plot.kinds.error.run_method", out_of_time)
     drawn = solve(Pig(target=12)).plot("error")
     assert "relative error of value-iteration" in str(drawn.to_dict())
     assert "linear-programming came to no values" in str(drawn.to_dict())

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from rollwise import Policy, Solution, StateGraph
 from rollwise.errors import RollwiseError
 from rollwise.numbers import printed as printed_numbers
-from rollwise.plot.browser import find_browser
-from rollwise.plot.pages import write_figure
+from rollwise.plot.pages import find_browser, write_figure
 
 HERE = Path(__file__).parent
 WIDTH = 800  # of a picture in a page, in pixels

@@ -29,9 +29,7 @@ from rollwise.methods import run_method
 from rollwise.methods.linear_programming import net_visits
 from rollwise.methods.result import MethodResult, Status, fraction_text
 from rollwise.plot import Choices
-from rollwise.plot.kinds.error import ERROR
-from rollwise.plot.kinds.residual import RESIDUAL
-from rollwise.plot.method_maps import draw_result
+from rollwise.plot.kinds.error import ERROR, RESIDUAL, draw_result
 
 TITLE = "Super Six by mathematical programming"
 STEP = (

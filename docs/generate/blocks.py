@@ -236,7 +236,7 @@ def _run_line(line: str) -> int:
 
 def _has_browser() -> bool:
     from rollwise.errors import UsageError
-    from rollwise.plot.browser import find_browser
+    from rollwise.plot.pages import find_browser
 
     try:
         find_browser()

@@ -13,7 +13,7 @@ import numpy as np
 import rollwise
 from rollwise.game import Game
 from rollwise.games import available
-from rollwise.plot.words import action_name
+from rollwise.plot.fields import action_name
 from rollwise.words import Narrator
 
 TEACHES = tomllib.loads(Path(__file__).with_name("teaches.toml").read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from rollwise.games.cant_stop import CantStop
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
-from rollwise.plot.browser import find_browser
+from rollwise.plot.pages import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 PHONE, DESK = (390, 844), (1100, 760)

@@ -18,8 +18,7 @@ from rollwise.derive.contest import Duel
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.numbers.printed import rounded_up
-from rollwise.plot.notebook import Picture
-from rollwise.plot.style import GREY, LINE_COLOURS, WIDE, Sheet, axis, lettering
+from rollwise.plot.style import GREY, LINE_COLOURS, WIDE, Picture, Sheet, axis, lettering
 from rollwise.thumb.language import Rule
 
 Clauses = Sequence[Mapping[str, str]]

@@ -10,7 +10,7 @@ from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import TooManyStates
 from rollwise.machine import memory_limits
 from rollwise.machine.memory_limits import memory_of_machine
-from rollwise.numbers.sizes import in_bytes
+from rollwise.numbers.printed import in_bytes
 
 MAX_STATES = 10_000_000
 MAX_STATES_INTERPRETED = 1_000_000

@@ -8,7 +8,7 @@ import typer
 
 from rollwise.errors import UsageError
 from rollwise.machine import memory_limits
-from rollwise.numbers.sizes import bytes_of
+from rollwise.numbers.printed import bytes_of
 
 LEAST_MEMORY = 500_000_000  # bytes, of which Numba takes a half
 

@@ -12,8 +12,7 @@ from rollwise.cli.progress import Progress
 from rollwise.documents.answers import layers_document
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.numbers.printed import how_many
-from rollwise.numbers.sizes import in_bytes
+from rollwise.numbers.printed import how_many, in_bytes
 
 
 def print_layers(

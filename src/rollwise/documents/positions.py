@@ -16,7 +16,7 @@ from rollwise.documents.parts import Document, game_head, number_or_none
 from rollwise.errors import UnknownState
 from rollwise.graph import Outcome, State
 from rollwise.words import Narrator
-from rollwise.words.thrown_dice import thrown_dice
+from rollwise.words.narration import thrown_dice
 
 
 def position_document(solution: Solution, narrator: Narrator, state: int) -> Document:

@@ -10,9 +10,8 @@ from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import UsageError
-from rollwise.export.chooser import one_chooser
 from rollwise.export.data import write_json, write_npz, write_parquet
-from rollwise.export.models import write_drn, write_prism
+from rollwise.export.models import one_chooser, write_drn, write_prism
 from rollwise.export.programs import PROGRAMS, write_program
 from rollwise.graph import StateGraph
 

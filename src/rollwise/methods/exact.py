@@ -31,7 +31,7 @@ from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
-from rollwise.numbers.sizes import in_bytes
+from rollwise.numbers.printed import in_bytes
 from rollwise.proofs.endless_play import require_settled
 
 NAME = "exact"

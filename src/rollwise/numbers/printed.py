@@ -10,16 +10,34 @@ Review of Particle Physics rounds so, section 5.3 of its introduction), which le
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from typing import Any, NamedTuple
 
+UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 MOST_DIGITS = 17  # with so many every double is told from its neighbours
 LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
 CHANCE_ROUNDING = 2.0**-51  # of a chance from chances or values in doubles, by four operations
 EXACT = Context(prec=4000, Emax=10**6, Emin=-(10**6), rounding=ROUND_HALF_EVEN)
 
 Number = float | Decimal
+
+
+def in_bytes(size: float) -> str:
+    """So many bytes, in the largest unit of which there is one, as in ``"38.3 MB"``."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
+        if size >= scale:
+            return f"{size / scale:,.1f} {unit}"
+    return f"{size / 1e3:,.1f} kB"
+
+
+def bytes_of(text: str) -> int | None:
+    """The bytes of ``8GB``, ``500 MB`` or ``2.5``, which are GB; None for what says no amount."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", text.lower())
+    if found is None or found[2] not in UNITS:
+        return None
+    return int(float(found[1]) * UNITS[found[2]])
 
 
 class Printed(NamedTuple):

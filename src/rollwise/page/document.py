@@ -38,7 +38,7 @@ from rollwise.plot.fields import changes_along
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
-from rollwise.words.changes import as_other_sees
+from rollwise.words.narration import as_other_sees
 
 FORMAT = 1
 SAMPLE = 10_000  # outcomes that are looked at to find what changes within a turn

@@ -16,7 +16,7 @@ from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph.packed import PackedGraph, stream
 from rollwise.words import Narrator
-from rollwise.words.thrown_dice import thrown_dice
+from rollwise.words.narration import thrown_dice
 
 MOST_ASKED = 250_000  # outcomes of a game that is asked for all its words
 BOARDS = 1_000  # positions of a larger game that are asked for their boards

@@ -31,10 +31,14 @@ class Kind:
         What it shows, in a few words.
     takes : tuple of str
         Which of the `Choices` it understands.
+    module : str
+        Of `kinds`, in which its function is ``draw`` and the name of the kind; empty where that is
+        the module of this name, whose function is ``draw``.
     """
 
     about: str
     takes: tuple[str, ...] = ()
+    module: str = ""
 
 
 KINDS = {
@@ -47,10 +51,11 @@ KINDS = {
     "boxes": Kind(
         "which action is best in each of a few positions, a box for each", ("y", "where")
     ),
-    "limit": Kind("from where on another action is best, as a map", ("x", "y", "where")),
+    "limit": Kind("from where on another action is best, as a map", ("x", "y", "where"), "limit"),
     "rivals": Kind(
         "of three players or more: how that limit differs with two rivals in each other's places",
         ("x", "y", "where"),
+        "limit",
     ),
     "graph": Kind("the positions and moves of a tiny game, or one decision", ("state",)),
     "length": Kind("how many turns a game takes", ("policy",)),
@@ -58,9 +63,12 @@ KINDS = {
     "residual": Kind(
         "how far a method's values are from the best of their own actions",
         ("x", "y", "where", "methods"),
+        "error",
     ),
     "error": Kind(
-        "how far a method's values are from the certified ones", ("x", "y", "where", "methods")
+        "how far a method's values are from the certified ones",
+        ("x", "y", "where", "methods"),
+        "error",
     ),
     "scores": Kind("how final scores are distributed", ("policy", "made")),
     "learning": Kind("a learner's progress, and where it still differs", ("x", "y", "games")),
@@ -200,6 +208,7 @@ def plot(solution: Solution, kind: str, **choices: Any) -> Figure:
     chosen = check_choices(kind, **choices)
     check_players(kind, solution.graph.title, solution.graph.players)
     require_plotly()
-    drawer = importlib.import_module(f"rollwise.plot.kinds.{kind}")
-    figure: Figure = drawer.draw(solution, chosen)
+    module = KINDS[kind].module
+    drawer = importlib.import_module(f"rollwise.plot.kinds.{module or kind}")
+    figure: Figure = getattr(drawer, f"draw_{kind}" if module else "draw")(solution, chosen)
     return figure

@@ -11,10 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
-from rollwise.plot.fields import Panel, View, places
-from rollwise.plot.notebook import Picture
-from rollwise.plot.style import LINE, NARROW, SWITCH, WIDE, Sheet, axis, step, step_scale
-from rollwise.plot.words import field_text
+from rollwise.plot.fields import Panel, View, field_text, places
+from rollwise.plot.style import LINE, NARROW, SWITCH, WIDE, Picture, Sheet, axis, step, step_scale
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26

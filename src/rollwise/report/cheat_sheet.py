@@ -55,7 +55,7 @@ def check_sheet(path: Path) -> None:
         The file can't be written.
     """
     from rollwise.machine.atomic_files import check_place
-    from rollwise.plot.browser import find_browser
+    from rollwise.plot.pages import find_browser
 
     if path.suffix not in FORMATS:
         raise UsageError(f"--out {path}: the name of a sheet must end in {' or '.join(FORMATS)}")
@@ -86,7 +86,7 @@ def write_page(page: str, path: Path) -> None:
         See `check_sheet`.
     """
     from rollwise.machine.atomic_files import write_atomically, write_text
-    from rollwise.plot.browser import printed
+    from rollwise.plot.pages import printed
 
     check_sheet(path)
     if path.suffix == ".pdf":

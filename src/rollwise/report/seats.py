@@ -12,9 +12,8 @@ from rollwise.many.mover_view import MoverView
 from rollwise.many.table import evaluate_seats, respond_to
 from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.plot import plot
-from rollwise.plot.pages import embed
+from rollwise.plot.pages import embed, marked, scrolled
 from rollwise.report.facts import Facts
-from rollwise.report.html_parts import marked, scrolled
 
 MOST_RESPONDED = 100_000  # states; a best response in more takes long
 MOST_MIXED = 20  # positions that are listed

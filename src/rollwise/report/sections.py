@@ -20,15 +20,11 @@ from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
-from rollwise.plot.pages import embed
+from rollwise.plot.pages import embed, marked, scrolled
 from rollwise.report import seats
-from rollwise.report.again import command
 from rollwise.report.cheat_sheet import card, how_found
-from rollwise.report.facts import Facts
-from rollwise.report.html_parts import marked, scrolled
-from rollwise.report.rivals import policies
-from rollwise.report.sample import GAMES, SEED
-from rollwise.report.strategy_table import encode
+from rollwise.report.facts import GAMES, SEED, Facts, command
+from rollwise.report.tables import encode, policies
 
 MOST_MOVES = 30  # that are named
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}

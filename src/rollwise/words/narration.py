@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,17 +21,76 @@ from numpy.typing import NDArray
 from rollwise import dice
 from rollwise.boards import Board
 from rollwise.derive.derived_game import base_actions
-from rollwise.errors import UsageError
+from rollwise.errors import RulesError, UsageError
 from rollwise.game import END, Game, bits_of, payoff, round_the_table, skip
 from rollwise.graph import Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.numbers.shares import is_of_seats
-from rollwise.words.changes import as_other_sees, changes
 from rollwise.words.game_words import Words
 
+SAMPLE = 4096  # passes that are looked at
+MOST_CHANGES = 8  # that are told
 YOU = "you"  # a player who is spoken to
+MOST_THROWS = 1_296  # of the dice of an action: four dice of six sides
 MOST_TRIES = 10_000  # throws, to find one that brings an outcome
 TRIES_AT_ONCE = 64
+
+
+def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
+    """Where the other player sees each field: what is my score is there the rival's.
+
+    Rules don't say which fields are exchanged at a PASS. But most fields keep their
+    value in a turn, so that two that are exchanged agree more often than others.
+
+    Returns
+    -------
+    tuple of int
+        The field of the state after a PASS that holds what field i held before it,
+        unless that has changed; -1 where the field only says whose turn it is.
+    """
+    passes = np.flatnonzero(graph.outcome_passes & (graph.outcome_state >= 0))
+    passes = passes[graph.outcome_state[passes] < graph.n_states]
+    n = len(graph.field_names)
+    if not len(passes):
+        return tuple(range(n))
+    passes = passes[:: max(1, len(passes) // SAMPLE)]
+    actions = np.searchsorted(graph.outcome_indptr, passes, side="right") - 1
+    before: NDArray[np.int32] = graph.fields[graph.action_state[actions]]
+    after: NDArray[np.int32] = graph.fields[graph.outcome_state[passes]]
+    agree = (before[:, :, None] == after[:, None, :]).mean(axis=0)
+    agree = agree + agree.T
+    pairs = [(i, j) for i in range(n) for j in range(i, n)]
+    seen = list(range(n))
+    free = set(range(n))
+    for i, j in sorted(pairs, key=lambda pair: -agree[pair]):
+        if i in free and j in free:
+            seen[i], seen[j] = j, i
+            free -= {i, j}
+    for i in range(n):
+        if seen[i] == i and agree[i, i] == 0 and len(np.unique(before[:, i])) <= 2:
+            seen[i] = -1
+    return tuple(seen)
+
+
+def changes(
+    graph: StateGraph, state: int, following: int, seen: tuple[int, ...] | None = None
+) -> str:
+    """Which fields changed, by name, as the player saw them who made the move.
+
+    Parameters
+    ----------
+    seen : tuple of int, optional
+        `as_other_sees`, where the turn has passed.
+    """
+    before, after = graph.fields[state].tolist(), graph.fields[following].tolist()
+    if seen is not None:
+        places = zip(before, seen, strict=True)
+        after = [old if place < 0 else after[place] for old, place in places]
+    rows = zip(graph.field_names, before, after, strict=True)
+    told = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
+    if len(told) > MOST_CHANGES:
+        told[MOST_CHANGES - 1 :] = [f"and {len(told) - MOST_CHANGES + 1} fields more"]
+    return ", ".join(told)
 
 
 def _fallen(throw: Sequence[int]) -> str:
@@ -439,3 +500,34 @@ def _then(outcome: Outcome) -> int:
     if outcome.ending == "end":
         return END
     return bits_of(outcome.payoff) if is_of_seats(outcome.payoff) else payoff(outcome.payoff)
+
+
+def thrown_dice(narrator: Narrator, action: int) -> dict[str, Any] | None:
+    """The dice of an action, and what each throw brings; None where the game doesn't say.
+
+    Returns
+    -------
+    dict
+        ``sides`` of the dice, and ``brings``: the number of the outcome of each throw of them, the
+        last die turning first.
+    """
+    try:
+        sides = narrator.dice(action)  # none of a throw before a choice
+        if not sides or prod(sides) > MOST_THROWS:
+            return None
+        brings = [
+            narrator.fall_of(action, faces)
+            for faces in product(*(range(1, most + 1) for most in sides))
+        ]
+    except (RulesError, UsageError):  # play asks for the outcome, where it can't be told
+        return None
+    taken = narrator.graph.view.action(action)
+    weights = np.zeros(len(taken.weights))  # equal outcomes count as the first, as faces bring it
+    first: dict[Any, int] = {}
+    for outcome in taken.outcomes:
+        same = (outcome.target, outcome.seats_on, outcome.payoff)
+        weights[first.setdefault(same, outcome.number)] += outcome.weight
+    ways = np.bincount(brings, minlength=len(weights))
+    if (ways * taken.total != weights * len(brings)).any():
+        return None
+    return {"sides": list(sides), "brings": brings}

@@ -33,7 +33,7 @@ from rollwise.documents.design import balance_document
 if TYPE_CHECKING:
     from rollwise.analysis.balance import Balance
     from rollwise.analysis.played import Played
-    from rollwise.report.balance_words import Listed
+    from rollwise.report.balance import Listed
 
 SURE, RULES, SEED = 0.9, 300, 1
 
@@ -92,7 +92,7 @@ def balance(
         if simulate is not None:
             played = play_beside(policies, found, sure, simulate, seed, progress)
     if out is not None:
-        from rollwise.report.balance_page import write_balance
+        from rollwise.report.balance import write_balance
 
         write_balance(found, played, sure, out)
     if json:
@@ -108,7 +108,7 @@ def balance(
 def _print(found: Balance, played: Played | None, sure: float) -> None:
     from rich.table import Table
 
-    from rollwise.report import balance_words as words
+    from rollwise.report import balance as words
 
     graph = found.solution.graph
     typer.echo(f"{graph.title}: {graph.n_positions:,} positions")

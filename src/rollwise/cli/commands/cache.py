@@ -11,7 +11,7 @@ from rollwise.cli.app import app
 from rollwise.cli.common import JsonOption, print_json, print_table
 from rollwise.documents.games import kept_document
 from rollwise.machine import user_cache
-from rollwise.numbers.sizes import in_bytes
+from rollwise.numbers.printed import in_bytes
 
 
 @app.command("cache")

@@ -33,7 +33,7 @@ from rollwise.cli.forms import (
 from rollwise.documents.games import export_document
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
-from rollwise.numbers.sizes import in_bytes
+from rollwise.numbers.printed import in_bytes
 
 TEXT = ("prism", "drn", "json", "lp", "mps")
 MUCH = 200e6  # bytes of JSON that are written without being asked for twice

@@ -72,7 +72,7 @@ def tune(
     if len(values) < len(vary):
         raise UsageError("a parameter varies twice; give all its values at once")
     if out is not None:
-        from rollwise.plot.curves import check_curve
+        from rollwise.plot.lines import check_curve
 
         check_curve(values, out)
     check_workers(workers, cluster)
@@ -91,7 +91,7 @@ def tune(
             pool,
         )
     if out is not None:
-        from rollwise.plot.curves import draw_curve
+        from rollwise.plot.lines import draw_curve
         from rollwise.plot.pages import write_figure
 
         write_figure(draw_curve(kind.name, values, found), out, f"{kind.name} tuned")

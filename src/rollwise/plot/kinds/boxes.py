@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
-from rollwise.plot.fields import require_choice, select
+from rollwise.plot.fields import Hover, require_choice, select, shown_values, value_name
 from rollwise.plot.kinds.policy import EITHER, best_classes
 from rollwise.plot.maps import Classes, add_scale
-from rollwise.plot.notebook import Picture
-from rollwise.plot.style import GREY, NARROW, WIDE, Sheet, action_colours, axis
-from rollwise.plot.words import Hover, shown_values, value_name
+from rollwise.plot.style import GREY, NARROW, WIDE, Picture, Sheet, action_colours, axis
 
 MOST_BOXES = 300
 ACROSS = 7  # boxes in a line: as many as a narrow screen has room for

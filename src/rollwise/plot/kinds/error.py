@@ -1,16 +1,217 @@
-"""The relative error of one method: how far its values are from the certified ones."""
+"""How far the values of one method are off, position by position: maps in decades.
+
+The relative error holds them against the certified ones, and the relative residual against the best
+of their own actions.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
+from rollwise.derive.larger import larger
+from rollwise.errors import TooLargeForFractions, UsageError
+from rollwise.graph import sign_of, win_probability
+from rollwise.graph.choices import fold_actions, has_choice
+from rollwise.graph.lookahead import action_gaps
+from rollwise.methods import find_method, run_method
+from rollwise.methods.result import MethodResult
 from rollwise.plot import Choices
-from rollwise.plot.method_maps import Measure, draw_measure
+from rollwise.plot.fields import Hover, select, value_text, view
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.maps import Amounts, draw_maps
+from rollwise.plot.style import AMOUNTS, ORANGE
+
+USUAL = "linear-programming"
+INSTEAD = "value-iteration"  # which always has values
+SECONDS = 20.0
+FLOOR = 1e-10  # smaller amounts are as good as none
+YES_OR_NO = {"true": True, "yes": True, "": True, "false": False, "no": False}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is drawn of a method's values.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``relative error``.
+    against : str
+        In words: what the values are held against.
+    reference : callable
+        Gives it, from the solution and the method's values: (n_states,) float64.
+    """
+
+    name: str
+    against: str
+    reference: Callable[[Solution, NDArray[np.float64]], NDArray[np.float64]]
+
+    def of(self, solution: Solution, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The distance of values from the reference, relative to it: (n_states,) float64.
+
+        Of win probabilities, or of expected scores.
+        """
+        truth = self.reference(solution, values)
+        if not solution.is_score:
+            truth, values = win_probability(truth), win_probability(values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.abs(values - truth) / np.abs(truth)
+        return np.where(truth == 0, np.abs(values), share)
+
+
+def read_method(text: str) -> tuple[str, dict[str, Any]]:
+    """A method and its options, as in ``linear-programming:whole=no`` or ``value-iteration:sound``.
+
+    Raises
+    ------
+    UsageError
+        There is no such method, option or value.
+    """
+    name, *words = text.split(":")
+    settings = find_method(name).settings()
+    options: dict[str, Any] = {}
+    for word in words:
+        option, _, value = word.partition("=")
+        key = option.replace("-", "_")
+        if key not in settings:
+            raise UsageError(
+                f"{text!r}: {name} has no option {option!r} (it has "
+                f"{', '.join(settings) or 'none'})"
+            )
+        kind = type(settings[key])
+        try:
+            options[key] = YES_OR_NO[value] if kind is bool else kind(value)
+        except (KeyError, ValueError):
+            raise UsageError(f"{text!r}: {option} can't be {value!r}") from None
+    return name, options
+
+
+def _run(solution: Solution, text: str) -> MethodResult:
+    name, options = read_method(text)
+    known = find_method(name).options()
+    if "time_limit" in known:
+        options = {"time_limit": SECONDS, **options}
+    if "larger" in known and solution.game is not None:
+        options["larger"] = partial(larger, solution.game, solution.graph)
+    return run_method(solution.graph, name, **options)
+
+
+def _first_with_values(solution: Solution, texts: list[str]) -> tuple[str, MethodResult, list[str]]:
+    """The first of some methods that comes to values, and what is said of those before it."""
+    missing = []
+    for text in texts:
+        try:
+            found = _run(solution, text)
+        except TooLargeForFractions as error:
+            missing.append(f"{text} did not run: {error}.")
+            continue
+        if np.all(np.isfinite(found.values)):
+            return text, found, missing
+        missing.append(
+            f"{text} came to no values ({found.status} after {found.seconds:.0f} s), so that this "
+            f"is {texts[-1]}."
+        )
+    raise UsageError(f"{solution.graph.title}: nothing to draw; {' '.join(missing)}")
+
+
+def draw_measure(solution: Solution, choices: Choices, kind: str, measure: Measure) -> go.Figure:
+    """Maps of what is measured of the method that is asked for, in decades."""
+    names = choices.methods or (USUAL,)
+    if len(names) != 1:
+        raise UsageError(f"the picture {kind!r} draws one method; name only one")
+    name, found, missing = _first_with_values(solution, [names[0], INSTEAD])
+    return draw_result(solution, found, measure, choices, name, missing)
+
+
+def draw_result(
+    solution: Solution,
+    found: MethodResult,
+    measure: Measure,
+    choices: Choices,
+    name: str,
+    missing: Sequence[str] = (),
+) -> go.Figure:
+    """Maps of what is measured of a method's values, in decades.
+
+    Parameters
+    ----------
+    name : str
+        What the method is called.
+    missing : sequence of str
+        What is said of methods before it that came to no values.
+    """
+    graph = solution.graph
+    amount = measure.of(solution, found.values)
+    choice = np.flatnonzero(has_choice(graph))
+    states = select(solution, choice if len(choice) else graph.positions, choices.where)
+    shown = np.maximum(amount, FLOOR)
+    top = float(shown[states].max())
+    layout = view(solution, states, np.log10(shown[states]), choices)
+    hover = Hover(solution)
+    title = f"{graph.title}: {measure.name} of {name}"
+    far = 100 * float(np.mean(amount[states] > 1e-6))
+    notes = [
+        *missing,
+        f"How far its values are from {measure.against}.",
+        f"The method ended with the status: {found.status}. The largest {measure.name} is "
+        f"{100 * float(amount[states].max()):.3g} %; {far:.3g} % of the positions drawn are off "
+        "by more than one part in a million.",
+    ]
+
+    def text(s: int) -> str:
+        worth = f"worth {value_text(solution, float(solution.values[s]))}"
+        said = f"{name} says {value_text(solution, float(found.values[s]))}"
+        return hover(s, f"{worth}<br>{said}<br>{measure.name} {amount[s]:.2e}")
+
+    if len(layout.axes) < 2:
+        field = layout.axes[0] if layout.axes else 0
+        order = states[np.argsort(graph.rows[states, field], kind="stable")]
+        place = graph.rows[order, field].tolist()
+        hovers = [text(int(s)) for s in order]
+        return draw_lines(
+            [Line(measure.name, place, shown[order].tolist(), ORANGE, hovers)],
+            title=title,
+            notes=[*notes, *layout.notes],
+            x_title=graph.columns[field],
+            y_title=measure.name,
+            log=True,
+        )
+    low = round(math.log10(FLOOR))
+    high = max(math.ceil(math.log10(max(top, FLOOR))), low + 2)  # so that two places have a tick
+    ticks = list(range(low, high + 1, 2))
+    texts = [f"10<sup>{t}</sup>" for t in ticks]
+    texts[0] = f"≤ {texts[0]}"
+    return draw_maps(
+        solution,
+        layout,
+        lambda some: np.log10(shown[some]),
+        text,
+        Amounts(measure.name, AMOUNTS, low, high, ticks, texts),
+        title=title,
+        notes=notes,
+    )
+
+
+def best_worth(solution: Solution, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the best action of each state is worth, if values follow: (n_states,) float64."""
+    graph, sign = solution.graph, sign_of(solution.graph.objective)
+    gaps = action_gaps(graph, values, np.empty(0))
+    return np.asarray(values + sign * fold_actions(graph, np.maximum, sign * gaps))
+
 
 ERROR = Measure("relative error", "the certified values", lambda solution, values: solution.values)
+RESIDUAL = Measure(
+    "relative residual", "what the best action is worth by these same values", best_worth
+)
 
-
-def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """Maps of the relative error, in decades."""
-    return draw_measure(solution, choices, "error", ERROR)
+draw_error = partial(draw_measure, kind="error", measure=ERROR)
+draw_residual = partial(draw_measure, kind="residual", measure=RESIDUAL)

@@ -12,11 +12,10 @@ from rollwise.answer.solution import Solution
 from rollwise.learn.learned import Learned
 from rollwise.learn.learner import Learner
 from rollwise.plot import Choices
-from rollwise.plot.fields import require_choice, select, view
+from rollwise.plot.fields import Hover, require_choice, select, shown_costs, shown_values, view
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
 from rollwise.plot.style import BLUE, ORANGE, RED, axis
-from rollwise.plot.words import Hover, shown_costs, shown_values
 
 GAMES = 200_000
 SEED = 1

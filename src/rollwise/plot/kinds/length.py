@@ -11,8 +11,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.graph import StateGraph
 from rollwise.plot import Choices
-from rollwise.plot.notebook import Picture
-from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
+from rollwise.plot.style import BLUE, GREY, ORANGE, Picture, Sheet, axis, step
 
 SHOWN = 0.999
 MOST_BARS = 5_000

@@ -1,23 +1,201 @@
-"""From where on another action is best: a map of the limits of one decision."""
+"""The limit of a decision: from where on, along one field, another action is best.
+
+States that differ in that field alone are a column. A threshold along a field, one for each
+combination of the other fields, gets some positions right that a constant would not. That share is
+what the field explains. A threshold is also a rule of when to stop, so that share is multiplied by
+another: of the moves within a turn, those that change the field. What a player has thrown so far
+changes with them, and what the rival has banked doesn't.
+
+With three or more players it matters which of the others moves next. There the limit is held
+against the same limit where the next player and the one after have changed places, the mover's own
+fields being the same.
+"""
 
 from __future__ import annotations
 
 import html
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
 from rollwise.plot import Choices
-from rollwise.plot.fields import field_index, require_choice, select, view
-from rollwise.plot.limits import Limits, find_limits
+from rollwise.plot.fields import action_name, field_index, is_sparse, require_choice, select, view
 from rollwise.plot.maps import Amounts, draw_maps
-from rollwise.plot.style import AMOUNTS
-from rollwise.plot.words import action_name
+from rollwise.plot.style import AMOUNTS, BLUE, RED
+
+Ints = NDArray[np.int64]
+
+OFTEN = 0.02  # an action that is best more rarely isn't what a picture is about
+Floats = NDArray[np.float64]
+LIKE = "#EFEFEF"
 
 
-def draw(solution: Solution, choices: Choices) -> go.Figure:
+@dataclass(frozen=True)
+class Threshold:
+    """A field, and the action that is best from somewhere on upwards.
+
+    Attributes
+    ----------
+    field : int
+    action : int
+        A label.
+    gain : float
+        The share of the positions that thresholds get right and constants don't, times the
+        share of the moves within a turn that change the field.
+    """
+
+    field: int
+    action: int
+    gain: float
+
+
+def find_threshold(
+    graph: StateGraph, states: Ints, label: NDArray[np.int32], fields: list[int]
+) -> Threshold | None:
+    """The best threshold along one of some fields; None where no action is best often enough.
+
+    Parameters
+    ----------
+    states : (n,) int64
+    label : (n,) int32
+        What is best in each of them.
+    fields : list of int
+        The candidates.
+    """
+    moved = moved_within_turn(graph, states)
+    if not moved[fields].any():  # turns of one move: any field will do
+        moved[:] = 1.0
+    known, counts = np.unique(label, return_counts=True)
+    often = known[counts >= OFTEN * counts.sum()]
+    table = graph.rows[states]
+    found = [
+        Threshold(field, int(action), moved[field] * gain)
+        for field in fields
+        if moved[field] > 0
+        for action, gain in zip(often, _gains(table, field, label, often), strict=True)
+    ]
+    return max(found, key=lambda threshold: threshold.gain, default=None)
+
+
+def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:
+    """The share of the outcomes after which the mover goes on that change each field."""
+    mine = np.zeros(graph.n_states, np.bool_)
+    mine[states] = True
+    goes_on = (graph.outcome_state >= 0) & (graph.outcome_passes == 0)
+    goes_on &= graph.outcome_state < graph.n_states
+    source = graph.action_state[outcome_action(graph)]
+    goes_on &= mine[source]
+    before, after = graph.rows[source[goes_on]], graph.rows[graph.outcome_state[goes_on]]
+    return np.asarray((before != after).mean(axis=0)) if len(before) else np.zeros(before.shape[1])
+
+
+def _gains(
+    table: NDArray[np.int32], field: int, label: NDArray[np.int32], actions: NDArray[np.int32]
+) -> list[float]:
+    """How much thresholds along a field say of where each of some actions is best."""
+    others = [f for f in range(table.shape[1]) if f != field]
+    order = np.lexsort(table[:, [field, *others]].T)
+    rows = table[order][:, others]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = np.any(rows[1:] != rows[:-1], axis=1)
+    begin = np.flatnonzero(new)
+    size = np.diff(np.append(begin, len(order)))
+    column = np.repeat(np.arange(len(begin)), size)
+    place = np.arange(len(order)) - begin[column]
+    gains = []
+    for action in actions:
+        inside = (label[order] == action).astype(np.int64)
+        total = np.add.reduceat(inside, begin)
+        so_far = np.cumsum(inside) - inside
+        below = so_far - so_far[begin][column]
+        # Wrong with a threshold here: those inside below it, and those outside from it on.
+        wrong = below + (size[column] - place) - (total[column] - below)
+        with_threshold = np.minimum(np.minimum.reduceat(wrong, begin), total)
+        with_constant = np.minimum(total, size - total)
+        gains.append(float((with_constant - with_threshold).sum() / len(order)))
+    return gains
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of all columns of some states.
+
+    Attributes
+    ----------
+    field : int
+        Along which the columns are.
+    action : int
+        The label of the action that is best from the limit on.
+    states : (n,) int64
+        The lowest state of each column, which stands for it.
+    limit : (n,) float64
+        The least number in the field where the action is best; one more than the largest where
+        it never is.
+    never : (n,) bool
+    again : int
+        Columns in which another action is best again higher up.
+    """
+
+    field: int
+    action: int
+    states: Ints
+    limit: Floats
+    never: NDArray[np.bool_]
+    again: int
+
+
+def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
+    """The limits of the decision in some states.
+
+    Parameters
+    ----------
+    states : (n,) int64
+    without : list of int
+        Fields along which no limit is looked for.
+
+    Raises
+    ------
+    UsageError
+        There is no such decision.
+    """
+    graph = solution.graph
+    table = graph.rows[states]
+    label = graph.action_label[solution.best_actions[states]]
+    solid = [
+        f
+        for f in range(table.shape[1])
+        if f not in without and len(np.unique(table[:, f])) >= 3 and not is_sparse(table[:, f])
+    ]
+    found = find_threshold(graph, states, label, solid) if solid else None
+    if found is None or not found.gain:
+        raise UsageError(
+            f"{graph.title}: along no field is there a limit from which another action is best "
+            f"(in {OFTEN:.0%} of the positions or more); `policy` draws what there is"
+        )
+    others = [f for f in range(table.shape[1]) if f != found.field]
+    order = np.lexsort(table[:, [found.field, *others]].T)
+    rows = table[order][:, others]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = np.any(rows[1:] != rows[:-1], axis=1)
+    begin = np.flatnonzero(new)
+    height = table[order, found.field].astype(np.float64)
+    inside = label[order] == found.action
+    first = np.minimum.reduceat(np.where(inside, height, np.inf), begin)
+    never = np.isinf(first)
+    limit = np.where(never, np.maximum.reduceat(height, begin) + 1.0, first)
+    column = np.cumsum(new) - 1
+    above = ~inside & (height > limit[column])
+    again = len(np.unique(column[above]))
+    return Limits(found.field, found.action, states[order][begin], limit, never, again)
+
+
+def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
     """Maps of the limit from which an action is best."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "limit"), choices.where)
@@ -69,3 +247,117 @@ def hover_text(solution: Solution, limits: Limits, state: int, said: str) -> str
     along = solution.graph.columns[limits.field]
     shown = ", ".join(f"{html.escape(name)} {v}" for name, v in fields if name != along)
     return f"{shown}<br>{said}"
+
+
+def rival_fields(solution: Solution) -> list[tuple[int, int]]:
+    """The fields of the next player, each with the same field of the one after.
+
+    These are the first two numbers of a field that has one for each rival, or the second and
+    third of one that has one for each player.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    graph = solution.graph
+    names, n = list(graph.columns), graph.players
+    found = []
+    for prefix in dict.fromkeys(name.rpartition(".")[0] for name in names):
+        size = sum(name.rpartition(".")[0] == prefix for name in names)
+        if prefix and n >= 3 and size in (n - 1, n):
+            first = size - n + 1
+            found.append(tuple(names.index(f"{prefix}.{first + k}") for k in (0, 1)))
+    if not found:
+        raise UsageError(
+            f"{graph.title}: the picture `rivals` is for three players or more, with a field that "
+            "has a number for each rival, as rivals=(3, 5) has"
+        )
+    return found  # type: ignore[return-value]
+
+
+def both_orders(
+    solution: Solution, limits: Limits, pairs: list[tuple[int, int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Columns that are there in both orders of the two rivals.
+
+    Returns
+    -------
+    place : (n,) int64
+        Places among the limits.
+    other : (n,) int64
+        The places of the same columns with the rivals' places changed.
+    """
+    table = np.delete(solution.graph.rows[limits.states].astype(np.int64), limits.field, axis=1)
+    names = [c for f, c in enumerate(solution.graph.columns) if f != limits.field]
+    changed = table.copy()
+    for pair in pairs:
+        one, two = (names.index(solution.graph.columns[f]) for f in pair)
+        changed[:, [one, two]] = table[:, [two, one]]
+    place = {tuple(row): k for k, row in enumerate(table.tolist())}
+    other = np.array([place.get(tuple(row), -1) for row in changed.tolist()])
+    both = np.flatnonzero(other >= 0)
+    return both, other[both]
+
+
+def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
+    """Maps of the difference, by what the two rivals have."""
+    graph = solution.graph
+    pairs = rival_fields(solution)
+    states = select(solution, require_choice(solution, "rivals"), choices.where)
+    limits = find_limits(solution, states, [f for pair in pairs for f in pair])
+    places, others = both_orders(solution, limits, pairs)
+    gap, there = np.zeros(graph.n_states), np.zeros(graph.n_states)
+    drawn = limits.states[places]
+    gap[drawn] = limits.limit[places] - limits.limit[others]
+    here = np.zeros(graph.n_states)
+    here[drawn], there[drawn] = limits.limit[places], limits.limit[others]
+    one, two = (graph.columns[f] for f in pairs[0])
+    choices = replace(choices, x=choices.x or one, y=choices.y or two)
+    layout = view(solution, drawn, gap[drawn], choices, along=limits.field)
+    if len(layout.axes) < 2:
+        raise UsageError(f"{graph.game}: {one} and {two} don't both vary in what is to be drawn")
+    name, field = action_words(solution, limits), graph.columns[limits.field]
+    most = max(float(np.abs(gap[drawn]).max()), 1.0)
+
+    def text(s: int) -> str:
+        said = f"{name} from {field} {here[s]:.0f}, with the two changed from {there[s]:.0f}"
+        return hover_text(solution, limits, s, said)
+
+    return draw_maps(
+        solution,
+        layout,
+        lambda some: gap[some],
+        text,
+        Amounts(
+            f"{field} from which to {name}: how much higher than with the two rivals changed",
+            [(0.0, BLUE), (0.5, LIKE), (1.0, RED)],
+            -most,
+            most,
+        ),
+        title=f"{graph.title}: two rivals in each other's places",
+        notes=[
+            *_summary(graph.rows[drawn], pairs[0], gap[drawn], (one, two)),
+            *limit_notes(limits, name, field),
+        ],
+        label=lambda s: f"{gap[s]:+.0f}" if gap[s] else "0",
+        label_note="The numbers are these differences.",
+    )
+
+
+def _summary(
+    rows: NDArray[np.int32],
+    pair: tuple[int, int],
+    gap: NDArray[np.float64],
+    fields: tuple[str, str],
+) -> list[str]:
+    """In how much of the positions the limit is higher or lower, with the next player ahead."""
+    ahead = rows[:, pair[0]] > rows[:, pair[1]]
+    if not ahead.any():
+        return []
+    later, sooner = (100 * float(np.mean(gap[ahead] * sign > 0)) for sign in (1, -1))
+    return [
+        f"{fields[0]} is the next player's, {fields[1]} that of the one after. Where the next has "
+        f"more, the limit is higher than with the two changed in {later:.3g} % of the places, "
+        f"and lower in {sooner:.3g} %; on average it is {float(gap[ahead].mean()):+z.3f}."
+    ]

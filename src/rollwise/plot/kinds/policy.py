@@ -12,11 +12,18 @@ from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph.choices import has_ties
 from rollwise.plot import Choices
-from rollwise.plot.fields import require_choice, select, view
+from rollwise.plot.fields import (
+    Hover,
+    action_name,
+    require_choice,
+    select,
+    shown_values,
+    value_name,
+    view,
+)
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
 from rollwise.plot.style import action_colours
-from rollwise.plot.words import Hover, action_name, shown_values, value_name
 
 EITHER = "either"
 

@@ -14,11 +14,10 @@ from rollwise.errors import UsageError
 from rollwise.graph.choices import fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.plot import Choices
-from rollwise.plot.fields import require_choice, select, view
+from rollwise.plot.fields import Hover, cost_name, require_choice, select, shown_costs, view
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE
-from rollwise.plot.words import Hover, cost_name, shown_costs
 
 DECADES = 4  # how far down the colours go
 

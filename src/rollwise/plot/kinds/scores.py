@@ -20,8 +20,7 @@ from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.numbers.intervals import of_share
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import Choices
-from rollwise.plot.notebook import Picture
-from rollwise.plot.style import COLOURS, ORANGE, Sheet, axis, step
+from rollwise.plot.style import COLOURS, ORANGE, Picture, Sheet, axis, step
 from rollwise.simulate.match import simulate
 
 GAMES = 30_000  # as many as the experiments of "Solving Threes"

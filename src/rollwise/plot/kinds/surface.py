@@ -1,7 +1,7 @@
 """The boundary between two actions in three dimensions.
 
 Of the fields that vary, the one along which the decision is most nearly a threshold
-points upwards (see `rollwise.plot.thresholds`), and the two along which it changes most
+points upwards (see `rollwise.plot.kinds.limit`), and the two along which it changes most
 span the ground. For each place on the ground, the surface lies where the action that is
 best at the top becomes the best one.
 """
@@ -22,11 +22,16 @@ from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph.policies import chances_of
 from rollwise.plot import Choices
-from rollwise.plot.fields import changes_along, field_index, is_sparse, require_choice, select
-from rollwise.plot.notebook import Picture
-from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
-from rollwise.plot.thresholds import OFTEN, find_threshold
-from rollwise.plot.words import action_name
+from rollwise.plot.fields import (
+    action_name,
+    changes_along,
+    field_index,
+    is_sparse,
+    require_choice,
+    select,
+)
+from rollwise.plot.kinds.limit import OFTEN, find_threshold
+from rollwise.plot.style import BLUE, GREY, ORANGE, Picture, Sheet, lettering, step, step_scale
 from rollwise.words.game_words import rules_situation
 
 Ints = NDArray[np.int64]

@@ -7,11 +7,10 @@ import plotly.graph_objects as go
 
 from rollwise.answer.solution import Solution
 from rollwise.plot import Choices
-from rollwise.plot.fields import select, view
+from rollwise.plot.fields import Hover, select, shown_values, value_name, value_text, view
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE
-from rollwise.plot.words import Hover, shown_values, value_name, value_text
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
