@@ -57,12 +57,18 @@ GAME_2 = replay((3, 4), (5, 6), (3, 1), (4,))
 GAME_3 = replay((3, 4), (1, 4), (2, 5), (3, 5), (1,))
 
 
+def wins_and_losses(learner):
+    """(n_actions, 2), of a game without draws."""
+    games, gained, decided = learner.arrays()["sums"].astype(int).T
+    assert np.array_equal(games, decided)
+    return np.stack([games + gained, games - gained], axis=1) // 2
+
+
 def counted(learner):
     """All counts that aren't zero: {(X, Y, J): (wins, losses)}."""
     graph = learner.graph
     found = {}
-    for a, (wins, losses, draws, _) in enumerate(learner.arrays()["counts"].tolist()):
-        assert draws == 0
+    for a, (wins, losses) in enumerate(wins_and_losses(learner).tolist()):
         if wins or losses:
             state = graph.states[graph.action_state[a]].tolist()
             found[(*state, int(graph.action_label[a]))] = (wins, losses)
@@ -111,11 +117,11 @@ def test_the_sources_example_in_the_learner():
                                   (3, "lose", 1)]:  # fmt: skip
         for _ in range(times):
             a = int(graph.action_indptr[graph.find((2, 3))]) + action - 1
-            learner.tallies[0].counts[a, 0 if ending == "win" else 1] += 1
+            learner.tallies[0].sums[a] += 1, 1 if ending == "win" else -1, 1
     learner.tallies[0].refresh()
     s = graph.find((2, 3))
     begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
-    sums = learner.tallies[0].threshold[begin : end - 1] / 2**32
+    sums = learner.tallies[0].known.threshold[begin : end - 1] / 2**32
     assert sums == pytest.approx([0.14814815, 0.14814815 + 0.55555556], abs=1e-8)
 
 
@@ -153,7 +159,7 @@ def test_the_kernel_is_the_naive_learner(game):
     learner = Learner(graph, explore=7.5, seed=11)
     learner.play(300)
     naive = learn_naively(graph, alias_cells(graph), 300, 7.5, stream(11, 0))
-    assert np.array_equal(learner.arrays()["counts"][:, :2], naive)
+    assert np.array_equal(wins_and_losses(learner), naive)
 
 
 def test_the_same_for_a_game_with_turns_of_many_moves():
@@ -161,7 +167,7 @@ def test_the_same_for_a_game_with_turns_of_many_moves():
     learner = Learner(graph, explore=20, seed=2)
     learner.play(200)
     naive = learn_naively(graph, alias_cells(graph), 200, 20, stream(2, 0))
-    assert np.array_equal(learner.arrays()["counts"][:, :2], naive)
+    assert np.array_equal(wins_and_losses(learner), naive)
 
 
 def same(one, other):
@@ -297,7 +303,7 @@ def test_counts_become_rates_and_errors(small):
     learner = Learner(small, seed=3)
     learner.play(400)
     result = learner.result()
-    wins, losses = learner.arrays()["counts"][:, 0], learner.arrays()["counts"][:, 1]
+    wins, losses = wins_and_losses(learner).T
     seen = wins + losses > 1
     rate = wins[seen] / (wins + losses)[seen]
     assert (1 + result.values[seen]) / 2 == pytest.approx(rate)
@@ -310,11 +316,11 @@ def test_counts_become_rates_and_errors(small):
 def test_what_later_games_show_alone(small):
     learner = Learner(small, seed=3)
     learner.play(300)
-    early, before = learner.result(), learner.arrays()["counts"]
+    early, before = learner.result(), wins_and_losses(learner)
     learner.play(500)
     late = learner.result().since(early)
-    gained = learner.arrays()["counts"] - before
-    assert np.array_equal(late.visits, gained[:, :3].sum(axis=1))
+    gained = wins_and_losses(learner) - before
+    assert np.array_equal(late.visits, gained.sum(axis=1))
     some = late.visits > 1
     mean = (gained[some, 0] - gained[some, 1]) / late.visits[some]
     assert late.values[some] == pytest.approx(mean)

@@ -30,10 +30,10 @@ from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
-from rollwise.kernels.learning_seats import learn_games
+from rollwise.learn import Learner
 from rollwise.many.learning import learn_seats
 from rollwise.many.proving import prove_profile
-from rollwise.many.seats import build_seats, payoffs_of, seen_from
+from rollwise.many.seats import build_seats, seen_from
 from rollwise.many.table import (
     ADVERSARIES,
     ALLIES,
@@ -44,7 +44,6 @@ from rollwise.many.table import (
     simulate_seats,
 )
 from rollwise.many.tournament import tournament_of_many
-from rollwise.numbers.randomness import stream
 from rollwise.numbers.shares import shares_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -605,12 +604,12 @@ def test_the_table_of_the_page(players, target):
 def test_self_play_comes_near_the_equilibrium():
     game = KnockOut(distinct=True, players=3)
     graph = build_seats(game)
-    few, many = (learn_seats(graph, games, explore=10.0, seed=1) for games in (5, 2_000))
+    few, many = (learn_seats(graph, games, explore=10.0, seed=3) for games in (5, 2_000))
     assert max(few.gains) > 0.05
     assert max(many.gains) < 1e-12
     best = rollwise.equilibrium(game)
     assert many.response.win_probabilities == pytest.approx(best.win_probabilities, abs=1e-12)
-    again = learn_seats(graph, 2_000, explore=10.0, seed=1)
+    again = learn_seats(graph, 2_000, explore=10.0, seed=3)
     assert np.array_equal(again.policy.probability, many.policy.probability)
     # where everybody must mix, what is learned for certain is no equilibrium
     assert max(learn_seats(build_seats(game_of(WHO_STOPS)), 500, seed=1).gains) > 0.05
@@ -621,18 +620,14 @@ def test_self_play_comes_near_the_equilibrium():
 def test_what_self_play_counts():
     """In a game without a choice the means are the certified shares."""
     graph = build_seats(game_of(LCR, players=3, chips=1))
-    lotteries, n = graph.lotteries, 3
-    totals, visits = np.zeros(graph.n_actions), np.zeros(graph.n_actions)
-    learn_games(
-        *(4_000, stream(1, 0), 1.0, graph.action_indptr, graph.action_lottery),
-        *(graph.outcome_indptr, graph.outcome_state, lotteries.indptr, lotteries.chances()),
-        *(lotteries.over, lotteries.passes, payoffs_of(graph), totals, visits),
-    )
-    assert visits[0] >= 4_000
-    values = solved(LCR, ("players", n), ("chips", 1)).values[:, 0]
-    often = visits > 500
+    learner = Learner(graph, method="monte-carlo", seed=1)
+    learner.play(4_000)
+    learned = learner.result()
+    assert learned.visits[0] >= 4_000
+    values = solved(LCR, ("players", 3), ("chips", 1)).values[:, 0]
+    often = learned.visits > 500
     assert often.sum() > 2
-    assert np.abs(totals / np.maximum(visits, 1) - values)[often].max() < 0.12
+    assert np.abs(learned.values - values)[often].max() < 0.12
 
 
 def test_learning_is_printed():
@@ -648,17 +643,11 @@ def test_learning_is_printed():
 
 def test_games_in_two_parts_are_those_of_one():
     """So a run with more games of the same seed begins with the same games."""
-    graph = build_seats(Pig(4, players=3))
-    lotteries, counts = graph.lotteries, []
+    graph, found = build_seats(Pig(4, players=3)), []
     for parts in ((700,), (300, 400)):
-        words, totals, visits = stream(1, 0), np.zeros(graph.n_actions), np.zeros(graph.n_actions)
+        learner = Learner(graph, explore=10.0, method="monte-carlo", seed=1)
         for games in parts:
-            learn_games(
-                *(games, words, 10.0, graph.action_indptr, graph.action_lottery),
-                *(graph.outcome_indptr, graph.outcome_state),
-                *(lotteries.indptr, lotteries.chances(), lotteries.over, lotteries.passes),
-                *(payoffs_of(graph), totals, visits),
-            )
-        counts.append((totals, visits))
-    assert np.array_equal(counts[0], counts[1])
-    assert counts[0][1].sum() > 700
+            learner.play(games)
+        found.append(learner.arrays())
+    assert all(np.array_equal(found[0][name], found[1][name]) for name in found[0])
+    assert found[0]["sums"][:, 0].sum() > 700

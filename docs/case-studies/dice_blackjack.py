@@ -190,7 +190,7 @@ def raised(learner: Learner) -> list[str]:
     """The counters that aren't 0, in the source's notation."""
     graph = learner.graph
     names = []
-    for a in np.flatnonzero(learner.arrays()["counts"].any(axis=1)).tolist():
+    for a in np.flatnonzero(learner.arrays()["sums"].any(axis=1)).tolist():
         mine, theirs = graph.states[graph.action_state[a]].tolist()
         n = int(graph.action_label[a])
         won, lost, _ = learner.counts((mine, theirs), n)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rollwise.graph.state_graph import StateGraph
 from rollwise.kernels.sampling import alias_tables, outcome_codes
+from rollwise.numbers.shares import brought
 
 
 def seat_bits(graph: StateGraph) -> int:
@@ -27,6 +28,19 @@ def codes_of(graph: StateGraph) -> NDArray[np.int32]:
         codes,
     )
     return codes
+
+
+def seat_payoffs(graph: StateGraph) -> NDArray[np.float64]:
+    """What each ending brings each seat, from the mover on: (n_endings, players) float64.
+
+    The rows are those of ``graph.ending_payoffs``. With three players or more they are shares of
+    a win or payoffs, and 0 where the ending is for fewer players.
+    """
+    ends, n = graph.ending_payoffs, graph.players
+    if n <= 2:
+        return np.stack([ends, -ends], axis=1)[:, :n]
+    rows = [brought(payoff, n) or [0] * n for payoff in ends.tolist()]
+    return np.array(rows, np.float64)
 
 
 def alias_cells(graph: StateGraph) -> NDArray[np.int32]:

@@ -38,7 +38,8 @@ def compile_inner(functions: list[Any]) -> None:
     """Tell Numba what to take inner kernels for, and empty the list of them."""
     while functions:
         function = functions.pop()
-        compiled = CPUDispatcher(function, targetoptions={**OPTIONS, **BARE})
+        inlined = {"forceinline": hasattr(function, "inlined")}
+        compiled = CPUDispatcher(function, targetoptions={**OPTIONS, **BARE, **inlined})
         keep_on_disk(compiled, function)
         function.compiled = compiled  # Numba's type doesn't keep it alive
         function._numba_type_ = types.Dispatcher(compiled)

@@ -26,7 +26,7 @@ from rollwise.machine.switches import jit_disabled
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-__all__ = ["ONE", "Kernel", "compile_all", "index", "inner_kernel", "kernel"]
+__all__ = ["ONE", "Kernel", "compile_all", "index", "inlined", "inner_kernel", "kernel"]
 
 # The most numbers in the arrays of an interpreted kernel, and the most seconds of processor time
 # spent on interpreting it, before it is compiled, and before it is read from disk.
@@ -158,3 +158,12 @@ def inner_kernel(function: Function) -> Function:
     """
     INNER.append(function)
     return function
+
+
+def inlined(function: Function) -> Function:
+    """Have an inner kernel become a part of each kernel that calls it.
+
+    To hand over many arrays takes longer than the work of a short one.
+    """
+    function.inlined = True  # type: ignore[attr-defined]
+    return inner_kernel(function)

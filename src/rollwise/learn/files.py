@@ -23,7 +23,7 @@ from rollwise.machine.atomic_files import write_atomically
 if TYPE_CHECKING:
     from rollwise.learn.learner import Learner
 
-FORMAT = "1"
+FORMAT = "2"
 # What a file says of itself, and in which types.
 FACTS: dict[str, Any] = {
     "game": str,

@@ -21,20 +21,11 @@ import numpy as np
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.codes import alias_cells
-from rollwise.kernels.learning import BY_EPSILON, BY_RATES
 from rollwise.learn.episodes import Move, read_game_record
 from rollwise.learn.files import load_learner, save_learner
 from rollwise.learn.learned import Learned
 from rollwise.learn.rule import check_explore
-from rollwise.learn.tallies import (
-    Arrays,
-    PointTally,
-    QTally,
-    Tally,
-    WinTally,
-    add_up,
-)
+from rollwise.learn.tallies import Arrays, Tally, add_up
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.proofs.endless_play import require_ending
@@ -110,17 +101,13 @@ class Learner:
         self.games = 0
         self.recorded = 0
         self.round_end = round_after(0, workers)
-        cells = alias_cells(graph)
-        self.tallies = [self._new_tally(cells) for _ in range(workers)]
-        self.base: Arrays = {k: v.copy() for k, v in self.tallies[0].arrays().items()}
+        first = Tally(graph, method, self.explore)
+        self.tallies = [first, *(self._new_tally(first) for _ in range(workers - 1))]
+        self.base: Arrays = {k: v.copy() for k, v in first.arrays().items()}
         self.words = np.array([stream(self.seed, number) for number in range(workers)])
 
-    def _new_tally(self, cells: np.ndarray) -> Tally:
-        if self.method == "q-learning":
-            return QTally(self.graph, cells, self.explore)
-        rule = BY_RATES if self.method == "counts" else BY_EPSILON
-        kind = PointTally if self.graph.is_score else WinTally
-        return kind(self.graph, cells, self.explore, rule)
+    def _new_tally(self, like: Tally) -> Tally:
+        return Tally(self.graph, self.method, self.explore, like)
 
     def play(
         self, games: int, *, progress: Callable[[str, int, int | None], None] | None = None
@@ -189,7 +176,7 @@ class Learner:
         """
         game = read_game_record(self.graph, moves, start)
         if self.workers > 1:  # all know it at once, and so does what the round began with
-            together = self._new_tally(self.tallies[0].cells)
+            together = self._new_tally(self.tallies[0])
             together.set_arrays(self.base)
             together.record(game)
             self.base = together.arrays()
@@ -198,7 +185,7 @@ class Learner:
         self.recorded += 1
 
     def arrays(self) -> Arrays:
-        """All that is known, by name: ``counts`` (n_actions, 4) and the like."""
+        """All that is known, by name: see `rollwise.learn.tallies.Tally`."""
         return add_up(self.base, self.tallies)
 
     def counts(self, state: Sequence[int], action: int | str) -> tuple[int, int, int]:
@@ -233,14 +220,16 @@ class Learner:
 
     def _counts(self) -> np.ndarray:
         """Wins, losses and draws after each action: (n_actions, 3) int64."""
-        known = self.arrays()
-        if "counts" not in known:
-            raise UsageError(f"{self.method} on {self.graph.game} keeps no wins and losses")
-        return np.asarray(known["counts"][:, :3])
+        graph = self.graph
+        if graph.is_score or graph.players > 2 or self.method == "q-learning":
+            raise UsageError(f"{self.method} on {graph.game} keeps no wins and losses")
+        # payoffs are 1, -1 and 0, so their squares count wins and losses
+        games, gained, decided = self.arrays()["sums"].astype(np.int64).T
+        return np.stack([decided + gained, decided - gained, 2 * (games - decided)], axis=1) // 2
 
     def result(self) -> Learned:
         """What was learned so far."""
-        tally = self._new_tally(self.tallies[0].cells)
+        tally = self._new_tally(self.tallies[0])
         tally.set_arrays(self.arrays())
         return Learned(
             self.graph,

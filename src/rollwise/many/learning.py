@@ -14,15 +14,11 @@ import numpy as np
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
-from rollwise.kernels.learning_seats import learn_games
-from rollwise.learn.rule import check_explore
+from rollwise.learn import Learner
 from rollwise.many.proving import ranks_of_end
-from rollwise.many.seats import unit_payoffs
 from rollwise.many.table import Response, respond_to
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
-
-PIECE = 20_000  # games between two reports
 
 
 @dataclass(frozen=True)
@@ -74,38 +70,11 @@ def learn_seats(
     """
     if games < 1:
         raise UsageError(f"games is {games}; it must be at least 1")
-    explore = check_explore(explore)
     ranks_of_end(graph)
-    drawn = fresh_seed() if seed is None else check_seed(seed)
-    words, lotteries = stream(drawn, 0), graph.lotteries
-    totals, visits = np.zeros(graph.n_actions), np.zeros(graph.n_actions)
-    for begin in range(0, games, PIECE):
-        learn_games(
-            min(PIECE, games - begin),
-            words,
-            explore,
-            graph.action_indptr,
-            graph.action_lottery,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            lotteries.indptr,
-            lotteries.chances(),
-            lotteries.over,
-            lotteries.passes,
-            unit_payoffs(graph),
-            totals,
-            visits,
-        )
-        if progress is not None:
-            progress("learning", min(begin + PIECE, games), games)
-    even = np.full(graph.n_actions, 1.0 / graph.players)
-    means = np.divide(totals, visits, out=even, where=visits > 0)
-    begins = graph.action_indptr[:-1]
-    best = np.maximum.reduceat(means, begins)[graph.action_state]
-    places = np.where(means == best, np.arange(graph.n_actions), graph.n_actions)
-    probability = np.zeros(graph.n_actions)
-    probability[np.minimum.reduceat(places, begins)] = 1.0
-    policy = Policy("learned", probability)
-    sizes = np.diff(graph.action_indptr)
-    seen = np.count_nonzero((np.add.reduceat(visits, begins) > 0) & (sizes > 1))
-    return LearnedSeats(policy, games, drawn, explore, int(seen), respond_to(graph, policy))
+    learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
+    learner.play(games, progress=progress)
+    found = learner.result()
+    seen = np.count_nonzero((found.seen > 0) & has_choice(graph))
+    own = learner.seed
+    response = respond_to(graph, found.policy)
+    return LearnedSeats(found.policy, games, own, learner.explore, int(seen), response)
