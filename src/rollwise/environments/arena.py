@@ -20,7 +20,6 @@ from rollwise.game import Game
 from rollwise.games import find
 from rollwise.graph import Action, Outcome, StateGraph
 from rollwise.graph.choices import is_throw
-from rollwise.graph.codes import codes_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
 from rollwise.many.table import Players
@@ -196,11 +195,6 @@ class Arena:
         seen = np.append(self._seen, np.ones(len(self.early_payoffs), np.bool_))
         observed = self.observations[seen]
         return observed.min(axis=0), observed.max(axis=0)
-
-    @cached_property
-    def codes(self) -> NDArray[np.int32]:
-        """See `rollwise.kernels.sampling`: (n_outcomes,) int32."""
-        return codes_of(self.graph)
 
     @cached_property
     def opponent_actions(self) -> NDArray[np.int32]:

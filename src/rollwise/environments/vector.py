@@ -12,10 +12,11 @@ from rollwise.environments import need
 from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
-from rollwise.kernels.environment import pack_actions, step_batch
-from rollwise.kernels.sampling import alias_tables
+from rollwise.kernels.environment import step_batch
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.play.games import MOST_MOVES, PlayTable
 
 gymnasium = need("gymnasium")
 
@@ -73,24 +74,32 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         self.action_space = batch(self.single_action_space, num_envs)
         self.action_names = self.arena.action_names
 
-        self._cells = np.empty((graph.n_outcomes, 4), np.int32)
-        alias_tables(graph.outcome_indptr, graph.outcome_weight, self.arena.codes, self._cells)
-        self._packed = np.empty(graph.n_actions, np.int64)
-        pack_actions(graph.outcome_indptr, self._packed)
-        # By the code of the opponent's last move, which gains what the agent loses.
+        seats = (None,) if self.arena.opponent is None else (None, self.arena.opponent)
+        self._table = table = PlayTable.of(graph, *seats)
+        starts = [int(node) for node in table.starts]
+        if not is_throw(graph)[0]:
+            starts[0] = -1  # the agent chooses at once
+        # By the opponent's payoff, who gains what the agent loses.
         self._early_state = np.zeros(len(graph.ending_payoffs), np.int64)
         for payoff in self.arena.early_payoffs.tolist():
             place = np.searchsorted(graph.ending_payoffs, -payoff)
             self._early_state[place] = self.arena.early_state(payoff)
-        mixes = self.arena.opponent is not None and bool((self.arena.opponent_actions < 0).any())
-        self._opponent = np.empty(0)
-        if mixes and self.arena.opponent is not None:
-            self._opponent = self.arena.opponent.probability
+        self._play = (
+            graph.ending_payoffs,
+            graph.action_indptr,
+            table.node_of[0],
+            np.array([*starts, -1][:2], np.int64),
+            MOST_MOVES,
+            (table.bits, table.nodes, table.reward, *table.cells),
+        )
         self._words = stream(fresh_seed(), 0)
         self._state = np.zeros(num_envs, np.int64)
         self._done = np.ones(num_envs, np.bool_)
-        self._waiting = np.zeros(num_envs, np.int64)
-        self._fresh = np.zeros(num_envs, np.bool_)
+        self._room = (
+            np.zeros(num_envs, np.int64),
+            np.zeros(num_envs, np.int64),
+            table.room(num_envs),
+        )
         self._observation = np.zeros((num_envs, len(low)), np.int32)
         self._mask = np.zeros((num_envs, n_ranks), np.int8)
         self._reward = np.zeros(num_envs)
@@ -130,33 +139,25 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         )
 
     def _step(self, actions: NDArray[np.int64], *, reset: bool) -> None:
-        graph, arena = self.graph, self.arena
+        arena = self.arena
         with np.errstate(over="ignore"):  # random numbers wrap round, without the compiler too
-            wrong = step_batch(
+            wrong, stuck = step_batch(
                 actions,
                 reset,
                 self.seat,
                 self.illegal_reward,
                 arena.reward_sign,
-                graph.ending_payoffs,
                 arena.observations,
                 arena.masks,
                 arena.action_of,
-                arena.throws,
                 arena.early_payoffs,
                 self._early_state,
-                self._packed,
-                graph.action_indptr,
-                graph.action_reward,
-                self._cells,
-                arena.opponent_actions,
-                self._opponent,
+                *self._play,
                 self._words,
                 self._state,
                 self._done,
-                self._waiting,
-                self._fresh,
                 self._owed,
+                *self._room,
                 self._observation,
                 self._mask,
                 self._reward,
@@ -164,6 +165,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
             )
         if wrong >= 0:
             raise UsageError(f"action {actions[wrong]} of game {wrong} isn't an action")
+        self._table.require_end(stuck)
 
     def _given(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array

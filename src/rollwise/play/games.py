@@ -195,13 +195,21 @@ class PlayTable:
         EndlessPlay
             A game goes on for more than a million moves; names the state.
         """
-        games = len(begin)
-        ended, passes, moves = np.empty((3, games), np.int32)
-        ends = Ends(ended, passes, moves, np.empty(games if self.graph.is_score else 0))
+        ends = self.room(len(begin))
         with np.errstate(over="ignore"):  # random numbers wrap round, without the compiler too
             stuck: int = kernels.play_games(  # type: ignore[call-arg]
                 begin, MOST_MOVES, self.bits, self.nodes, self.reward, *self.cells, words, *ends
             )
+        self.require_end(stuck)
+        return ends
+
+    def room(self, games: int) -> Ends:
+        """Arrays for the ends of so many games."""
+        ended, passes, moves = np.empty((3, games), np.int32)
+        return Ends(ended, passes, moves, np.empty(games if self.graph.is_score else 0))
+
+    def require_end(self, stuck: int) -> None:
+        """Raise EndlessPlay where a game was given up in a node; -1 is none."""
         if stuck >= 0:
             a = int(self.action[stuck])
             state = "" if a < 0 else self.graph.state_text(int(self.graph.action_state[a]))
@@ -209,7 +217,6 @@ class PlayTable:
                 f"{self.graph.game}: these policies play on for more than {MOST_MOVES:,} moves; "
                 f"they are now in {state or 'a state where one mixes'}"
             )
-        return ends
 
     def play(self, games: int, words: NDArray[np.uint64], first: int = 0) -> Games:
         """Play games for one player or two from the start.
