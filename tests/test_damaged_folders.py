@@ -28,8 +28,7 @@ def solved(request, tmp_path_factory) -> tuple[Path, dict[tuple[str, ...], str]]
 
 
 def files_of(folder: Path) -> list[str]:
-    """What commands read; the layers as Parquet are for other tools."""
-    return sorted(path.name for path in folder.iterdir() if path.suffix != ".parquet")
+    return sorted(path.name for path in folder.iterdir())
 
 
 def is_told(folder: Path, truth: dict[tuple[str, ...], str]) -> bool:

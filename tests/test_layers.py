@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 
 import naive
 import numpy as np
-import polars as pl
 import pytest
 from cli_runner import run
 
@@ -21,7 +20,6 @@ from rollwise.engine.search import Search
 from rollwise.errors import (
     EndlessPlay,
     RulesError,
-    SolutionFileError,
     TooManyStates,
     UnknownState,
     UsageError,
@@ -250,14 +248,8 @@ def test_finding_a_state():
         solution.find({"banked": 3})
 
 
-def test_a_file_a_layer(tmp_path):
+def test_rows_of_the_table():
     solution = solve_by_layers(SuperSix(9))
-    solution.write_table(tmp_path / "table")
-    files = sorted((tmp_path / "table").iterdir())
-    assert len(files) == len(solution.progress)
-    assert pl.read_parquet(files).equals(solution.table())
-    solve_by_layers(SuperSix(5)).write_table(tmp_path / "table")
-    assert len(list((tmp_path / "table").iterdir())) == 4
     states = solution.states_where()
     assert solution.cells_of(states) == solution.rows_of(states).to_dict(as_series=False)
     whole = solve(SuperSix(9)).table("lid >= 3")
@@ -265,36 +257,6 @@ def test_a_file_a_layer(tmp_path):
     assert some.drop("value", "win_probability", "error_bound").equals(
         whole.drop("value", "win_probability", "error_bound")
     )
-
-
-def test_layers_are_of_one_run(tmp_path):
-    first, second = tmp_path / "first", tmp_path / "second"
-    solution = solve_by_layers(SuperSix(9))
-    solution.write_table(first)
-    assert rollwise.read_layers(first).equals(solution.table())
-    facts = json.loads(pl.read_parquet_metadata(first / "layer-3.parquet")["rollwise"])
-    assert (facts["game"], facts["parameters"]) == ("super-six", dict(SuperSix(9).parameters))
-    assert (facts["layer"], facts["layers"]) == (3, 8)
-    # another game with as many layers, as where one run was stopped as it wrote over another
-    solve_by_layers(Pig(9)).write_table(second)
-    layer = first / "layer-3.parquet"
-    whole = layer.read_bytes()
-    other = next(path for path in sorted(second.iterdir()) if "3" in path.name)
-    layer.write_bytes(other.read_bytes())
-    with pytest.raises(SolutionFileError, match=r"layer-3\.parquet is of another run than"):
-        rollwise.read_layers(first)
-    layer.unlink()
-    with pytest.raises(SolutionFileError, match="lacks the layer 3 of 8"):
-        rollwise.read_layers(first)
-    layer.write_bytes(whole[:-20])
-    with pytest.raises(SolutionFileError, match="damaged"):
-        rollwise.read_layers(first)
-    layer.write_bytes(whole)
-    (first / "layer-7.parquet").unlink()
-    with pytest.raises(SolutionFileError, match="lacks the layer 7 of 8"):
-        rollwise.read_layers(first)
-    with pytest.raises(SolutionFileError, match="holds no layers"):
-        rollwise.read_layers(tmp_path)
 
 
 def test_on_the_command_line(tmp_path):
@@ -306,7 +268,6 @@ def test_on_the_command_line(tmp_path):
     assert document["states"] == solve(SuperSix(9)).graph.n_states
     done = run("solve", "super-six", "sticks=9", "--by-layer", "--save", str(tmp_path / "out"))
     assert "8 layers" in done.stdout
-    assert len(list((tmp_path / "out").glob("*.parquet"))) == 8
     done = run("solve", "two-dice-pig", "--by-layer")
     assert (done.returncode, done.stdout) == (2, "")
     assert "progress(s)" in done.stderr

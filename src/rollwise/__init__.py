@@ -49,7 +49,6 @@ _HOME = {
     "open_layers": "answer.layered_solution",
     "load": "answer.solution",
     "verify": "many.storage",
-    "read_layers": "answer.layer_files",
     "best_response": "answer.evaluation",
     "evaluate": "answer.evaluation",
     "Chase": "derive.chase",
@@ -106,7 +105,6 @@ __all__ = [
     "payoff",
     "payoffs",
     "policy",
-    "read_layers",
     "replaced",
     "rule",
     "shared",
@@ -127,7 +125,6 @@ if TYPE_CHECKING:
     from rollwise.analysis.distributions import distribution, distributions
     from rollwise.analysis.many_dice import many_dice
     from rollwise.answer.evaluation import best_response, evaluate
-    from rollwise.answer.layer_files import read_layers
     from rollwise.answer.layered_solution import LayeredSolution, open_layers
     from rollwise.answer.solution import Solution, load
     from rollwise.answer.solve import solve

@@ -41,6 +41,7 @@ from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 
 if TYPE_CHECKING:
+    from rollwise.answer.answer import Answer
     from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.references import Policies
     from rollwise.answer.storage import Content
@@ -123,11 +124,18 @@ def solve(
 
 
 def solve_by_layers(
-    game: Game, *, max_states: int | None = None, progress: Progress | None = None
+    game: Game,
+    saved: str | Path | None = None,
+    *,
+    max_states: int | None = None,
+    progress: Progress | None = None,
 ) -> LayeredSolution:
-    """As `rollwise.solve_by_layers`: kept, or found and then kept."""
+    """As `rollwise.solve_by_layers`: read from a folder, kept, or found and then kept."""
+    from rollwise.answer.layered_solution import open_layers
     from rollwise.answer.solve_by_layers import solve_by_layers
 
+    if saved is not None:
+        return open_layers(saved, game)
     started = time.perf_counter()
     entry = Entry.of(game)
     kept = entry.layers(max_states)
@@ -143,16 +151,42 @@ def goes_by_layers(game: Game, max_states: int | None) -> bool:
     return max_states is None and game.base_game is game and Rules(game).has_progress
 
 
-def solve_any(game: Game, *, max_states: int | None = None) -> Solution | LayeredSolution:
-    """As `solve`; of a game that is too large for one graph, the answer by layers."""
-    if max_states is None and (found := large(game)) is not None:
-        return found
+def answer(
+    game: Game,
+    saved: str | Path | None = None,
+    *,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+    **how: Any,
+) -> Answer:
+    """The answer to a game of any size: read from a file or a folder, kept, or found now.
+
+    A game that is too large for one graph is solved by layers, if it has any and nothing else is
+    asked for (``**how``, as `solve` takes it).
+    """
+    if saved is not None and Path(saved).is_dir():
+        return solve_by_layers(game, saved)
+    if saved is not None:
+        return load(saved, game, max_states=max_states, progress=progress)
+    how = {name: said for name, said in how.items() if said}
+    if not how and max_states is None and (known := large(game)) is not None:
+        return known
     try:
-        return solve(game, max_states=max_states)
+        return solve(game, max_states=max_states, progress=progress, **how)
     except TooManyStates:
-        if not goes_by_layers(game, max_states):
+        if how or not goes_by_layers(game, max_states):
             raise
-    return solve_by_layers(game)
+    return solve_by_layers(game, progress=progress)
+
+
+def policies_in_one_graph(game: Game, *, progress: Progress | None = None) -> Policies | None:
+    """As `policies`; None where the game is too large for one graph."""
+    if large(game) is not None:
+        return None
+    try:
+        return policies(game, progress=progress)
+    except TooManyStates:
+        return None
 
 
 def large(game: Game) -> LayeredSolution | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import HOOKS
-from rollwise.answer.layer_files import write_layers
+from rollwise.answer.answer import Answer
 from rollwise.answer.layer_folder import ALL, ENTRIES, START, LayerFacts, open_folder
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
-from rollwise.answer.worth import Worth
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, find_state, row_of, title_of, win_probability
@@ -41,7 +39,7 @@ def _in_memory(rows: NDArray[np.int64] | slice) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LayeredSolution(Worth):
+class LayeredSolution(Answer):
     """The certified values of a game that was solved by layers.
 
     Attributes
@@ -103,6 +101,12 @@ class LayeredSolution(Worth):
     n_found: int | None = None
     first_rows: Mapping[int, list[int]] = field(default_factory=dict)
     require_rows: Callable[[NDArray[np.int64] | slice], None] = _in_memory
+
+    is_whole = False
+
+    @property
+    def subject(self) -> Game:
+        return self.game
 
     @property
     def n_states(self) -> int:
@@ -294,8 +298,7 @@ class LayeredSolution(Worth):
 
         if self.keep != ALL:
             raise UsageError(
-                f"{self.title}: only some states were kept; "
-                "rollwise.answer.solve_by_layers.in_all_states solves the others again"
+                f"{self.title}: only some states were kept; in_all_states() solves the others again"
             )
         chosen = self.states_where(where and said_of(where, self.field_names))
         most = positions_at_once(Rules(self.game))
@@ -307,25 +310,40 @@ class LayeredSolution(Worth):
             )
         return self.parts(chosen)
 
-    def states_where(self, where: str | None = None) -> NDArray[np.int64]:
+    def in_all_states(
+        self, progress: Callable[[str, int, int | None], None] | None = None
+    ) -> LayeredSolution:
+        from rollwise.answer.solve_by_layers import solve_by_layers
+
+        return self if self.keep == ALL else solve_by_layers(self.game, progress=progress)
+
+    def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
         """The numbers of the states that have a row in `table`, in the order of their fields."""
         from rollwise.answer.filters import rows_where
 
+        if throws:
+            raise UsageError(f"{self.title}: part_where() gives the rows after throws")
         found = np.arange(len(self.states))
         if where is not None:
             parts = []
             for begin in range(0, len(found), ROWS_AT_ONCE):
-                rows = self.rows_of(slice(begin, begin + ROWS_AT_ONCE))
+                rows = frame_of(*self._columns(slice(begin, begin + ROWS_AT_ONCE)), self.vocabulary)
                 parts.append(begin + np.flatnonzero(rows_where(rows, where, self.vocabulary)))
             found = np.concatenate(parts)
         return found[in_order(self.states[found])]
 
-    def rows_of(self, states: NDArray[np.int64] | slice) -> pl.DataFrame:
-        """The rows of some states in the `table`."""
+    def rows_of(
+        self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
+    ) -> pl.DataFrame:
+        if each_action:
+            return self.parts(states).rows_of(np.arange(len(states)), each_action=True)
         return frame_of(*self._columns(states), self.vocabulary)
 
-    def cells_of(self, states: NDArray[np.int64]) -> Cells:
-        """What `rows_of` says, as lists."""
+    def cells_of(
+        self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
+    ) -> Cells:
+        if each_action:
+            return self.parts(states).cells_of(np.arange(len(states)), each_action=True)
         return cells_of(*self._columns(states), self.vocabulary)
 
     def _columns(self, states: NDArray[np.int64] | slice) -> tuple[Columns, int]:
@@ -360,7 +378,7 @@ class LayeredSolution(Worth):
         """
         from rollwise.answer.filters import rows_where
 
-        frame = self.rows_of(part)
+        frame = frame_of(*self._columns(part), self.vocabulary)
         if where is None:
             return frame
         return frame.filter(rows_where(frame, where, self.vocabulary))
@@ -368,23 +386,6 @@ class LayeredSolution(Worth):
     def report(self, path: str | Path | None = None) -> HtmlPage:
         """One page for people, as `Solution.report`; what takes the whole game is estimated."""
         return HOOKS.report(self, path)
-
-    def write_table(self, folder: str | Path) -> None:
-        """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.
-
-        See `rollwise.answer.layer_files.write_layers`; `rollwise.read_layers` reads it.
-        """
-        digest = hashlib.blake2b(self.title.encode(), digest_size=16)
-        for array in (self.states, self.layers, self.actions, self.values, self.error_bounds):
-            digest.update(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data)
-        about = {
-            "game": self.game.name,
-            "parameters": dict(self.game.parameters),
-            "run": digest.hexdigest(),
-        }
-        parts = (slice(*map(int, self.layers[i : i + 2])) for i in range(len(self.progress)))
-        frames = (self.table(part=part) for part in parts)
-        write_layers(Path(folder), frames, len(self.progress), about)
 
     def __repr__(self) -> str:
         worth = (certified if self.is_score else chance)(self.value, self.error_bound)

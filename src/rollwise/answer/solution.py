@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import HOOKS
+from rollwise.answer.answer import Answer
 from rollwise.answer.rows import Cells, cells_of, frame_of
-from rollwise.answer.worth import Worth
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
 from rollwise.graph import StateGraph
@@ -68,7 +68,7 @@ class Choices(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Worth):
+class Solution(Answer):
     """The values of a game, certified.
 
     Attributes
@@ -114,6 +114,22 @@ class Solution(Worth):
     kept_from: str | None = None
 
     start = 0
+    is_whole = True
+
+    @property
+    def subject(self) -> StateGraph:
+        return self.graph
+
+    def part(self, state: Sequence[int] | Mapping[str, int]) -> Solution:
+        return self
+
+    def part_where(self, where: str | None) -> Solution:
+        return self
+
+    def n_undecided(self, states: NDArray[np.int64]) -> int:
+        if self.gave_up or self.graph.players > 2:
+            return 0
+        return int(self.undecided[states].sum())
 
     @property
     def gave_up(self) -> bool:

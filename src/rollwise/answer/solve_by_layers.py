@@ -326,10 +326,3 @@ def _start_of(
         n_found=layers.n_states,
         **of_facts(answers.facts),
     )
-
-
-def in_all_states(
-    found: LayeredSolution, progress: Callable[[str, int, int | None], None] | None = None
-) -> LayeredSolution:
-    """An answer with all its states: solved again, if only some were kept."""
-    return found if found.keep == ALL else solve_by_layers(found.game, progress=progress)

@@ -30,7 +30,7 @@ from rollwise.numbers.printed import certified, chance, how_many
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.answer import Answer
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
@@ -284,85 +284,52 @@ def file_stem(game: str) -> str:
     return re.sub(r"[^\w.]+", "-", game).strip("-.")[:100] or "game"
 
 
-def solve_or_load(
-    game: Game,
-    load_from: str | None,
-    max_states: int | None,
-    *,
-    method: str | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> Solution:
-    """The solution of a game: found now, or read from a file that must fit it."""
+def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> Solution:
+    """The solution of a game in one graph: found now, or read from a file that must fit it."""
+    from rollwise.answer import kept
     from rollwise.builders.rules import require_two
 
     require_two(game)
-    if load_from is not None and method is not None:
-        raise UsageError("--load and --method can't both be had: the file has its values already")
-    if load_from is not None:
-        refuse("can't be had with --load: the file has its values already", **(options or {}))
     if load_from is not None and Path(load_from).is_dir():
         raise UsageError(
             f"--load {load_from} is a folder of layers, which advise, table, play, plot and "
             "report read"
         )
     with Progress() as progress:
-        if load_from is not None:
-            from rollwise.answer.kept import load
-
-            return load(load_from, game, max_states=max_states, progress=progress.listener)
-        from rollwise.answer.kept import solve
-
-        return solve(
-            game,
-            method=method or "strategy-iteration",
-            options=options,
-            max_states=max_states,
-            progress=progress.listener,
-        )
+        how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
+        return kept.solve(game, **how) if load_from is None else kept.load(load_from, game, **how)
 
 
 def solve_or_open(
-    game: Game, load_from: str | None, max_states: int | None, **how: Any
-) -> Solution | LayeredSolution:
+    game: Game,
+    load_from: str | None,
+    max_states: int | None,
+    *,
+    method: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    in_all_states: bool = False,
+) -> Answer:
     """The answer to a game of any size and number of players: found now, or read.
 
-    As `solve_or_load`; of a game that is too large for one graph it is the answer by layers, and
-    of three players or more the equilibrium as its movers see it.
+    Of three players or more it is the equilibrium as its movers see it.
+
+    Parameters
+    ----------
+    in_all_states : bool
+        Whether all states are needed: they are solved again where only some were kept.
     """
+    said = {"method": method, **(options or {})}
     if has_many(game):
-        said = {"method": how.get("method"), **(how.get("options") or {})}
         refuse(f"isn't for games of three or more players, such as {game.name}", **said)
         return equilibrium_of(game, load_from, max_states).seen
-    from rollwise.answer.kept import goes_by_layers, large, solve_by_layers
+    from rollwise.answer.kept import answer
 
-    if load_from is not None and Path(load_from).is_dir():
-        from rollwise.answer.layered_solution import open_layers
-
-        said = {"method": how.get("method"), **(how.get("options") or {})}
-        refuse("can't be had with --load: the folder has its values already", **said)
-        return open_layers(load_from, game)
-    plain = load_from is None and max_states is None and not any(how.values())
-    if plain and (kept := large(game)) is not None:
-        return kept
-    try:
-        return solve_or_load(game, load_from, max_states, **how)
-    except TooManyStates:
-        if not plain or not goes_by_layers(game, max_states):
-            raise
+    if load_from is not None:
+        refuse("can't be had with --load: the values are there already", **said)
     with Progress() as progress:
-        return solve_by_layers(game, progress=progress)
-
-
-def in_all_states(found: Solution | LayeredSolution) -> Solution | LayeredSolution:
-    """An answer with all its states, solved again where a folder has only the entries of layers."""
-    from rollwise.answer.solution import Solution
-
-    if isinstance(found, Solution):
-        return found
-    from rollwise.answer import solve_by_layers
-
-    with Progress() as progress:
-        return solve_by_layers.in_all_states(found, progress)
+        how: dict[str, Any] = {"method": method, "options": options}
+        found = answer(game, load_from, max_states=max_states, progress=progress.listener, **how)
+        return found.in_all_states(progress.listener) if in_all_states else found
 
 
 def equilibrium_of(

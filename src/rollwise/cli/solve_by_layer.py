@@ -55,8 +55,6 @@ def print_layers(
                     pool=pool,
                     keep=keep or ALL,
                 )
-            progress("writing tables", 0, None)
-            solution.write_table(save)
     document = layers_document(solution)
     if json:
         print_json(document)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rollwise.answer.solution import Solution
+from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.coach.table import Table
@@ -16,18 +16,18 @@ from rollwise.game import Game
 from rollwise.graph import THROW
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.answer import Answer
 
 
-def table_of(answer: Solution | LayeredSolution, game: Game) -> Table:
+def table_of(answer: Answer, game: Game) -> Table:
     """The table to play a game at, of any size and number of players."""
-    if not isinstance(answer, Solution):
+    if isinstance(answer, LayeredSolution):
         return OpenTable.of(answer)
     if game.players > 2:
         from rollwise.coach.many_table import ManyTable
 
         return ManyTable(answer, game)  # type: ignore[arg-type]
-    return Table(answer, game)
+    return Table(answer.part_where(None), game)
 
 
 @dataclass(eq=False)

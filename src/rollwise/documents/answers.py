@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.advice import ThrowAdvice
+    from rollwise.answer.answer import Answer
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.grids import Grid
     from rollwise.answer.layered_solution import LayeredSolution
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
     from rollwise.many.mover_view import SeatsAdvice
+
+
+def answer_document(answer: Answer) -> Document:
+    """What a game of any size is worth."""
+    from rollwise.answer.layered_solution import LayeredSolution
+
+    if isinstance(answer, LayeredSolution):
+        return layers_document(answer)
+    return solution_document(answer.part_where(None))
 
 
 def solution_document(solution: Solution, check: Sequence[str] | None = None) -> Document:
@@ -129,7 +139,7 @@ def layers_document(solution: LayeredSolution) -> Document:
     """What a game is worth that was solved one layer at a time."""
     start = solution.states[solution.start].tolist()
     return {
-        **_layers_head(solution),
+        **game_head(solution.game),
         "method": "strategy-iteration",
         "status": solution.status,
         "states": solution.n_states,
@@ -146,10 +156,6 @@ def layers_document(solution: LayeredSolution) -> Document:
         **({"kept_from": solution.kept_from} if solution.kept_from else {}),
         "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
     }
-
-
-def _layers_head(solution: LayeredSolution) -> Document:
-    return {"game": solution.game.name, "parameters": dict(solution.game.parameters)}
 
 
 def advice_document(solution: Solution, advice: Advice | SeatsAdvice) -> Document:
@@ -210,13 +216,9 @@ def _exact_advice(
     return _exactly(solution, fractions[state]), [_exactly(solution, x) for x in worth]
 
 
-def table_json(solution: Solution | LayeredSolution, rows: pl.DataFrame) -> str:
+def table_json(solution: Answer, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON."""
-    from rollwise.answer.solution import Solution
-
-    if isinstance(solution, Solution):
-        return rows_json(game_head(solution.graph), rows)
-    return rows_json(_layers_head(solution), rows)
+    return rows_json(game_head(solution.subject), rows)
 
 
 def rows_json(document: Document, rows: pl.DataFrame) -> str:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rollwise import __version__
-from rollwise.answer.solution import Solution
-from rollwise.answer.solve_by_layers import in_all_states
 from rollwise.machine.html_pages import HtmlPage
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, library
@@ -22,19 +20,17 @@ from rollwise.report.facts import Facts
 from rollwise.report.sections import sections_of
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.answer import Answer
 
 Progress = Callable[[str, int, int | None], None]
 
 
-def report(
-    solution: Solution | LayeredSolution, progress: Progress | None = None, *, rules: int = 0
-) -> str:
+def report(solution: Answer, progress: Progress | None = None, *, rules: int = 0) -> str:
     """The report as HTML.
 
     Parameters
     ----------
-    solution : Solution or LayeredSolution
+    solution : Answer
         With the game's rules, from which its description and policies come.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
@@ -78,18 +74,14 @@ def report(
     )
 
 
-def report_page(
-    solution: Solution | LayeredSolution, path: str | Path | None = None, *, rules: int = 0
-) -> HtmlPage:
+def report_page(solution: Answer, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
     """The report for a notebook, and as a file too if a path is given: see `Solution.report`."""
-    if not isinstance(solution, Solution):
-        solution = in_all_states(solution)
-    text = report(solution, rules=rules)
+    text = report(solution.in_all_states(), rules=rules)
     return HtmlPage(solution.title, text, "report").also_at(path)
 
 
 def write_report(
-    solution: Solution | LayeredSolution,
+    solution: Answer,
     path: Path,
     progress: Progress | None = None,
     *,

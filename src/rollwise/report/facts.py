@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once
@@ -37,7 +38,7 @@ from rollwise.simulate.turn_by_turn import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.answer import Answer
 
 GAMES, SEED = 400, 1
 
@@ -184,7 +185,7 @@ class Facts:
     rules: int = 0
 
     @classmethod
-    def of(cls, answer: Solution | LayeredSolution, rules: int = 0) -> Facts:
+    def of(cls, answer: Answer, rules: int = 0) -> Facts:
         """The facts of an answer; where it is one by layers, those of a sample of it.
 
         Raises
@@ -192,8 +193,8 @@ class Facts:
         UsageError
             Rules of thumb are asked for, and the answer is one by layers.
         """
-        if isinstance(answer, Solution):
-            return cls(answer, rules=rules)
+        if not isinstance(answer, LayeredSolution):
+            return cls(answer.part_where(None), rules=rules)
         if rules:
             raise UsageError(
                 f"{answer.title} is too large for rules of thumb, which are scored on the whole "
@@ -204,7 +205,7 @@ class Facts:
         return cls(sample.solution, sample)
 
     @property
-    def answer(self) -> Solution | LayeredSolution:
+    def answer(self) -> Answer:
         """The whole answer."""
         return self.solution if self.sample is None else self.sample.answer
 

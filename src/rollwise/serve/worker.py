@@ -16,15 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.errors import RollwiseError, TooManyStates, UsageError, words_of_the_command_line
+from rollwise.errors import RollwiseError, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.answer import Answer
     from rollwise.answer.solution import Solution
-    from rollwise.game import Game
     from rollwise.graph import State
-
-    Answer = Solution | LayeredSolution
 
 MOST_ROWS = 1000  # of a table, in one answer
 PACKED_AT_ONCE = 1_000_000  # outcomes of a game whose page takes a second or two to make
@@ -69,7 +66,8 @@ def _tried(say: Any, do: Any) -> Any:
 
 
 def _begin(told: Mapping[str, Any], say: Any) -> Answer:
-    from rollwise.documents.answers import layers_document, solution_document
+    from rollwise.answer import kept
+    from rollwise.documents.answers import answer_document
     from rollwise.games import create, find
 
     _limit(told["memory"] + _mapped_bytes(told["saved"]))
@@ -77,10 +75,10 @@ def _begin(told: Mapping[str, Any], say: Any) -> Answer:
     def progress(stage: str, done: int, total: int | None) -> None:
         say(stage=stage, done=int(done), total=None if total is None else int(total))
 
-    answer = _answer(create(find(told["game"]), told["parameters"]), told["saved"], progress)
-    large = not hasattr(answer, "graph")
-    document = layers_document(answer) if large else solution_document(answer)  # type: ignore[arg-type]
-    if large:
+    game = create(find(told["game"]), told["parameters"])
+    answer = kept.answer(game, told["saved"], progress=progress).in_all_states(progress)
+    document = answer_document(answer)
+    if not answer.is_whole:
         progress("preparing advice", 0, None)
         _warm_up(answer)
     say(solved=document)
@@ -108,27 +106,6 @@ def _limit(most_bytes: int) -> None:
     except ImportError:  # on Windows, where there are no such limits
         return
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-
-
-def _answer(game: Game, saved: str | None, progress: Any) -> Answer:
-    """The answer to a game, by layers where it is too large for one graph."""
-    from rollwise.answer.kept import large, load, solve, solve_by_layers
-    from rollwise.answer.layered_solution import open_layers
-    from rollwise.answer.solve_by_layers import in_all_states
-    from rollwise.builders.rules import Rules
-
-    if saved is not None and Path(saved).is_dir():
-        return in_all_states(open_layers(saved, game), progress)
-    if saved is not None:
-        return load(saved, game, progress=progress)
-    if (known := large(game)) is not None:
-        return known
-    try:
-        return solve(game, progress=progress)
-    except TooManyStates:
-        if not Rules(game).has_progress:
-            raise
-    return solve_by_layers(game, progress=progress)
 
 
 def reply(answer: Answer, question: Mapping[str, Any]) -> str:
@@ -169,8 +146,8 @@ def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
     state = question["state"]
     if not state:
         raise UsageError("which position? Write state=FIELD=NUMBER,..., with each of its fields")
-    part = answer if _is_whole(answer) else answer.part(state)
-    if not _is_whole(answer):  # its fields by name, in their order
+    part = answer.part(state)
+    if not answer.is_whole:  # its fields by name, in their order
         state = part.graph.view[0].address["state"]
     return part, part.graph.find(state, question["throw"], question["rolls_left"])
 
@@ -190,7 +167,7 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     named = place["state"]
     axes = _axes(part.graph.title, list(named), question)
     at = list(named.values())
-    if _is_whole(answer):
+    if answer.is_whole:
         kept = answer.graph.positions
         columns = [answer.graph.field_names.index(name) for name in named]
         table = answer.graph.states[kept][:, columns]
@@ -256,7 +233,7 @@ def _page(answer: Any, question: Mapping[str, Any]) -> str:
 
     api = {"keeps": question["keeps"], "has_file": False}
     table = table_of(answer, answer.game)
-    if _is_whole(answer):
+    if answer.is_whole:
         is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE
         if is_small or question["file"]:
             try:
@@ -285,14 +262,10 @@ def _plot(answer: Any, question: Mapping[str, Any]) -> str:
     kind = question["kind"]
     choices = {name: question[name] for name in ("x", "y", "where")}
     check_choices(kind, **choices)
-    part = answer if _is_whole(answer) else answer.part_where(choices["where"])
+    part = answer.part_where(choices["where"])
     figure = plot(part, kind, **choices)
     title = part.graph.title
     return page(figure, f"{title}: {kind}")
-
-
-def _is_whole(answer: Answer) -> bool:
-    return hasattr(answer, "graph")
 
 
 REPLIES = {

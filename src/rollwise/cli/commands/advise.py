@@ -76,14 +76,12 @@ def advise(
     options = method_options(
         method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver, rim=rim
     )
-    from rollwise.answer.solution import Solution
-
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
     position, thrown = read_state(state, chosen), read_throw(throw)
     found = solve_or_open(chosen, load, max_states, method=method, options=options)
-    solution = found if isinstance(found, Solution) else found.part(position)
+    solution = found.part(position)
     advice = solution.advise(position, thrown, rolls_left)
     if solution.gave_up:
         tell_unfinished(solution, solution.find(position, thrown, rolls_left))

@@ -237,14 +237,8 @@ def _is_scored_by_layers(game: Game, policy: str, max_states: int | None) -> boo
 
     if max_states is not None or not policy.endswith(".json") or not has_turns(game):
         return False
-    try:
-        with Progress() as progress:
-            if kept.large(game) is None:
-                kept.build(game, progress=progress)
-                return False
-    except TooManyStates:
-        pass
-    return True
+    with Progress() as progress:
+        return kept.policies_in_one_graph(game, progress=progress) is None
 
 
 def _by_layers(game: Game, path: str, *, json: bool) -> None:

@@ -16,7 +16,6 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     file_stem,
-    in_all_states,
     read_game,
     read_state,
     refuse,
@@ -165,14 +164,11 @@ def _solved(
     game: Game, kind: str, where: str | None, load: str | None, max_states: int | None
 ) -> Solution:
     """The answer; of a game that is too large for one graph, in the positions that are drawn."""
-    from rollwise.answer.solution import Solution
     from rollwise.plot import check_players
 
     check_players(kind, game.name, game.players)
-    found = in_all_states(solve_or_open(game, load, max_states))
-    if isinstance(found, Solution):
-        return found
-    if kind not in OF_POSITIONS:
+    found = solve_or_open(game, load, max_states, in_all_states=True)
+    if not found.is_whole and kind not in OF_POSITIONS:
         raise UsageError(
             f"{found.title} is too large for one graph; pictures of some of its positions are "
             f"{', '.join(OF_POSITIONS)}"

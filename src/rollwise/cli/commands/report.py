@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from rollwise.answer.solution import Solution
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -17,7 +16,6 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     file_stem,
-    in_all_states,
     read_game,
     solve_or_open,
     tell_written,
@@ -73,8 +71,7 @@ def report(
     require_plotly()
     from rollwise.report import write_report
 
-    solution = in_all_states(solve_or_open(chosen, load, max_states))
+    solution = solve_or_open(chosen, load, max_states, in_all_states=True)
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
-    of = solution.graph if isinstance(solution, Solution) else solution.game
-    tell_written(of, place, json=json)
+    tell_written(solution.subject, place, json=json)

@@ -37,7 +37,7 @@ from rollwise.cli.pools import ClusterOption, check_workers, workers_of
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
 from rollwise.documents.simulated import match_document, told_games_document
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
@@ -160,20 +160,14 @@ def _policies(
     """The policies of a game; None where its games are played turn by turn."""
     from rollwise.answer import kept
     from rollwise.answer.references import Policies
-    from rollwise.answer.solution import Solution
 
     if load is not None:
         found = solve_or_open(game, load, max_states)
-        return Policies.of(found) if isinstance(found, Solution) else None
-    if not told and kept.large(game) is not None:
-        return None
-    try:
-        with Progress() as progress:
-            return kept.policies(game, max_states=max_states, progress=progress)
-    except TooManyStates:
+        return Policies.of(found.part_where(None)) if found.is_whole else None
+    with Progress() as progress:
         if told or max_states is not None or game.base_game is not game:
-            raise
-    return None
+            return kept.policies(game, max_states=max_states, progress=progress)
+        return kept.policies_in_one_graph(game, progress=progress)
 
 
 def _of_large(
@@ -188,7 +182,6 @@ def _of_large(
 ) -> None:
     """Games of one that is too large for one graph."""
     from rollwise.answer import kept
-    from rollwise.answer.layered_solution import open_layers
     from rollwise.graph import title_of
     from rollwise.simulate.large_match import simulate_large
 
@@ -199,11 +192,7 @@ def _of_large(
             against,
             games=OF_LARGE if games is None else games,
             seed=seed,
-            answer=lambda: (
-                kept.solve_by_layers(game, progress=progress)
-                if load is None
-                else open_layers(load, game)
-            ),
+            answer=lambda: kept.solve_by_layers(game, load, progress=progress),
             progress=progress,
         )
     if json:

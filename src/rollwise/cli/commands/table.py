@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    in_all_states,
     print_json,
     read_game,
     refuse,
@@ -59,11 +58,8 @@ from rollwise.documents.answers import grid_document, table_json
 from rollwise.numbers.printed import as_text, rounded_up
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from rollwise.answer.answer import Answer
     from rollwise.answer.grids import Grid
-    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
 
 ThrowsOption = Annotated[
@@ -133,11 +129,15 @@ def table(
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     if limit is None and form is None:
         limit = SHOWN
-    found = in_all_states(solve_or_open(chosen, load, max_states, method=method, options=options))
+    found = solve_or_open(
+        chosen, load, max_states, method=method, options=options, in_all_states=True
+    )
     if grid:
-        _tell_grid(_in_a_graph(found, where), where, throws=throws, json=json)
+        _tell_grid(found.part_where(where), where, throws=throws, json=json)
         return
-    solution, states, how = _found(found, where, throws=throws, each_action=each_action)
+    solution = found.part_where(where) if throws or each_action else found
+    states = solution.states_where(where, throws=throws)
+    how = {"throws": throws, "each_action": each_action}
     shown = states[:limit]
     if form is not None:
         rows = solution.rows_of(shown, **how)
@@ -146,28 +146,8 @@ def table(
         cells = solution.cells_of(shown, **how)
         bounds = solution.action_bounds if each_action else {}
         print_rows(as_text(cells, bounds), len(shown), len(states))
-        _tell_undecided(solution, shown)
+        tell_undecided(solution.n_undecided(shown), "")
     _tell_unfinished(solution)
-
-
-def _in_a_graph(found: Solution | LayeredSolution, where: str | None) -> Solution:
-    """The answer, or the part of a layered one that has the rows."""
-    from rollwise.answer.solution import Solution
-
-    return found if isinstance(found, Solution) else found.part_where(where)
-
-
-def _found(
-    found: Solution | LayeredSolution, where: str | None, *, throws: bool, each_action: bool
-) -> tuple[Any, NDArray[np.int64], dict[str, bool]]:
-    """The answer that has the rows, their states, and how it is asked for them."""
-    from rollwise.answer.solution import Solution
-
-    solution = _in_a_graph(found, where) if throws or each_action else found
-    if not isinstance(solution, Solution):
-        return solution, solution.states_where(where), {}
-    states = solution.states_where(where, throws=throws)
-    return solution, states, {"throws": throws, "each_action": each_action}
 
 
 def _tell_grid(solution: Solution, where: str | None, *, throws: bool, json: bool) -> None:
@@ -201,16 +181,7 @@ def _legend(solution: Solution, found: Grid) -> str:
     return f"{', '.join(names)}, "
 
 
-def _tell_undecided(solution: Solution | LayeredSolution, states: NDArray[np.int64]) -> None:
-    from rollwise.answer.solution import Solution
-
-    if isinstance(solution, Solution) and not solution.gave_up and solution.graph.players <= 2:
-        tell_undecided(int(solution.undecided[states].sum()), "")
-
-
-def _tell_unfinished(solution: Solution | LayeredSolution) -> None:
-    from rollwise.answer.solution import Solution
-
-    if isinstance(solution, Solution) and solution.gave_up:
-        tell_unfinished(solution)
+def _tell_unfinished(solution: Answer) -> None:
+    if solution.gave_up:
+        tell_unfinished(solution.part_where(None))
         raise typer.Exit(1)

@@ -33,7 +33,7 @@ from rollwise.cli.policy_files import SECONDS, seeds_text, tell_time, write_rule
 from rollwise.cli.pools import ClusterOption, ProcessesOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.thumb import thumb_document
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.frontier import Frontier
@@ -161,15 +161,9 @@ def _policies(game: Game, max_states: int | None, progress: Progress) -> Policie
     from rollwise.analysis.thumb.turns import has_turns
     from rollwise.answer import kept
 
-    by_turns = max_states is None and has_turns(game)
-    if by_turns and kept.large(game) is not None:
-        return None
-    try:
-        return kept.policies(game, max_states=max_states, progress=progress)
-    except TooManyStates:
-        if not by_turns:
-            raise
-        return None
+    if max_states is None and has_turns(game):
+        return kept.policies_in_one_graph(game, progress=progress)
+    return kept.policies(game, max_states=max_states, progress=progress)
 
 
 def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json: bool) -> None:

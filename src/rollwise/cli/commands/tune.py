@@ -78,7 +78,7 @@ def tune(
     check_workers(workers, cluster)
     kind, fixed = find(game), read_values(parameters or ())
     in_layers_too = wanted.measure in tuning.OF_THE_START
-    found_by = kept.solve_any if in_layers_too else kept.solve
+    found_by = kept.answer if in_layers_too else kept.solve
     needed = nullcontext() if in_layers_too else in_one_graph(f"tune for {wanted.measure}")
     with needed, Progress() as progress, processes_or(cluster, workers) as pool:
         found = tuning.tune(
