@@ -15,6 +15,7 @@ from test_tuple_layers import Banks, Together, bytes_of
 from rollwise import Game, solve, solve_by_layers
 from rollwise.answer import between, layer_folder
 from rollwise.answer.layered_solution import LayeredSolution, open_layers
+from rollwise.answer.solve_by_layers import in_all_states
 from rollwise.answer.verify_layers import verify_layers
 from rollwise.builders.by_layer import find_layers
 from rollwise.coach.open_table import OpenTable
@@ -45,7 +46,7 @@ def test_what_lies_between_is_solved_again_to_the_same_digits(game: Game) -> Non
     assert np.array_equal(few.states, whole.states[sorted(entered(game))])
     assert (few.value, few.error_bound) == (whole.value, few.error_bounds.max())
     assert few.n_states == len(whole.states) >= len(few.states)
-    assert few.in_all_states().keep == "all"
+    assert in_all_states(few).keep == "all"
     chosen = np.unique(np.linspace(0, len(whole.states) - 1, 40).astype(int))
     between_them = 0
     for number in chosen.tolist():

@@ -18,7 +18,7 @@ from test_tuple_layers import Banks, Pairs, Tens
 from rollwise import AGAIN, END, PASS, Game, open_layers, parameter, solve_by_layers
 from rollwise.answer import found_states, layer_answers
 from rollwise.answer.found_states import FoundStates
-from rollwise.answer.solve_by_layers import _bytes_to_solve
+from rollwise.answer.solve_by_layers import _bytes_to_solve, in_all_states
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.compiled import explorer
@@ -137,7 +137,7 @@ def test_the_start_alone(game: Game, packed: bool, monkeypatch: pytest.MonkeyPat
     assert (found.keep, len(found.states)) == ("start", 1)
     assert found.find(whole.states[whole.start].tolist()) == 0
     assert found.n_states <= whole.n_states
-    assert found.in_all_states().n_states == whole.n_states
+    assert in_all_states(found).n_states == whole.n_states
     with pytest.raises(UnknownState, match="only the answer of the start was kept"):
         found.advise(whole.states[-1].tolist())
 

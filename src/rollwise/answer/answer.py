@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -81,12 +81,6 @@ class Answer(ABC):
     @abstractmethod
     def part_where(self, where: str | None) -> Solution:
         """The answer in the positions that a condition chooses, at least."""
-
-    def in_all_states(
-        self, progress: Callable[[str, int, int | None], None] | None = None
-    ) -> Answer:
-        """The answer with all states of the game, solved again if only some were kept."""
-        return self
 
     @abstractmethod
     def advise(

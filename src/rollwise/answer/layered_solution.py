@@ -310,13 +310,6 @@ class LayeredSolution(Answer):
             )
         return self.parts(chosen)
 
-    def in_all_states(
-        self, progress: Callable[[str, int, int | None], None] | None = None
-    ) -> LayeredSolution:
-        from rollwise.answer.solve_by_layers import solve_by_layers
-
-        return self if self.keep == ALL else solve_by_layers(self.game, progress=progress)
-
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
         """The numbers of the states that have a row in `table`, in the order of their fields."""
         from rollwise.answer.filters import rows_where

@@ -47,6 +47,7 @@ from rollwise.machine import memory_limits
 from rollwise.numbers.printed import how_many
 
 if TYPE_CHECKING:
+    from rollwise.answer.answer import Answer
     from rollwise.builders.by_layer import Layers
     from rollwise.cluster.pool import Pool
 
@@ -326,3 +327,12 @@ def _start_of(
         n_found=layers.n_states,
         **of_facts(answers.facts),
     )
+
+
+def in_all_states(
+    found: Answer, progress: Callable[[str, int, int | None], None] | None = None
+) -> Answer:
+    """An answer with all its states: solved again, if only some were kept."""
+    if isinstance(found, LayeredSolution) and found.keep != ALL:
+        return solve_by_layers(found.game, progress=progress)
+    return found

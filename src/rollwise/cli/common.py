@@ -329,7 +329,11 @@ def solve_or_open(
     with Progress() as progress:
         how: dict[str, Any] = {"method": method, "options": options}
         found = answer(game, load_from, max_states=max_states, progress=progress.listener, **how)
-        return found.in_all_states(progress.listener) if in_all_states else found
+        if in_all_states:
+            from rollwise.answer import solve_by_layers
+
+            return solve_by_layers.in_all_states(found, progress.listener)
+        return found
 
 
 def equilibrium_of(

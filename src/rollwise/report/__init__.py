@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rollwise import __version__
+from rollwise.answer.solve_by_layers import in_all_states
 from rollwise.machine.html_pages import HtmlPage
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, library
@@ -76,7 +77,7 @@ def report(solution: Answer, progress: Progress | None = None, *, rules: int = 0
 
 def report_page(solution: Answer, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
     """The report for a notebook, and as a file too if a path is given: see `Solution.report`."""
-    text = report(solution.in_all_states(), rules=rules)
+    text = report(in_all_states(solution), rules=rules)
     return HtmlPage(solution.title, text, "report").also_at(path)
 
 

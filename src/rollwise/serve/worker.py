@@ -67,6 +67,7 @@ def _tried(say: Any, do: Any) -> Any:
 
 def _begin(told: Mapping[str, Any], say: Any) -> Answer:
     from rollwise.answer import kept
+    from rollwise.answer.solve_by_layers import in_all_states
     from rollwise.documents.answers import answer_document
     from rollwise.games import create, find
 
@@ -76,7 +77,7 @@ def _begin(told: Mapping[str, Any], say: Any) -> Answer:
         say(stage=stage, done=int(done), total=None if total is None else int(total))
 
     game = create(find(told["game"]), told["parameters"])
-    answer = kept.answer(game, told["saved"], progress=progress).in_all_states(progress)
+    answer = in_all_states(kept.answer(game, told["saved"], progress=progress), progress)
     document = answer_document(answer)
     if not answer.is_whole:
         progress("preparing advice", 0, None)
