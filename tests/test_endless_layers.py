@@ -17,7 +17,7 @@ from naive_layers import KINDS, EndlessIsADraw, EndlessIsLost, RandomLayers, tru
 import rollwise
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
 from rollwise.answer.layer_folder import MANIFEST, open_folder
-from rollwise.answer.verify_layers import verify_layers
+from rollwise.answer.verify import verify_layers
 from rollwise.errors import EndlessPlay, SolutionFileError
 
 pytestmark = pytest.mark.needs_jit

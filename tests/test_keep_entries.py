@@ -16,9 +16,9 @@ from rollwise import Game, solve, solve_by_layers
 from rollwise.answer import between, layer_folder
 from rollwise.answer.layered_solution import LayeredSolution, open_layers
 from rollwise.answer.solve_by_layers import in_all_states
-from rollwise.answer.verify_layers import verify_layers
+from rollwise.answer.verify import verify_layers
 from rollwise.builders.by_layer import find_layers
-from rollwise.coach.open_table import OpenTable
+from rollwise.coach.tables import OpenTable
 from rollwise.errors import OutputError, SolutionFileError, UnknownState, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr

@@ -96,7 +96,7 @@ def stopped_and_resumed(
 
     with monkeypatch.context() as patched:
         patched.setattr(LayerFolder, "keep", dying)
-        patched.setattr("rollwise.answer.layer_answers.LayerAnswers.close", lambda self: None)
+        patched.setattr("rollwise.answer.by_layers.LayerAnswers.close", lambda self: None)
         with pytest.raises(Killed):
             solve_by_layers(game, save=folder)
     with pytest.raises(SolutionFileError, match=rf"holds {when} of .* layers"):

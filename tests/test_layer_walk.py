@@ -16,7 +16,7 @@ from test_layers import Climber
 from test_tuple_layers import Banks, Pairs, Tens
 
 from rollwise import AGAIN, END, PASS, Game, open_layers, parameter, solve_by_layers
-from rollwise.answer import found_states, layer_answers
+from rollwise.answer import by_layers, found_states
 from rollwise.answer.found_states import FoundStates
 from rollwise.answer.solve_by_layers import _bytes_to_solve, in_all_states
 from rollwise.builders import layer_walk
@@ -145,7 +145,7 @@ def test_the_start_alone(game: Game, packed: bool, monkeypatch: pytest.MonkeyPat
 def test_answers_of_few_layers_are_held() -> None:
     """Less than all, where layers lead to the next ones only; and they are all that is needed."""
     layers = find_layers(SuperSix(40), only_start=True)
-    assert layer_answers.needed_at_once(layers) < layers.n_states / 2
+    assert by_layers.needed_at_once(layers) < layers.n_states / 2
     most = _bytes_to_solve(layers)
     assert _bytes_to_solve(layers, "start") < most
     assert _bytes_to_solve(layers, False, in_folder=True) < most

@@ -12,8 +12,8 @@ import pytest
 from cli_runner import refusal, run
 
 import rollwise
-from rollwise.coach.many_table import ManyTable
 from rollwise.coach.session import Session
+from rollwise.coach.tables import ManyTable
 from rollwise.games.pig import Pig
 
 PIG = ("pig", "players=3", "target=9")

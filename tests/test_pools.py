@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import rollwise
 from rollwise import AGAIN, END, PASS, Game, dice, parameter
 from rollwise.answer.references import Policies
-from rollwise.coach.open_table import OpenTable
 from rollwise.coach.session import Session
+from rollwise.coach.tables import OpenTable
 from rollwise.dice import Pool
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UnknownState
 from rollwise.games.chicago import Chicago

@@ -22,7 +22,7 @@ from rollwise.answer.references import Policies
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
 from rollwise.coach.game_record import RecordError
 from rollwise.coach.made_scores import made_scores
-from rollwise.coach.open_table import OpenTable
+from rollwise.coach.tables import OpenTable
 from rollwise.errors import OutputError
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig

@@ -29,7 +29,7 @@ from rollwise import (
     skip,
     won_by,
 )
-from rollwise.coach.many_table import ManyTable
+from rollwise.coach.tables import ManyTable
 from rollwise.errors import RulesError
 from rollwise.game import (
     MOST_SKIPPED,

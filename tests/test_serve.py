@@ -26,7 +26,7 @@ from starlette.testclient import TestClient
 from tests.small_games import SMALL
 
 import rollwise
-from rollwise.answer.slices import slice_around
+from rollwise.answer.grids import slice_around
 from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document

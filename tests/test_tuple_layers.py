@@ -15,7 +15,7 @@ from rollwise import Game, solve, solve_by_layers
 from rollwise.analysis.check import check
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered_solution import open_layers
-from rollwise.answer.verify_layers import verify_layers
+from rollwise.answer.verify import verify_layers
 from rollwise.builders import progress
 from rollwise.builders.progress import LayersByProgress
 from rollwise.builders.rules import Rules

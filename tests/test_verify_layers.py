@@ -11,7 +11,7 @@ from cli_runner import output, refusal, run
 
 from rollwise.answer.layer_folder import MANIFEST, open_folder
 from rollwise.answer.solve_by_layers import solve_by_layers
-from rollwise.answer.verify_layers import verify_layers
+from rollwise.answer.verify import verify_layers
 from rollwise.game import Game
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -29,7 +29,7 @@ def require_verified(game: Game, folder: Path) -> None:
     assert found.verified
     assert found.n_proved == found.n_layers == len(solved.progress)
     assert found.error_bound == solved.error_bounds.max()
-    assert found.difference == 0
+    assert found.residual == 0
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)

@@ -48,8 +48,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.by_layers import held_at_once
-from rollwise.answer.layer_answers import report_up_to
+from rollwise.answer.by_layers import held_at_once, report_up_to
 from rollwise.engine import sweeps
 from rollwise.engine.search import Moved, Search
 from rollwise.errors import EndlessPlay, UsageError

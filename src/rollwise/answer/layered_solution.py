@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from rollwise.answer.advice import Advice
     from rollwise.answer.solution import Solution
+    from rollwise.graph import StateGraph
     from rollwise.machine.html_pages import HtmlPage
 
 MOST_TURNS = 16  # that are remembered
@@ -238,9 +239,7 @@ class LayeredSolution(Answer):
             if self.keep == ALL:
                 found = self.parts(np.array([self.find(row)]))
             else:
-                from rollwise.answer.between import solved_again
-
-                found = solved_again(self, row)
+                found = self._between(np.array([row], np.int32))
             if len(self._turns) >= MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
             self._turns[row] = found
@@ -259,14 +258,69 @@ class LayeredSolution(Answer):
         numbers : (n,) int64
             Of the states, each once. They are the first states of the answer, in this order.
         """
-        from rollwise.answer.between import ended_solution
         from rollwise.builders.rules import Rules
         from rollwise.builders.some_states import some_states
 
         self.require_rows(numbers)
         graph, rows = some_states(Rules(self.game), self.states[numbers])
         next_states = self.numbers_of(rows)
-        return ended_solution(self, graph, rows, next_states)
+        return self._ended(graph, rows, next_states)
+
+    def _between(self, rows: NDArray[np.int32]) -> Solution:
+        """The answer in some states, and in what lies between them and the states that are kept.
+
+        An answer that keeps entries has the values of all states that are entered from another
+        layer. So play from any state comes to states with known values before it leaves the layer,
+        or as it does. What lies between is a small game, which ends there.
+
+        Raises
+        ------
+        UnknownState
+            No play comes there, as far as that can be told.
+        """
+        from rollwise.builders.rules import Rules
+        from rollwise.builders.some_states import region, some_states
+
+        rules = Rules(self.game)
+        self.require_progress(rows)
+        found = region(rules, rows, lambda new: self.places_of(new) >= 0, self.n_states)
+        if found is None:
+            state = rules.state_text(rules.layout.state(rows[0].tolist()))
+            raise UnknownState(f"{self.title}: no play comes to the state {state}")
+        graph, border = some_states(rules, found, closed=True)
+        return self._ended(graph, border, self.places_of(border))
+
+    def _ended(
+        self, graph: StateGraph, rows: NDArray[np.int32], places: NDArray[np.int64]
+    ) -> Solution:
+        """The answer of a graph whose border is known, as one in which play ends there.
+
+        Parameters
+        ----------
+        rows : (n_border, n_fields) int32
+            The fields of the border.
+        places : (n_border,) int64
+            Its numbers among the states of this answer.
+        """
+        from rollwise.answer.certified import solve_and_certify
+        from rollwise.answer.solution import Solution
+        from rollwise.derive.changed import ROUNDED, with_ends
+
+        values = self.values[places]
+        off = np.nextafter(self.error_bounds[places] + ROUNDED, np.inf)
+        found, certificate, seconds = solve_and_certify(
+            graph, border_values=values, border_bounds=off
+        )
+        return Solution(
+            with_ends(graph, rows, values, self.stakes),
+            self.game,
+            found.method,
+            np.concatenate([found.values, values]),
+            np.concatenate([certificate.bounds, off]),
+            sweeps=found.sweeps,
+            converged=found.converged,
+            seconds={"solve": found.seconds, "certify": seconds},
+        )
 
     def advise(
         self,

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rollwise.answer.by_layers import ByLayer
-from rollwise.answer.layer_answers import LayerAnswers, report_done
+from rollwise.answer.by_layers import ByLayer, LayerAnswers, report_done
 from rollwise.answer.layer_folder import ABOUT, ARRAYS, LayerFacts, Rows, map_rows, write_rows
 from rollwise.builders import by_layer
 from rollwise.builders.by_layer import Layers, known_layers

@@ -1,4 +1,4 @@
-"""The rows of a strategy's table, as a Polars frame or as lists.
+"""The rows of a table, of a strategy or of what a policy is worth: as a Polars frame or as lists.
 
 Polars takes longer to import than a few rows to find, so what is only to be looked at are lists.
 """
@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import in_order
 from rollwise.graph.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rollwise.answer.evaluation import Evaluation
+    from rollwise.graph.policies import Policy
 
 Columns = Mapping[str, Any]  # arrays or lists, ``action`` of numbers; None where all is null
 Cells = dict[str, list[Any]]
@@ -42,3 +47,53 @@ def frame_of(columns: Columns, n: int, vocabulary: Vocabulary) -> pl.DataFrame:
         elif name == "action":
             found[name] = vocabulary.column(column)
     return pl.DataFrame(found)
+
+
+def evaluated_rows(
+    graph: StateGraph, policy: Policy, found: Evaluation, where: str | None = None
+) -> pl.DataFrame:
+    """The value of a policy in every position in which it moves, in the order of the fields.
+
+    Parameters
+    ----------
+    policy : Policy
+        The one that was evaluated.
+    found : Evaluation
+        Of all states.
+    where : str, optional
+        Which rows, as in `rollwise.Solution.table`.
+
+    Returns
+    -------
+    polars.DataFrame
+        A column for each field, then ``action`` (null where the policy mixes, and before a
+        throw), ``value``, ``win_probability`` (null for points or stakes) and ``error_bound``
+        (null where nothing is proved).
+
+    Raises
+    ------
+    ExpressionError
+    """
+    import polars as pl
+
+    from rollwise.answer.filters import rows_where
+
+    states = graph.positions
+    states = states[in_order(graph.states[states])]
+    values = found.values[states]
+    sure = np.flatnonzero(policy.probability == 1.0)
+    actions = np.full(graph.n_states, -1, np.int64)
+    actions[graph.action_state[sure]] = sure
+    chosen = actions[states]
+    bounds = None if found.bounds is None else found.bounds[states]
+    columns = {
+        **dict(zip(graph.field_names, graph.states[states].T, strict=True)),
+        "action": graph.action_label[chosen],
+        "value": values,
+        "win_probability": graph.view.win_probability(values),
+        "error_bound": bounds,
+    }
+    frame = frame_of(columns, len(states), graph.vocabulary)
+    known = pl.Series((chosen >= 0) & (not graph.throw_names))
+    frame = frame.with_columns(action=pl.when(known).then("action"))
+    return frame if where is None else frame.filter(rows_where(frame, where, graph.vocabulary))

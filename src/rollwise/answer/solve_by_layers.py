@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rollwise.answer.between import entries_of, require_small
-from rollwise.answer.by_layers import ByLayer, bytes_to_solve
+from rollwise.answer.by_layers import ByLayer, LayerAnswers, bytes_to_solve, needed_at_once
 from rollwise.answer.found_states import RECORD, FoundStates, forget
-from rollwise.answer.layer_answers import LayerAnswers, needed_at_once
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
     from rollwise.cluster.pool import Pool
 
+MOST_AGAIN = 3_000_000  # outcomes of a graph, which are solved in a second or two
 KEY_BYTES = 8  # of a state whose answer isn't kept
 
 
@@ -155,9 +155,24 @@ def _kept(
         return found
     if answers.folder is None:
         assert layers.entered is not None
-        return entries_of(found, layers.entered)
+        return _entries_of(found, layers.entered)
     with_entries_only(answers.folder)
     return replace(open_layers(answers.folder.place, game), seconds=found.seconds)
+
+
+def _entries_of(answer: LayeredSolution, entered: NDArray[np.int64]) -> LayeredSolution:
+    """An answer of which only some states are kept."""
+    return replace(
+        answer,
+        keep=ENTRIES,
+        n_found=len(answer.states),
+        states=answer.states[entered],
+        layers=np.searchsorted(entered, answer.layers),
+        start=int(np.searchsorted(entered, answer.start)),
+        values=answer.values[entered],
+        error_bounds=answer.error_bounds[entered],
+        actions=answer.actions[entered],
+    )
 
 
 def _opened(
@@ -248,7 +263,7 @@ def _begun(
                 "folder on another disk"
             ) from error
         if keep == ENTRIES:
-            require_small(found)
+            _require_small(found)
         return found
 
     if place is None:
@@ -260,6 +275,26 @@ def _begun(
     made = begin_folder(place, game, layers.indptr, layers.progress, facts, layers.entered)
     layers = replace(layers, rows=made.known_rows())
     return layers, LayerAnswers(layers, made)
+
+
+def _require_small(layers: Layers) -> None:
+    """Make sure that each layer can be solved again in a moment, as a graph.
+
+    Raises
+    ------
+    UsageError
+    """
+    assert layers.entered is not None
+    inside = np.diff(layers.indptr) - np.diff(np.searchsorted(layers.entered, layers.indptr))
+    most = int(inside.max())
+    if most * layers.n_outcomes > MOST_AGAIN * layers.n_states:
+        game = layers.rules.game
+        every = spelled(python='keep="all"', command_line="--keep all")
+        raise UsageError(
+            f"{title_of(game.name, game.parameters)}: a layer has {most:,} states that aren't "
+            f"entered from another one, too many to solve again when somebody asks; {every} keeps "
+            "them"
+        )
 
 
 def _most_states(game: Game, place: Path | None, keep: str) -> int:

@@ -1,15 +1,20 @@
-"""Verifying a saved solution: no solver is run, and no bound is looked for.
+"""Verifying a saved answer: nothing in a file or a folder need be trusted, whoever wrote it.
 
-The graph is built from the rules, and every value of the file is held against its bound by
-`rollwise.proofs.check`. So a file need not be trusted, whoever wrote it. Its checksums are no
-proof, and against accidents only: they say which row was damaged where the proof alone couldn't,
-since a value that changed by less than its bound may still be within it.
+Of a file the graph is built from the rules, and every value is held against its bound by
+`rollwise.proofs.check`. No solver is run, and no bound is looked for. Of a folder the states are
+found anew. Then the layers are proved again, those that end every play first, and one at a time.
+The proof reads the rules, the values and bounds of the layer, which it checks, and those of later
+layers, which it has checked. Where the folder doesn't hold all states, or players can stay in a
+layer, the layer is solved again, and compared.
+
+Checksums are no proof, and against accidents only: they say which row or layer was damaged where
+the proof alone couldn't, since a value that changed by less than its bound may still be within it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import storage
+from rollwise.answer.by_layers import ByLayer, report_up_to
+from rollwise.answer.layer_folder import MANIFEST, LayerFolder, Rows, map_rows, open_folder
+from rollwise.answer.layers_apart import PartAnswers
 from rollwise.builders import Mode, Progress
+from rollwise.builders.by_layer import find_layers
+from rollwise.builders.rules import as_progress
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
@@ -28,6 +38,8 @@ from rollwise.proofs.check_rules import Claims, check_rules
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rollwise.builders.by_layer import Layers
 
 MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
 
@@ -86,6 +98,39 @@ class Verification:
             f"(the largest ± {rounded_up(self.error_bound)}, residual {self.residual:.1e})\n"
             f"  checked in {self.seconds['check']:.3f} s, in {how}; "
             f"the graph was built from the rules in {self.seconds['build']:.3f} s"
+        )
+
+
+@dataclass(frozen=True)
+class FolderVerification(Verification):
+    """What became of verifying a folder, whose `residual` is how far a value is from a proved one.
+
+    Attributes
+    ----------
+    n_layers : int
+        In the folder.
+    n_proved : int
+        Layers that were proved again.
+    damaged : tuple
+        The progress of the layers that don't match their checksums.
+    seconds : dict
+        To compare the ``checksums``, to find the ``states``, and for the ``proof``.
+    """
+
+    n_layers: int
+    n_proved: int
+    damaged: tuple[int | tuple[int, ...], ...]
+
+    def __str__(self) -> str:
+        if self.fault:
+            return super().__str__()
+        spent = self.seconds
+        return (
+            f"{self.title}: verified, each layer proved again from the rules\n"
+            f"  {self.n_states:,} states in {self.n_layers:,} layers: every value is within its "
+            f"bound of the true one (the largest ± {rounded_up(self.error_bound)})\n"
+            f"  checksums compared in {spent['checksums']:.3f} s, states found in "
+            f"{spent['states']:.3f} s, layers proved in {spent['proof']:.3f} s"
         )
 
 
@@ -235,5 +280,180 @@ def _damaged_row(
     return int(wrong[0]), f"{claim}, which isn't what was saved: it doesn't match its checksum"
 
 
-def _fields(graph: StateGraph, row: list[int]) -> dict[str, int]:
-    return dict(zip(graph.field_names, row, strict=True))
+def verify_layers(
+    folder: str | Path,
+    game: Game | None = None,
+    *,
+    max_states: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> FolderVerification:
+    """Compare the checksums of a folder, and prove every layer again from the rules.
+
+    Parameters
+    ----------
+    folder : path of a folder made by `solve_by_layers`
+    game : Game, optional
+        The rules. Without, the game must be one that is installed.
+    max_states : int, optional
+        As in `solve_by_layers`.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+
+    Returns
+    -------
+    FolderVerification
+        Whose `fault` says what is wrong with the folder, if something is.
+
+    Raises
+    ------
+    RefusedFile
+        It can't be read.
+    SolutionFileError
+        It doesn't hold all layers; or it is of another game, or of other rules.
+    """
+    place = Path(folder)
+    try:
+        found = open_folder(place)
+    except SolutionFileError as error:
+        raise RefusedFile(str(error)) if (place / MANIFEST).is_file() else error from None
+    game = storage.installed(place, found.about) if game is None else game
+    found.require(game)
+    found.require_whole()
+    if progress is not None:
+        progress("comparing checksums", 0, None)
+    run = _FolderRun(found, game)
+    run.compare()
+    if not run.fault:
+        run.prove(max_states, progress)
+    return FolderVerification(
+        game.name,
+        dict(game.parameters),
+        len(found.states),
+        False,
+        float(found.error_bounds.max()),
+        run.difference,
+        run.fault,
+        run.state,
+        run.seconds,
+        len(found.progress),
+        run.n_proved,
+        run.damaged,
+    )
+
+
+class _FolderRun:
+    """A folder on its way to being proved; see `FolderVerification`."""
+
+    def __init__(self, folder: LayerFolder, game: Game) -> None:
+        self._folder, self._game = folder, game
+        self.damaged: tuple[int | tuple[int, ...], ...] = ()
+        self.fault, self.n_proved, self.difference = "", 0, 0.0
+        self.state: dict[str, int] | None = None
+        self.seconds = dict.fromkeys(("checksums", "states", "proof"), 0.0)
+        self._spread: Rows | None = None
+
+    def compare(self) -> None:
+        """Compare the checksums of the states and of all layers."""
+        began = time.perf_counter()
+        folder = self._folder
+        self.damaged = tuple(map(as_progress, folder.progress[folder.damaged()]))
+        if not folder.has_its_states:
+            self.fault = "its states don't match their checksum"
+        elif self.damaged:
+            which = ", ".join(map(str, self.damaged))
+            self.fault = f"its checksum says that what was proved of progress {which} was changed"
+        self.seconds["checksums"] = time.perf_counter() - began
+
+    def prove(
+        self, max_states: int | None, progress: Callable[[str, int, int | None], None] | None
+    ) -> None:
+        """Find the states anew, and prove the layers again until one is at fault."""
+        began = time.perf_counter()
+        folder = self._folder
+        only = folder.has_entries_only
+        layers = find_layers(self._game, max_states=max_states, progress=progress, entered=only)
+        self.seconds["states"] = time.perf_counter() - began
+        if not self._has_states_of(layers):
+            self.fault = "its states aren't those of the game"
+            return
+        began = time.perf_counter()
+        for layer in reversed(range(len(layers))):
+            self._prove(layers, layer)
+            if self.fault:
+                break
+            self.n_proved += 1
+            report_up_to(progress, "proving", layers, int(layers.indptr[layer + 1]))
+        self.seconds["proof"] = time.perf_counter() - began
+
+    def _prove(self, layers: Layers, layer: int) -> None:
+        """Find the answers of a layer from the rules and later layers, and compare them."""
+        begin, end = layers.indptr[layer : layer + 2].tolist()
+        answers = PartAnswers(layers, self._rows(layers), layer, begin)
+        here = slice(begin, end)
+        again = answers.values[here], answers.error_bounds[here], answers.actions[here]
+        # what the folder says of this layer is a claim at most
+        again[0][:], again[1][:], again[2][:] = np.nan, np.nan, 0
+        pieces = layers.pieces(layer, begin, end)
+        claims = None if layers.entered is not None else self._folder.rows[:2]
+        ByLayer(layers, answers, None, pieces, claims).run()
+        if layers.entered is not None:
+            first, last = self._folder.indptr[layer : layer + 2].tolist()
+            kept, here = layers.entered[first:last], slice(first, last)
+            again = again[0][kept - begin], again[1][kept - begin], again[2][kept - begin]
+        else:
+            kept = np.arange(begin, end)
+        values, bounds, actions = self._folder.rows
+        known = values[here], bounds[here], actions[here]
+        self._compare(layers, kept, known, again)
+        if self._spread is not None:  # earlier layers read what the folder says
+            for which in range(3):
+                self._spread[which][kept] = known[which]
+
+    def _has_states_of(self, layers: Layers) -> bool:
+        """Whether the folder has the states of the game, or those of them that are entered."""
+        folder, start, indptr, states = self._folder, layers.start, layers.indptr, layers.states
+        if layers.entered is not None:
+            start = int(np.searchsorted(layers.entered, start))
+            indptr, states = np.searchsorted(layers.entered, indptr), states[layers.entered]
+        return (
+            start == folder.about["start"]
+            and np.array_equal(states, folder.states)
+            and np.array_equal(indptr, folder.indptr)
+            and np.array_equal(layers.progress, folder.progress)
+        )
+
+    def _rows(self, layers: Layers) -> Rows:
+        """What the folder says of all states; nothing yet, of those that it doesn't keep."""
+        if layers.entered is None:
+            return map_rows(self._folder.place)
+        if self._spread is None:
+            n = layers.n_states
+            self._spread = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.int32)
+            for which in range(3):
+                self._spread[which][layers.entered] = self._folder.rows[which]
+        return self._spread
+
+    def _compare(self, layers: Layers, states: NDArray[np.int64], known: Rows, again: Rows) -> None:
+        """Compare the answers of some states with those that were found again."""
+        if not len(states):
+            return
+        (values, bounds, actions), (values_again, bounds_again, actions_again) = known, again
+        with np.errstate(invalid="ignore"):  # where nobody can be sure to end the play
+            apart = np.where(values == values_again, 0.0, np.abs(values - values_again))
+        rounded = np.nextafter(np.nextafter(apart, np.inf) + bounds_again, np.inf)
+        proved = np.where(apart == 0, bounds_again, rounded)
+        self.difference = max(self.difference, float(apart.max()))
+        wrong = np.flatnonzero(~((proved <= bounds) & np.isfinite(bounds)))
+        if len(wrong):
+            i = int(wrong[np.argmax(np.where(np.isnan(apart[wrong]), np.inf, apart[wrong]))])
+            said = f"{values[i]!s} ± {bounds[i]:.1e}, which can't be proved"
+            self._blame(layers, int(states[i]), f"the value of {{}} is {said}")
+        elif len(other := np.flatnonzero(actions != actions_again)):
+            said = "the action of {} isn't the first of the best ones"
+            self._blame(layers, int(states[other[0]]), said)
+
+    def _blame(self, layers: Layers, state: int, fault: str) -> None:
+        row = layers.rows.part(state, state + 1)[0].tolist()
+        rules = layers.rules
+        self.state = dict(zip(rules.field_names, row, strict=True))
+        self.fault = fault.format(rules.state_text(rules.layout.state(row)))

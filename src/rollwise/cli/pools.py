@@ -1,4 +1,4 @@
-"""``--workers`` and ``--cluster``: who does what is many independent tasks."""
+"""``--workers`` and ``--cluster``, which do many independent tasks, and ``--memory``, their limit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.errors import UsageError
+from rollwise.machine import memory_limits
+from rollwise.numbers.printed import bytes_of
 
 if TYPE_CHECKING:
     from rollwise.cluster.pool import Pool
+
+LEAST_MEMORY = 500_000_000  # bytes, of which Numba takes a half
 
 ClusterOption = Annotated[
     str | None,
@@ -57,3 +61,23 @@ def processes_or(cluster: str | None, workers: int | None) -> AbstractContextMan
     from rollwise.cluster.processes import Processes
 
     return Processes(workers)
+
+
+def _limit_memory(text: str | None) -> str | None:
+    """Take no more memory than --memory says."""
+    if text is not None:
+        size = bytes_of(text)
+        if size is None or size < LEAST_MEMORY:
+            raise UsageError(f"--memory is {text}; it is an amount such as 8GB, at least 500MB")
+        memory_limits.limit(size)
+    return text
+
+
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        callback=_limit_memory,
+        help="Take no more memory, as in 8GB; what doesn't fit is refused.",
+    ),
+]

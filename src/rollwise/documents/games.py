@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rollwise.analysis.compare_methods import MethodRun
     from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
-    from rollwise.answer.verify_layers import FolderVerification
     from rollwise.game import Game
     from rollwise.graph import StateGraph
 
@@ -62,37 +61,33 @@ def check_document(report: Report) -> Document:
 
 
 def verification_document(found: Verification) -> Document:
-    """What became of verifying a saved solution."""
+    """What became of verifying a saved answer."""
+    from rollwise.answer.verify import FolderVerification
+
+    document = {"game": found.game, "parameters": dict(found.parameters)}
+    ending = {"fault": found.fault, "state": found.state, "seconds": dict(found.seconds)}
+    if isinstance(found, FolderVerification):
+        return {
+            **document,
+            "verified": found.verified,
+            "states": found.n_states,
+            "layers": found.n_layers,
+            "proved_layers": found.n_proved,
+            "damaged_layers": list(found.damaged),
+            "error_bound": number_or_none(found.error_bound),
+            "difference": number_or_none(found.residual),
+            **ending,
+        }
+    gain = {"deviation_gain": found.deviation_gain} if hasattr(found, "deviation_gain") else {}
     return {
-        "game": found.game,
-        "parameters": dict(found.parameters),
+        **document,
         "verified": found.verified,
         "exact": found.exact,
         "states": found.n_states,
         "error_bound": found.error_bound,
         "residual": found.residual,
-        "fault": found.fault,
-        "state": found.state,
-        **({"deviation_gain": found.deviation_gain} if hasattr(found, "deviation_gain") else {}),
-        "seconds": dict(found.seconds),
-    }
-
-
-def folder_verification_document(found: FolderVerification) -> Document:
-    """What became of verifying a folder of layers."""
-    return {
-        "game": found.game,
-        "parameters": dict(found.parameters),
-        "verified": found.verified,
-        "states": found.n_states,
-        "layers": found.n_layers,
-        "proved_layers": found.n_proved,
-        "damaged_layers": list(found.damaged),
-        "error_bound": number_or_none(found.error_bound),
-        "difference": number_or_none(found.difference),
-        "fault": found.fault,
-        "state": found.state,
-        "seconds": dict(found.seconds),
+        **gain,
+        **ending,
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.answer.slices import Ints, Slice
+from rollwise.answer.grids import Ints, Slice
 from rollwise.answer.solution import Solution
 from rollwise.documents.parts import Document, game_head, number_or_none
 from rollwise.errors import UnknownState

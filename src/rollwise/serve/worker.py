@@ -155,7 +155,7 @@ def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
     """What is best around a position: in those that differ along the fields `x` and `y`."""
-    from rollwise.answer.slices import MOST_CELLS, slice_around
+    from rollwise.answer.grids import MOST_CELLS, slice_around
     from rollwise.builders.rules import Rules
     from rollwise.builders.some_states import positions_at_once
     from rollwise.documents.parts import as_json
@@ -205,8 +205,8 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.agreed_game import agreed_form, agreed_game, title
     from rollwise.coach.history import History
     from rollwise.coach.json_lines import json_line, record_of_line
-    from rollwise.coach.open_table import table_of
     from rollwise.coach.replay import replay
+    from rollwise.coach.tables import table_of
     from rollwise.documents.parts import as_json
 
     record = record_of_line(question["record"], "the record", 1)
@@ -229,7 +229,7 @@ def _table(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.coach.open_table import table_of
+    from rollwise.coach.tables import table_of
     from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
 
     api = {"keeps": question["keeps"], "has_file": False}

@@ -162,7 +162,7 @@ def evaluate(
     # so many sweeps and no more were asked for, and not a threshold
     iterate = found.status is Status.SWEEP_LIMIT and max_sweeps is not None and theta is None
     if table:
-        from rollwise.answer.evaluated_rows import evaluated_rows
+        from rollwise.answer.rows import evaluated_rows
 
         _tell_rows(evaluated_rows(graph, mine, found, where), limit, form, out, document)
     elif json:

@@ -20,7 +20,7 @@ from rollwise.cli.common import (
     print_table,
     read_game,
 )
-from rollwise.cli.memory_option import MemoryOption
+from rollwise.cli.pools import MemoryOption
 from rollwise.cli.progress import Progress
 from rollwise.documents.lengths import length_document
 from rollwise.errors import TooManyStates, UsageError

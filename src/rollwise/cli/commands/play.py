@@ -193,7 +193,7 @@ def _headers(table: Table, dice: str | None) -> dict[str, str]:
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
     """The table to play at: the game solved, or its solution loaded."""
-    from rollwise.coach.open_table import table_of
+    from rollwise.coach.tables import table_of
 
     return table_of(solve_or_open(game, load, max_states), game)
 

@@ -25,7 +25,6 @@ from rollwise.cli.common import (
     tell_undecided,
 )
 from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, also_for_many, as_played
-from rollwise.cli.memory_option import MemoryOption
 from rollwise.cli.method_options import (
     DEFAULT,
     EpsilonOption,
@@ -50,7 +49,7 @@ from rollwise.cli.method_options import (
     tell_unfinished,
     write_history,
 )
-from rollwise.cli.pools import ClusterOption, ProcessesOption, check_workers
+from rollwise.cli.pools import ClusterOption, MemoryOption, ProcessesOption, check_workers
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document

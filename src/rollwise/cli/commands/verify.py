@@ -27,12 +27,11 @@ from rollwise.cli.forms import (
     as_played,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.games import folder_verification_document, verification_document
+from rollwise.documents.games import verification_document
 from rollwise.game import Game
 
 if TYPE_CHECKING:
     from rollwise.answer.verify import Verification
-    from rollwise.answer.verify_layers import FolderVerification
 
 
 @app.command("verify")
@@ -63,16 +62,15 @@ def verify(
     asked = split_words(file, game, *(parameters or ()), files=1)
     chosen = _game_of(asked)
     how = read_mode(mode)
-    found: Verification | FolderVerification
+    found: Verification
     if asked.files[0].is_dir():
-        from rollwise.answer.verify_layers import verify_layers
+        from rollwise.answer.verify import verify_layers
 
         said = {"exact": exact, "chase": chase, "target": target, "contest": contest, "ties": ties}
         said["mode"] = None if how == "auto" else how
         refuse("goes with a file, and not with a folder of layers", **said)
         with Progress() as progress:
             found = verify_layers(asked.files[0], chosen, max_states=max_states, progress=progress)
-        document = folder_verification_document(found)
     else:
         from rollwise.answer.storage import installed, read_facts
         from rollwise.many.storage import verify as verify_file
@@ -91,9 +89,8 @@ def verify(
                 max_states=max_states,
                 progress=progress,
             )
-        document = verification_document(found)
     if json:
-        print_json(document)
+        print_json(verification_document(found))
     elif found.verified:
         typer.echo(str(found))
     else:

@@ -1,19 +1,27 @@
-"""A table for a game that is too large for one graph: it grows as play goes on."""
+"""Tables for games that are too large for one graph, and for three players or more.
+
+The first grows as play goes on. The second has the equilibrium, as play asks it, and the books of
+every seat.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
+from rollwise.coach.ledger import Account
 from rollwise.coach.table import Table
 from rollwise.derive.changed import joined
 from rollwise.game import Game
 from rollwise.graph import THROW
+from rollwise.many.mover_view import MoverView
+from rollwise.many.table import Players
 
 if TYPE_CHECKING:
     from rollwise.answer.answer import Answer
@@ -24,8 +32,6 @@ def table_of(answer: Answer, game: Game) -> Table:
     if isinstance(answer, LayeredSolution):
         return OpenTable.of(answer)
     if game.players > 2:
-        from rollwise.coach.many_table import ManyTable
-
         return ManyTable(answer, game)  # type: ignore[arg-type]
     return Table(answer.part_where(None), game)
 
@@ -78,3 +84,70 @@ class OpenTable(Table):
         for name in ("policies", "narrator"):  # of the smaller graph
             self.__dict__.pop(name, None)
         return n
+
+
+@dataclass(frozen=True)
+class SeatsAccount(Account):
+    """A move in the books of three or more players.
+
+    Attributes
+    ----------
+    seen : tuple
+        What the game was worth to each seat: before the choice, after it, and after the dice.
+    """
+
+    seen: tuple[tuple[float, float, float], ...] = ()
+
+    def seen_by(self, seat: int) -> tuple[float, float, float]:
+        return self.seen[seat]
+
+
+@dataclass(eq=False)
+class ManyTable(Table):
+    """The table of a game for three or more."""
+
+    solution: MoverView
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    @cached_property
+    def policies(self) -> Players:
+        return self.solution.found.table
+
+    def worth_at_start(self, seat: int) -> float:
+        return float(self.solution.as_values(self.solution.found.values[0, seat]))
+
+    def account(self, number: int, seat: int, *move: int, **about: Any) -> SeatsAccount:
+        state, action, outcome = move
+        found, graph = self.solution.found, self.graph
+        here = np.array([state])
+        choices = self.solution.choices_in(here)
+        place = action - graph.view[state].action_range.start
+        worth = (
+            found.values[state],
+            np.array(found.advise(state)[place].values),
+            found.after(graph.view.action(action).outcome(outcome)),
+        )
+        seen = np.array(
+            [np.roll(self.solution.as_values(shares), seat) for shares in worth]
+        ).T.tolist()
+        before, chosen, after = seen[0]
+        return SeatsAccount(
+            number,
+            seat,
+            state,
+            action,
+            outcome,
+            about["faces"],
+            about["line"],
+            before,
+            chosen,
+            after,
+            float(choices.regret[place]) if graph.view[state].is_choice else 0.0,
+            graph.view[state].is_choice,
+            not bool(choices.is_best[place]),
+            int(self.solution.best_actions_in(here)[0]),
+            tuple(map(tuple, seen)),
+        )
