@@ -13,7 +13,8 @@ from test_layers import Climber
 from test_tuple_layers import Banks, Together, bytes_of
 
 from rollwise import Game, solve, solve_by_layers
-from rollwise.answer import between, layer_folder
+from rollwise.answer import layer_folder
+from rollwise.answer import solve_by_layers as by_layers
 from rollwise.answer.layered_solution import LayeredSolution, open_layers
 from rollwise.answer.solve_by_layers import in_all_states
 from rollwise.answer.verify import verify_layers
@@ -78,7 +79,7 @@ def test_states_that_are_not_kept() -> None:
 def test_what_would_take_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(between, "MOST_AGAIN", 100)
+    monkeypatch.setattr(by_layers, "MOST_AGAIN", 100)
     with pytest.raises(UsageError, match=r"a layer has \d+ states .* keep=.all. keeps them"):
         solve_by_layers(Pig(12), keep="entries", save=tmp_path)
     assert not list(tmp_path.iterdir())

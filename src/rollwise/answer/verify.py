@@ -14,7 +14,7 @@ the proof alone couldn't, since a value that changed by less than its bound may 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import storage
-from rollwise.answer.by_layers import ByLayer, report_up_to
+from rollwise.answer.by_layers import ByLayer, Report, report_up_to
 from rollwise.answer.layer_folder import MANIFEST, LayerFolder, Rows, map_rows, open_folder
 from rollwise.answer.layers_apart import PartAnswers
 from rollwise.builders import Mode, Progress
@@ -285,7 +285,7 @@ def verify_layers(
     game: Game | None = None,
     *,
     max_states: int | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Report | None = None,
 ) -> FolderVerification:
     """Compare the checksums of a folder, and prove every layer again from the rules.
 
@@ -364,9 +364,7 @@ class _FolderRun:
             self.fault = f"its checksum says that what was proved of progress {which} was changed"
         self.seconds["checksums"] = time.perf_counter() - began
 
-    def prove(
-        self, max_states: int | None, progress: Callable[[str, int, int | None], None] | None
-    ) -> None:
+    def prove(self, max_states: int | None, progress: Report | None) -> None:
         """Find the states anew, and prove the layers again until one is at fault."""
         began = time.perf_counter()
         folder = self._folder

@@ -1,4 +1,4 @@
-"""``--workers`` and ``--cluster``, which do many independent tasks, and ``--memory``, their limit."""
+"""``--workers`` and ``--cluster``, who do independent tasks, and ``--memory``, their limit."""
 
 from __future__ import annotations
 
