@@ -357,7 +357,7 @@ def _spread(
     values, bounds = answer.found.values, answer.certificate.bounds
     if np.any(np.diff(graph.action_indptr) > 1):
         best = first_chosen(graph, values, bounds)
-        graph = take_seats(graph, [best]).graph
+        graph = take_seats(graph, [best], [0]).graph  # elsewhere play need not end
     return Spread(Certified(float(values[0]), float(bounds[0])), _variance(graph, 0, progress))
 
 

@@ -19,7 +19,7 @@ from rollwise.engine.bounds import BoundsSearch
 from rollwise.engine.bounds import solved as solved_layer
 from rollwise.engine.certificates import Certificate, certify_ending, certify_settled
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.endings import Settled, no_value, settle
+from rollwise.graph.endings import Settled, end_components, no_value, settle
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
 NO_OPTIONS: Mapping[str, Any] = {}
-NO_VALUE = 1e-6  # the error bound beyond which it may matter whose loss endless play is
+NO_VALUE = 1e-4  # the error bound beyond which it may matter whose loss endless play is
 
 Progress = Callable[[str, int, int], None]
 
@@ -163,7 +163,8 @@ def prove_settled(
     if found.upper is not None:
         prove = partial(prove, claimed=found.upper - found.values)
     proof = _in_time(prove, found, options, progress)
-    if settled.graph.endless == "lose" and found.converged and not proof.bound <= NO_VALUE:
+    lost = settled.graph.endless == "lose" and found.converged and not proof.bound <= NO_VALUE
+    if lost and len(end_components(settled.graph)):  # without one, play is slow and ends
         raise no_value(settled.graph)
     return proof
 

@@ -340,7 +340,7 @@ def _end(bench: Workbench, n: int) -> None:
 
 def _at_once(piece: Piece) -> int:
     """How many positions that are like these are held at once."""
-    return max(int(OUTCOMES_AT_ONCE * piece.layer.n / piece.layer.n_outcomes), 1)
+    return max(int(OUTCOMES_AT_ONCE * piece.layer.n / max(piece.layer.n_outcomes, 1)), 1)
 
 
 def find_layers(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, eye_array
 from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
@@ -129,7 +129,10 @@ class Component:
             ),
             shape=(size, size),
         )
-        return splu(matrix), right
+        try:
+            return splu(matrix), right
+        except RuntimeError:  # play is so slow that doubles can't tell it from endless play
+            return splu(csc_array(matrix + 2.0**-50 * eye_array(size))), right
 
     def evaluate(self, probability: Floats) -> Any:
         """Find the values of a profile, and the worth of each action; the factorized system."""

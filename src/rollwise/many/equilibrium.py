@@ -373,11 +373,12 @@ def proved(
         With values from 0 to 1: see `rollwise.many.seats.Stakes`.
     """
     began = time.perf_counter()
-    values, probability = found.values, found.probability
+    stakes, probability = Stakes.of(graph), found.probability
+    values = stakes.on_grid(found.values)
     bounds, gains = prove_profile(graph, values, probability, _stage(progress, "certifying"))
     spent = {**seconds, "certify": time.perf_counter() - began}
-    policy, stakes = Policy("optimal", probability), Stakes.of(graph)
-    worth = stakes.paid(values), stakes.error(bounds), stakes.gain(gains)
+    policy = Policy("optimal", probability)
+    worth = stakes.paid(values), stakes.span * bounds, stakes.span * gains
     return Equilibrium(
         *(graph, game, policy, *worth, tuple(found.unsettled), spent), timed_out=found.timed_out
     )

@@ -129,7 +129,7 @@ class MoverView(Solution):
     @cached_property
     def ahead(self) -> Ahead:
         graph = self.graph
-        unit = float(Stakes.of(graph).span) if graph.has_stakes else 2.0
+        unit = Stakes.of(graph).span if graph.has_stakes else 2.0
         gap = self.action_values - self.values[graph.action_state]
         off = unit * errors_of_actions(self.found)
         return Ahead(gap, off, np.zeros(graph.n_actions), self.values, self.error_bounds)
@@ -284,7 +284,7 @@ def errors_of_actions(found: Equilibrium) -> Floats:
     """
     graph = found.graph
     known = np.where(np.isfinite(found.error_bounds), found.error_bounds, 0.0)
-    known /= float(Stakes.of(graph).span)
+    known /= Stakes.of(graph).span
     *chances, payoffs = tables_of(graph)
     lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
     off = np.empty((graph.n_actions, graph.players))

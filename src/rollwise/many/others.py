@@ -119,7 +119,7 @@ def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
     if profile.unsettled:
         return False
     other = found.with_profile(profile)
-    if other.deviation_gain > MOST_GAIN * float(Stakes.of(found.graph).span):
+    if other.deviation_gain > MOST_GAIN * Stakes.of(found.graph).span:
         return False
     differs = _differ(found, other)
     if differs.any() and all(_differ(known.found, other).any() for known in others):
@@ -131,7 +131,7 @@ def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
 
 def _differ(one: Equilibrium, two: Equilibrium) -> NDArray[np.bool_]:
     """In which states some seat has something else."""
-    room = one.error_bounds + two.error_bounds + DISTANCE * float(Stakes.of(one.graph).span)
+    room = one.error_bounds + two.error_bounds + DISTANCE * Stakes.of(one.graph).span
     return np.asarray((np.abs(one.values - two.values) > room).any(axis=1))
 
 

@@ -10,6 +10,7 @@ and the ordinary certificate proves it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -97,39 +98,47 @@ def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
 class Stakes(NamedTuple):
     """What a game is played for, as numbers from 0 to 1: these times `span`, plus `low`.
 
-    Equilibria are found and proved in such numbers. Shares of a win are what they are.
+    Equilibria are found and proved in such numbers. Shares of a win are what they are. The span is
+    a power of two and `low` a whole number, so that no payoff is rounded which is on the `grid`.
     """
 
-    low: Fraction
-    span: Fraction
+    low: int
+    span: int
 
     @classmethod
     def of(cls, graph: StateGraph) -> Stakes:
         if not has_payoffs(graph):
-            return cls(Fraction(0), Fraction(1))
+            return cls(0, 1)
         numbers = [x for _, numbers in _endings(graph) for x in numbers]
-        return cls(min(numbers), max(numbers) - min(numbers) or Fraction(1))
+        low = math.floor(min(numbers))
+        return cls(low, 1 << (math.ceil(max(numbers)) - low - 1).bit_length())
 
     @property
     def is_plain(self) -> bool:
         return self.low == 0 and self.span == 1
 
+    @property
+    def grid(self) -> float:
+        """Multiples of this are numbers whose payoffs are doubles."""
+        most = max(abs(self.low), abs(self.low + self.span))
+        return 2.0 ** ((most - 1).bit_length() - 52) / self.span
+
+    def on_grid(self, units: Floats) -> Floats:
+        """The nearest numbers whose payoffs aren't rounded."""
+        return units if self.is_plain else np.asarray(np.rint(units / self.grid) * self.grid)
+
     def units(self, numbers: Any) -> Any:
         """Payoffs as numbers from 0 to 1."""
-        return numbers if self.is_plain else (numbers - float(self.low)) / float(self.span)
+        return numbers if self.is_plain else (numbers - self.low) / self.span
 
     def paid(self, units: Any) -> Any:
         """Numbers from 0 to 1 as payoffs."""
-        return units if self.is_plain else float(self.low) + float(self.span) * units
+        return units if self.is_plain else self.low + self.span * units
 
     def error(self, units: Any) -> Any:
-        """How far off payoffs may be, if the numbers from 0 to 1 may be off by so much."""
-        most = abs(float(self.low)) + float(self.span)
-        return units if self.is_plain else self.gain(units) + 2.0**-50 * most
-
-    def gain(self, units: Any) -> Any:
-        """A gain of so much, in payoffs; not too small by any rounding."""
-        return units if self.is_plain else float(self.span) * units * (1.0 + 2.0**-50)
+        """How far off payoffs may be, if numbers from 0 to 1, also off the grid, are by so much."""
+        most = abs(self.low) + self.span
+        return units if self.is_plain else self.span * units + 2.0**-50 * most
 
 
 def has_payoffs(graph: StateGraph) -> bool:

@@ -11,7 +11,8 @@ v ± b for the mover means U(s, 0) = v + b and U(s, 1) = b - v; with one player 
 2. *Play ends*: each action of each position may end it, or lead to where this is shown already.
    Otherwise the opponents of a role have to force an end, or returns to positions whose U is at
    least the worth of endless play, and may only take actions that don't raise U. For points,
-   a round that costs serves as an end where an upper bound is proved.
+   where an upper bound is proved, a round that costs serves as an end where no round pays, and so
+   does a return to a positive U: what was collected by then is at most the first U on average.
 """
 
 from __future__ import annotations
@@ -180,20 +181,17 @@ class Roles:
         """The nodes from which it isn't shown that endless play can't beat U."""
         shown: set[Node] = set()
         left = self._extend(shown, self.nodes, force=False)
-        if not left or self.many or (self.game.objective == "win" and self._worth is None):
+        wins = self.game.objective == "win"
+        if not left or self.many or (wins and self.game.endless not in WORTH):
             return left
-        if self._worth is not None:
-            shown.update(node for node in left if self.upper(node) >= self._worth)
+        worth = WORTH.get(self.game.endless, 0)
+        shown.update(n for n in left if self.upper(n) >= worth and (wins or n[1] == 0))
         while True:
             left = self._extend(shown, left, force=True)
             stays = self._stays(left, shown) if self.game.endless == "lose" else set()
             if not stays:
                 return left
             shown |= stays
-
-    @property
-    def _worth(self) -> int | None:
-        return WORTH.get(self.game.endless) if self.game.objective == "win" else None
 
     def _extend(self, shown: set[Node], left: list[Node], force: bool) -> list[Node]:
         """Add the nodes whose turns lead to those shown, again and again; those that remain."""
