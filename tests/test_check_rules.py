@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from little_games import RandomTable
-from random_rules import random_rules
 from stakes import Gammons
 from stalling_games import DrawnLuck, DrawnStages, LosingPig, PassablePig, Road, Standoff
 from throwing import ThrownRunners, TwoBoxes
 
 import rollwise
-from rollwise.errors import EndlessPlay
 from rollwise.games import create, find_installed
 from rollwise.many.storage import claims_of as seat_claims
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
@@ -93,20 +90,3 @@ def test_a_missing_position_and_a_missing_bound_are_faults():
     vague = Claims(claims.values, {**claims.bounds, place: (float("inf"),)})
     assert "no bound is claimed for" in check_rules(game, vague)
     assert "outcomes" in check_rules(game, claims, most=5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(4))
-def test_answers_to_random_rules_are_proved_on_the_rule_sheet(block):
-    proved = 0
-    for seed in range(100 * block, 100 * block + 100):
-        game = random_rules(seed)
-        try:
-            solution = rollwise.solve(game, mode="interpreted")
-        except EndlessPlay:
-            assert game.endless != "draw"
-            continue
-        if np.isfinite(solution.values).all():
-            assert check_rules(game, claims_of(solution)) == "", f"seed {seed}"
-            proved += 1
-    assert proved > 50

@@ -11,8 +11,8 @@ v ± b for the mover means U(s, 0) = v + b and U(s, 1) = b - v; with one player 
 2. *Play ends*: each action of each position may end it, or lead to where this is shown already.
    Otherwise the opponents of a role have to force an end, or returns to positions whose U is at
    least the worth of endless play, and may only take actions that don't raise U. For points,
-   where an upper bound is proved, a round that costs serves as an end where no round pays, and so
-   does a return to a positive U: what was collected by then is at most the first U on average.
+   where an upper bound is proved, a turn or an action that is worth less than U serves as an end:
+   whoever keeps taking such ones loses without bound, since U has bounds.
 """
 
 from __future__ import annotations
@@ -107,9 +107,8 @@ class Roles:
         self.n, self.many = max(game.players, 2), game.players > 2
         self.sign = -1 if game.objective == "minimize" or kind == "below" else 1
         self.nodes: list[Node] = [(s, role) for s in reversed(sheet) for role in range(self.n)]
-        rewards = (action.reward for turn in sheet.values() for action in actions_in(turn))
         self.known: dict[Node, Fraction] = {}
-        self.costs = game.objective != "win" and all(self.sign * reward <= 0 for reward in rewards)
+        self.points = game.objective != "win"
 
     def upper(self, node: Node) -> Fraction:
         """U of a state and a role."""
@@ -158,7 +157,8 @@ class Roles:
             total = sum(c * worth for c, (worth, _) in zip(chances, parts, strict=True))
             return total / sum(chances), surely
         if node[1] == 0:
-            return max(worth for worth, _ in parts), surely
+            most = max(worth for worth, _ in parts)
+            return most, surely or (self.points and all(hit or w < most for w, hit in parts))
         least = min(worth for worth, _ in parts)
         if room is None:
             return least, surely
@@ -166,7 +166,7 @@ class Roles:
 
     def _after(self, action: Action, role: int, shown: Any) -> tuple[Fraction, bool]:
         side = -self.sign if role and not self.many else self.sign
-        worth, hit = Fraction(0), self.costs and role == 0 and action.reward != 0
+        worth, hit = Fraction(0), False
         for weight, then, state in action.outcomes:
             if is_over(then):
                 payoff = NAMED[then] if then in NAMED else payoff_of(then)
@@ -181,11 +181,11 @@ class Roles:
         """The nodes from which it isn't shown that endless play can't beat U."""
         shown: set[Node] = set()
         left = self._extend(shown, self.nodes, force=False)
-        wins = self.game.objective == "win"
-        if not left or self.many or (wins and self.game.endless not in WORTH):
+        worth = WORTH.get(self.game.endless)
+        if not left or self.many or (worth is None and not self.points):
             return left
-        worth = WORTH.get(self.game.endless, 0)
-        shown.update(n for n in left if self.upper(n) >= worth and (wins or n[1] == 0))
+        if worth is not None:
+            shown.update(node for node in left if self.upper(node) >= worth)
         while True:
             left = self._extend(shown, left, force=True)
             stays = self._stays(left, shown) if self.game.endless == "lose" else set()
@@ -202,7 +202,8 @@ class Roles:
                 if force:  # an action may raise U by its part of what the turn leaves
                     rerolls = depth(self.sheet[node[0]])
                     room = (self.upper(node) - self.ahead(node)[0]) / rerolls
-                if self.ahead(node, shown, room)[1]:
+                ahead, ends = self.ahead(node, shown, room)
+                if ends or (self.points and node[1] == 0 and ahead < self.upper(node)):
                     shown.add(node)
             left = [node for node in left if node not in shown]
             if len(left) == before:
