@@ -11,8 +11,8 @@ from stalling_games import DrawnLuck, DrawnStages, LosingPig, PassablePig, Road,
 from throwing import ThrownRunners, TwoBoxes
 
 import rollwise
+from rollwise.answer.verify import claims_of as seat_claims
 from rollwise.games import create, find_installed
-from rollwise.many.storage import claims_of as seat_claims
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
 
 

@@ -16,6 +16,7 @@ pytest.importorskip("pettingzoo")
 import small_games  # noqa: E402
 
 import rollwise.environments as environments  # noqa: E402
+from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
 from rollwise.answer.evaluation import best_response  # noqa: E402
 from rollwise.answer.references import Policies  # noqa: E402
 from rollwise.builders import build  # noqa: E402
@@ -26,7 +27,6 @@ from rollwise.environments.vector import GameVectorEnv  # noqa: E402
 from rollwise.errors import ForMorePlayers, MissingExtra, RollwiseError, UsageError  # noqa: E402
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
-from rollwise.many.table import Players, evaluate_seats  # noqa: E402
 
 pytestmark = pytest.mark.kernels
 
@@ -257,7 +257,7 @@ def test_three_agents_share_one_win(capsys):
         assert movers == [f"player_{k % 3}" for k in range(len(movers))]
         assert f"{movers[-1]} wins" in made.render()
     assert wins.sum() == 300
-    table = Players.of(Pig(5, players=3))
+    table = Policies.of(Pig(5, players=3), any_players=True)
     exact = evaluate_seats(table.graph, [table.find("random")]).win_probabilities
     assert np.abs(wins / 300 - exact).max() < 5 * 0.5 / 300**0.5
     with pytest.raises(ForMorePlayers):

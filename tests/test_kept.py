@@ -449,7 +449,7 @@ def test_policies_use_the_kept_answer(monkeypatch):
 
     monkeypatch.setattr(rollwise.Solution, "of_graph", forbidden)
     monkeypatch.setattr("rollwise.builders.build_with_report", forbidden)
-    monkeypatch.setattr(kept, "build_with_report", forbidden)
+    monkeypatch.setattr(kept, "build_for_all", forbidden)
     assert output("evaluate", "pig", "target=12", "--policy", "optimal", "--json") == told
     assert "kept_from" in json.loads(output("solve", "pig", "target=12", "--json"))
 
@@ -511,15 +511,14 @@ def test_a_game_that_is_kept_is_played_without_numba(tmp_path, monkeypatch):
 
 
 def test_an_equilibrium_is_kept():
-    from rollwise.many import storage as kept_many
-
     game = Pig(4, players=3)
-    found, again = kept_many.equilibrium(game), kept_many.equilibrium(game)
+    found, again = (kept.solve(game, any_players=True) for _ in range(2))
     assert found.kept_from is None
     assert again.kept_from is not None
-    assert np.array_equal(again.values, found.values)
-    assert np.array_equal(again.deviation_gains, found.deviation_gains)
-    assert kept_many.players(game).find("optimal").name == "optimal"
-    assert kept_many.equilibrium(Pig(5, players=3)).kept_from is None
+    assert np.array_equal(again.equilibrium.values, found.equilibrium.values)
+    assert np.array_equal(again.equilibrium.deviation_gains, found.equilibrium.deviation_gains)
+    assert kept.solve(game, options={"time_limit": 9}, any_players=True).kept_from is not None
+    assert kept.policies(game, any_players=True).find("optimal").name == "optimal"
+    assert kept.solve(Pig(5, players=3), any_players=True).kept_from is None
     with pytest.raises(ForMorePlayers):  # what is kept isn't taken for a game of two
         kept.policies(game)

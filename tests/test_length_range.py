@@ -38,7 +38,6 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.machine.deadlines import Clock
 from rollwise.many.seats import build_seats, seen_from
-from rollwise.many.table import Players
 from rollwise.simulate import simulate
 
 GAMES = [
@@ -116,7 +115,7 @@ def test_three_players_who_all_want_the_same():
     """Whose turn it is matters to no length: points banked by anybody bring the end nearer."""
     seats = build_seats(Pig(6))
     one = together(seen_from(seats, 0, [None, None]), "longest")
-    two, three = length_range(Pig(6)), length_range(Players.of(Pig(6, players=3)), "hold-at-20")
+    two, three = length_range(Pig(6)), length_range(Pig(6, players=3), "hold-at-20")
     longest = two.of("longest").moves.mean.value
     assert solve_and_certify(one).found.values[0] == pytest.approx(longest, abs=1e-12)
     assert [length.aim for length in three.lengths] == ["shortest", "policy", "longest"]

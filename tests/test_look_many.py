@@ -16,6 +16,9 @@ from cli_runner import refusal, run
 
 import rollwise
 from rollwise.analysis.thumb.seats import find_seats_rules
+from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
+from rollwise.answer.references import Policies
+from rollwise.answer.seats_solution import SeatsSolution
 from rollwise.errors import UsageError
 from rollwise.game import PASS, Game, shared_by
 from rollwise.games import create, find
@@ -24,8 +27,7 @@ from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.ties import check_ties
 from rollwise.many.seats import tables_of
-from rollwise.many.table import Players, evaluate_seats, respond_to
-from rollwise.many.tournament import simulated_tournament, tournament_of_many
+from rollwise.simulate.seats import simulated_tournament, tournament_of_many
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -34,7 +36,7 @@ KING_MAKER, STANDOFF = f"{EXAMPLES}/king_maker.py:KingMaker", f"{EXAMPLES}/stand
 
 @pytest.fixture(scope="module")
 def pig():
-    return rollwise.equilibrium(Pig(14, 3, players=3))
+    return rollwise.solve(Pig(14, 3, players=3))
 
 
 # ---- rules
@@ -154,10 +156,10 @@ def test_mixing_is_no_tie():
 
 
 def test_what_actions_are_worth_and_cost(pig):
-    seen = pig.seen
-    graph = pig.graph
-    for state in (0, 40, 900, int(pig.mixing[0])):
-        worths = pig.advise(state)
+    seen = pig
+    graph, mixing = pig.graph, pig.equilibrium.mixing
+    for state in (0, 40, 900, int(mixing[0])):
+        worths = pig.actions_at(state)
         here = slice(graph.action_indptr[state], graph.action_indptr[state + 1])
         mine = np.array([worth.values[0] for worth in worths])
         assert seen.action_values[here] == pytest.approx(2 * mine - 1, abs=1e-14)
@@ -165,7 +167,7 @@ def test_what_actions_are_worth_and_cost(pig):
     best = np.zeros(graph.n_actions, bool)
     best[pig.policy.probability > 0] = True
     assert np.all(seen.is_best[best])  # what is taken is among the best, mixed or not
-    state = int(pig.mixing[0])
+    state = int(mixing[0])
     assert seen.is_best[graph.action_indptr[state] : graph.action_indptr[state + 1]].all()
     assert seen.said_of(state)[0].startswith("mixed: roll 83.7")
     assert "the next" in seen.said_of(0)[-1]
@@ -188,7 +190,7 @@ def test_pictures_of_three(pig):
     assert np.nanmax(shown) <= 100
     place = pig.find((0, (3, 5), 0))
     at = np.argwhere(np.arange(14) == 5)[0, 0], np.argwhere(np.arange(14) == 3)[0, 0]
-    assert shown[at] == pytest.approx(100 * pig.values[place, 0], abs=1e-3)
+    assert shown[at] == pytest.approx(100 * pig.equilibrium.values[place, 0], abs=1e-3)
     assert "games (%)" in pig.plot("length").layout.meta["alt"]
     with pytest.raises(UsageError, match="isn't for games of three"):
         pig.plot("convergence")
@@ -196,14 +198,14 @@ def test_pictures_of_three(pig):
 
 def limit_of(found, banked, one, two):
     """Where the mover begins to hold, from the table alone."""
-    rows = found.rows(f"banked == {banked} and rivals.0 == {one} and rivals.1 == {two}")
+    rows = found.table(f"banked == {banked} and rivals.0 == {one} and rivals.1 == {two}")
     held = rows.filter((rows["action"] == "hold") & (rows["probability"] > 0.5))["turn"]
     return int(held.min()) if len(held) else None
 
 
 def test_rivals_in_each_others_places():
     pytest.importorskip("plotly")
-    found = rollwise.equilibrium(Pig(16, 3, players=3))
+    found = rollwise.solve(Pig(16, 3, players=3))
     figure = found.plot("rivals")
     differ = 0
     for trace in figure.data:
@@ -230,15 +232,13 @@ def test_rivals_in_each_others_places():
     with pytest.raises(UsageError, match="three players or more"):
         rollwise.solve(Pig(10)).plot("rivals")
     with pytest.raises(UsageError, match="from which another action is best"):
-        rollwise.equilibrium(Pig(10, players=3)).plot("rivals")
+        rollwise.solve(Pig(10, players=3)).plot("rivals")
 
 
 def test_what_the_page_says_of_rivals():
-    found = rollwise.equilibrium(Pig(26, 3, players=3))
-    held = [
-        found.rows(f"banked == 15 and rivals.0 == {one} and rivals.1 == {two} and action == 'hold'")
-        for one, two in ((8, 15), (15, 8))
-    ]
+    found = rollwise.solve(Pig(26, 3, players=3))
+    where = "banked == 15 and rivals.0 == {} and rivals.1 == {} and action == 'hold'"
+    held = [found.table(where.format(*rivals)) for rivals in ((8, 15), (15, 8))]
     assert [rows["turn"].to_list() for rows in held] == [[], [6]]
 
 
@@ -273,7 +273,7 @@ def test_a_report_of_three(pig, tmp_path):
     text = (tmp_path / "pig.html").read_text()
     plain = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert "nan" not in plain
-    for share in pig.win_probabilities:
+    for share in pig.equilibrium.win_probabilities:
         assert f"<td>{100 * share:.2f} %</td>" in plain
     assert "is an <b>equilibrium</b>" in plain
     assert "a game for three players" in plain
@@ -290,7 +290,7 @@ def test_a_report_of_three(pig, tmp_path):
 def test_a_report_of_a_game_without_a_choice():
     pytest.importorskip("plotly")
     game = create(find("left-center-right"), {"players": "3"})
-    text = rollwise.equilibrium(game).report().html
+    text = rollwise.solve(game).report().html
     assert "never have a choice" in text
 
 
@@ -340,7 +340,7 @@ def test_all_three_equilibria_of_a_standoff():
 
 
 def test_no_other_equilibrium_is_found(pig):
-    others = pig.others(2, seed=5)
+    others = pig.equilibrium.others(2, seed=5)
     assert others.others == ()
     assert others.components == 1  # that which mixes has all its supports tried
     done = run("solve", WHO_STOPS, "--starts", "2", "--seed", "7")
@@ -369,7 +369,7 @@ def test_time_ends_a_search():
     assert len(found.unsettled) > 10
     assert 0.01 < found.deviation_gain < 1
     assert found.error_bound < 1e-12  # first actions everywhere, and their worth
-    roll = found.find_policy(lambda s: 0)
+    roll = Policies(found.graph, game).find(lambda s: 0)
     shares = evaluate_seats(found.graph, [roll]).win_probabilities
     assert found.win_probabilities == pytest.approx(shares, abs=1e-12)
     with pytest.raises(UsageError, match="more than 0"):
@@ -447,7 +447,7 @@ def test_a_rule_is_on_the_report(pig):
 
 
 def test_a_simulated_tournament_is_near_the_exact_one():
-    table = Players.of(Pig(4, players=3))
+    table = Policies.of(Pig(4, players=3), any_players=True)
     seated = [table.find(name) for name in ("random", "hold-at-20")]
     exact = tournament_of_many(table.graph, seated)
     found = simulated_tournament(table.graph, seated, 3_000, seed=1)
@@ -496,9 +496,10 @@ def test_a_game_for_payoffs_is_looked_at_as_well():
 
     one, found = rollwise.equilibrium(plain), rollwise.equilibrium(Paid())
     assert found.payoffs == pytest.approx(30 * np.array(one.worth) - 7, abs=1e-11)
-    assert found.seen.value == pytest.approx(found.payoffs[0], abs=1e-11)
-    assert found.seen.regret == pytest.approx(15 * one.seen.regret, abs=1e-11)
-    assert found.seen.said_of(0) == ["the next 3.0000, 2 after 3.0000"]
+    seen, same = SeatsSolution.of(found), SeatsSolution.of(one)
+    assert seen.value == pytest.approx(found.payoffs[0], abs=1e-11)
+    assert seen.regret == pytest.approx(15 * same.regret, abs=1e-11)
+    assert seen.said_of(0) == ["the next 3.0000, 2 after 3.0000"]
     assert found.ties.lowest == pytest.approx(found.payoffs, abs=1e-11)
     others = [sorted(other.found.payoffs) for other in found.others(6).others]
     assert sorted(others)[0] == pytest.approx((-1, 2, 8), abs=1e-11)
@@ -508,4 +509,4 @@ def test_a_game_for_payoffs_is_looked_at_as_well():
         assert rule.losses == pytest.approx(30 * np.array(same.losses), abs=1e-10)
         assert rule.of_search.loss == pytest.approx(rule.loss, abs=1e-10)
     if pytest.importorskip("plotly"):
-        assert "Each is paid so much on average" in found.report().html
+        assert "Each is paid so much on average" in seen.report().html

@@ -14,7 +14,17 @@ import pytest
 from cli_runner import run
 
 import rollwise
+from rollwise.analysis.learn_seats import learn_seats
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluate_seats import (
+    ADVERSARIES,
+    ALLIES,
+    evaluate_seats,
+    respond_to,
+    respond_to_all,
+)
+from rollwise.answer.references import Policies
+from rollwise.answer.seats_solution import SeatsSolution
 from rollwise.errors import (
     EndlessPlay,
     ForMorePlayers,
@@ -31,20 +41,10 @@ from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
 from rollwise.learn import Learner
-from rollwise.many.learning import learn_seats
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
-from rollwise.many.table import (
-    ADVERSARIES,
-    ALLIES,
-    Players,
-    evaluate_seats,
-    respond_to,
-    respond_to_all,
-    simulate_seats,
-)
-from rollwise.many.tournament import tournament_of_many
 from rollwise.numbers.shares import shares_of
+from rollwise.simulate.seats import simulate_seats, tournament_of_many
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -141,7 +141,7 @@ def naive_equilibrium(game, sweeps=400):
 def test_it_is_what_a_naive_program_finds(game):
     naive, found = naive_equilibrium(game), rollwise.equilibrium(game)
     for s, value in naive.items():
-        assert found.values[found.find(s)] == pytest.approx(value, abs=1e-12)
+        assert found.values[found.graph.find(s)] == pytest.approx(value, abs=1e-12)
     assert found.deviation_gain < 1e-12
     assert found.error_bound < 1e-12
     assert not found.unsettled
@@ -154,7 +154,7 @@ def test_with_two_players_it_is_the_value_of_the_game(must_bank):
     known = rollwise.solve(Pig(9, must_bank=must_bank))
     for s in range(known.graph.n_states):
         banked, rival, turn = known.graph.row(s)
-        values = found.values[found.find((banked, rival, turn))]
+        values = found.values[found.graph.find((banked, rival, turn))]
         assert values[0] == pytest.approx((1 + known.values[s]) / 2, abs=1e-12)
 
 
@@ -167,7 +167,7 @@ def test_super_six_with_two_players_is_super_six(version):
 
 
 def test_a_policy_a_seat_with_two_is_what_evaluate_says():
-    table = Players.of(Pig(12))
+    table = Policies.of(Pig(12))
     seated = [table.find(name) for name in ("hold-at-20", "random")]
     there = rollwise.evaluate(Pig(12), "hold-at-20", "random")
     found = evaluate_seats(table.graph, seated)
@@ -195,7 +195,7 @@ def test_pig_with_three_sides_mixes_and_nobody_gains(monkeypatch):
     graph, values, chance = found.graph, found.values, found.policy.probability
     (s,) = found.mixing
     assert graph.state_text(s) == "banked=0, rivals=(0, 0), turn=5"
-    roll, hold = found.advise(s)
+    roll, hold = SeatsSolution.of(found).actions_at(s)
     assert roll.values[0] == pytest.approx(hold.values[0], abs=1e-12)
     assert roll.values[1] - hold.values[1] > 0.001  # the others aren't indifferent
     assert found.deviation_gain < 1e-11
@@ -320,7 +320,8 @@ def test_left_center_right_is_its_chain(n, each):
 
 def test_simulated_shares_are_the_exact_ones():
     found = solved(WHO_STOPS)
-    seated = [found.find_policy(name) for name in ("optimal", "random", "optimal")]
+    table = Policies.of(SeatsSolution.of(found), any_players=True)
+    seated = [table.find(name) for name in ("optimal", "random", "optimal")]
     exact = evaluate_seats(found.graph, seated)
     played = simulate_seats(found.graph, seated, games=4000, seed=1)
     for rate, error, p in zip(
@@ -332,7 +333,7 @@ def test_simulated_shares_are_the_exact_ones():
     with pytest.raises(UsageError, match="2 policies were given"):
         evaluate_seats(found.graph, seated[:2])
     with pytest.raises(PolicyError, match="no policy 'best'"):
-        found.find_policy("best")
+        table.find("best")
 
 
 def test_best_responses():
@@ -341,7 +342,7 @@ def test_best_responses():
     same = respond_to(found.graph, found.policy)
     assert same.best == pytest.approx(found.win_probabilities, abs=1e-12)
     assert same.win_probabilities == pytest.approx(found.win_probabilities, abs=1e-12)
-    always_stop = found.find_policy(lambda s: 1)
+    always_stop = Policies(found.graph, found.game).find(lambda s: 1)
     response = respond_to(found.graph, always_stop)
     assert response.win_probabilities == pytest.approx((0.35, 0.05, 0.6), abs=1e-12)
     # the first seat waits, and is the last one of a stop
@@ -403,8 +404,14 @@ def test_endings_that_name_no_seat_are_refused():
 
 
 def test_what_is_for_two_refuses():
-    with pytest.raises(ForMorePlayers, match="rollwise.equilibrium"):
-        rollwise.solve(Pig(5, players=3))
+    solution = rollwise.solve(Pig(5, players=3))
+    for game in (Pig(5, players=3), solution):
+        with pytest.raises(ForMorePlayers, match="rollwise.solve"):
+            rollwise.distribution(game)
+        with pytest.raises(ForMorePlayers, match="is a game for 3"):
+            rollwise.best_response(game, "random")
+    with pytest.raises(UsageError, match="without a method"):
+        rollwise.solve(Pig(5, players=3), method="exact")
     with pytest.raises(UsageError, match="needs several"):
         rollwise.equilibrium(game_of("threes"))
 
@@ -506,29 +513,27 @@ def test_parts_of_many_and_none():
 def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
     found = solved(WHO_STOPS)
     place = tmp_path / "stops.parquet"
-    found.save(place)
-    again = rollwise.load_equilibrium(place, game_of(WHO_STOPS))
+    SeatsSolution.of(found).save(place)
+    again = rollwise.load(place, game_of(WHO_STOPS)).equilibrium
     assert np.array_equal(again.values, found.values)
     assert np.array_equal(again.policy.probability, found.policy.probability)
     assert again.deviation_gain == found.deviation_gain
     with pytest.raises(SolutionFileError, match="isn't installed"):
-        rollwise.load_equilibrium(place)
+        rollwise.load(place)
     with pytest.raises(SolutionFileError, match="was saved for who-stops patience=10"):
-        rollwise.load_equilibrium(place, game_of(WHO_STOPS, patience=11))
-    rollwise.solve(Pig(3)).save(tmp_path / "two.parquet")
-    with pytest.raises(SolutionFileError, match="no equilibrium"):
-        rollwise.load_equilibrium(tmp_path / "two.parquet")
+        rollwise.load(place, game_of(WHO_STOPS, patience=11))
     data = bytearray(place.read_bytes())
     data[40] ^= 1
     place.write_bytes(data)
     with pytest.raises(SolutionFileError, match="damaged"):
-        rollwise.load_equilibrium(place, game_of(WHO_STOPS))
+        rollwise.load(place, game_of(WHO_STOPS))
 
 
 def test_a_throw_before_the_choice_is_saved_too(tmp_path):
-    found = rollwise.equilibrium(ThrownRace())
-    found.save(tmp_path / "race.parquet")
-    again = rollwise.load_equilibrium(tmp_path / "race.parquet", ThrownRace())
+    solution = rollwise.solve(ThrownRace())
+    solution.save(tmp_path / "race.parquet")
+    found, again = solution.equilibrium, rollwise.load(tmp_path / "race.parquet", ThrownRace())
+    again = again.equilibrium
     assert np.array_equal(again.values, found.values)
     assert again.deviation_gain < 1e-12
 
@@ -556,7 +561,7 @@ def test_commands_save_and_load(tmp_path):
 
 
 def test_a_tournament_is_all_seatings():
-    table = Players.of(Pig(4, players=3))
+    table = Policies.of(Pig(4, players=3), any_players=True)
     seated = [table.find(name) for name in ("random", "hold-at-20")]
     found = tournament_of_many(table.graph, seated)
     got, tables = np.zeros(2), np.zeros(2)

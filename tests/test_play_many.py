@@ -28,7 +28,7 @@ def play(folder, *arguments, typed):
 @pytest.fixture(scope="module")
 def table():
     game = Pig(6, players=3)
-    return ManyTable(rollwise.equilibrium(game).seen, game)
+    return ManyTable(rollwise.solve(game), game)
 
 
 def _seats_of(folder):
@@ -45,7 +45,7 @@ def test_luck_and_skill_add_up_for_every_seat(table, seed):
         session.roll()
     ledgers = [session.ledger(seat) for seat in range(3)]
     for seat, ledger in enumerate(ledgers):
-        start = table.solution.found.win_probabilities[seat]
+        start = table.solution.equilibrium.win_probabilities[seat]
         assert ledger.start == pytest.approx(2 * start - 1, abs=1e-15)
         assert abs(ledger.discrepancy) < 1e-12
         assert ledger.skill[0] <= 1e-12  # nobody gains by leaving the equilibrium

@@ -13,6 +13,7 @@ import pytest
 from cli_runner import output, refusal
 
 from rollwise.analysis import replicates as figures
+from rollwise.analysis.learn_seats import learn_seats
 from rollwise.analysis.learning import Reference, play_and_assess
 from rollwise.analysis.replicates import (
     Replicates,
@@ -29,7 +30,6 @@ from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.learn import Learner
-from rollwise.many.learning import learn_seats
 from rollwise.many.seats import build_seats
 
 GAME = DiceBlackjack(sides=3, low=6, high=7)

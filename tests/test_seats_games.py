@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rollwise
+from rollwise.analysis.learn_seats import learn_seats
 from rollwise.derive.contest import Duel
 from rollwise.errors import ParameterError
 from rollwise.games.cant_stop import CantStop
@@ -22,7 +23,6 @@ from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.threes import Threes
-from rollwise.many.learning import learn_seats
 from rollwise.many.seats import build_seats
 
 NEAR = 1e-12
@@ -179,7 +179,7 @@ def test_cant_stop_is_its_sweeps(players, columns):
     for (boards, seat), chances in worth.items():
         seen = [boards[(seat + k) % players] for k in range(players)]
         mine, *theirs = ([dict(b).get(c, 0) for c in (2, 3, 4)] for b in seen)
-        here = found.values[found.find((mine, [x for b in theirs for x in b], (0, 0, 0)))]
+        here = found.values[found.graph.find((mine, [x for b in theirs for x in b], (0, 0, 0)))]
         off = max(off, np.abs(here - np.roll(chances, -seat)).max())
     assert len(worth) > 500
     assert off < 1e-10
@@ -230,7 +230,7 @@ def test_knock_out_is_its_closed_form(players, distinct):
 def test_knock_out_after_each_choice():
     found = rollwise.equilibrium(KnockOut(players=3))
     for numbers in permutations(WAYS, 3):
-        here = found.values[found.find((numbers,))]
+        here = found.values[found.graph.find((numbers,))]
         assert here == pytest.approx([float(x) for x in last_left(numbers)], abs=NEAR)
 
 

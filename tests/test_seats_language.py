@@ -29,6 +29,7 @@ from rollwise import (
     skip,
     won_by,
 )
+from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
 from rollwise.coach.tables import ManyTable
 from rollwise.errors import RulesError
 from rollwise.game import (
@@ -42,8 +43,8 @@ from rollwise.game import (
 )
 from rollwise.kernels import lotteries, state_tables
 from rollwise.many.seats import build_seats
-from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all, simulate_seats
 from rollwise.numbers.shares import brought, most_payoff
+from rollwise.simulate.seats import simulate_seats
 
 THIS = f"{__file__}"
 
@@ -140,7 +141,7 @@ def test_it_is_backward_induction(seed, players, pays):
     naive, found = backwards(game), rollwise.equilibrium(game)
     for s, value in naive.items():
         try:
-            here = found.find(s)
+            here = found.graph.find(s)
         except rollwise.errors.RollwiseError:  # no play comes there
             continue
         # whatever is chosen of equally good actions, the mover has as much
@@ -475,15 +476,15 @@ def test_simulated_payoffs_are_the_exact_ones():
 
 def test_an_equilibrium_with_payoffs_is_saved_and_proved_anew(tmp_path):
     found = rollwise.equilibrium(Bets())
-    found.save(tmp_path / "bets.parquet")
-    again = rollwise.load_equilibrium(tmp_path / "bets.parquet", Bets())
+    rollwise.solve(Bets()).save(tmp_path / "bets.parquet")
+    again = rollwise.load(tmp_path / "bets.parquet", Bets()).equilibrium
     assert np.abs(again.values - found.values).max() < 1e-14
     assert again.deviation_gain < 1e-12
 
 
 def test_play_says_who_is_next():
     """A jump round the table is told by the name of who has the die then."""
-    table = ManyTable(rollwise.equilibrium(Bets()).seen, Bets())
+    table = ManyTable(rollwise.solve(Bets()), Bets())
     names = ("Ann", "Bob", "Eve")
     action = table.graph.view[0].actions[0]
     told = [

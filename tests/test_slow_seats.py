@@ -101,8 +101,10 @@ def solved(request):
     found = rollwise.equilibrium(game)
     policy = {}
     for place in range(4):
-        actions = found.advise(found.find((place,)))
-        (policy[place],) = [a for a, action in enumerate(actions) if action.chance == 1.0]
+        actions = found.graph.view[found.graph.find((place,))].action_range
+        (policy[place],) = (
+            a for a, at in enumerate(actions) if found.policy.probability[at] == 1.0
+        )
     return game, found, {(s, seat): policy[s] for s in policy for seat in range(3)}
 
 
@@ -111,7 +113,7 @@ def test_values_are_within_their_bounds(solved):
     truth = worth(game, taken)
     assert found.error_bound < 1e-14 * (10 + game.patience)
     for place in range(4):
-        s = found.find((place,))
+        s = found.graph.find((place,))
         for k in range(3):
             off = abs(Fraction(found.values[s, k]) - truth[place, 0][k])
             assert off <= Fraction(found.error_bounds[s, k])
@@ -127,7 +129,7 @@ def test_nobody_gains_more_than_is_said(solved):
             gets = worth(game, taken | changed)
             for place, mover in product(range(4), range(3)):
                 gain = gets[place, mover][seat] - truth[place, mover][seat]
-                said = found.deviation_gains[found.find((place,)), (seat - mover) % 3]
+                said = found.deviation_gains[found.graph.find((place,)), (seat - mover) % 3]
                 assert gain <= Fraction(said)
 
 

@@ -343,7 +343,7 @@ def test_a_solution_by_another_method(tmp_path):
 @pytest.mark.parametrize("exact", [False, True])
 def test_an_equilibrium_is_verified_and_smaller_claims_are_not(tmp_path, exact):
     place = tmp_path / "three.parquet"
-    rollwise.equilibrium(Pig(4, players=3)).save(place)
+    rollwise.solve(Pig(4, players=3)).save(place)
     found = verify(place, exact=exact)
     assert found.verified
     assert found.deviation_gain < 1e-12

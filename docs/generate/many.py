@@ -56,7 +56,7 @@ def write() -> None:
 
 def draw() -> None:
     """The picture, for three scores of the mover's own."""
-    found = rollwise.equilibrium(Pig(60, players=3))
+    found = rollwise.solve(Pig(60, players=3))
     figure = found.plot("rivals", where="banked == 0 or banked == 4 or banked == 10")
     title = "Where to hold: how much higher than with the two rivals in each other's places"
     write_figure(figure, PICTURE, title)

@@ -47,9 +47,10 @@ _HOME = {
     "LayeredSolution": "answer.layered_solution",
     "solve_by_layers": "answer.solve_by_layers",
     "open_layers": "answer.layered_solution",
-    "load": "answer.solution",
-    "verify": "many.storage",
+    "load": "answer.verify",
+    "verify": "answer.verify",
     "best_response": "answer.evaluation",
+    "best_responses": "answer.evaluation",
     "evaluate": "answer.evaluation",
     "Chase": "derive.chase",
     "Contest": "analysis.contest",
@@ -61,7 +62,6 @@ _HOME = {
     "many_dice": "analysis.many_dice",
     "Equilibrium": "many.equilibrium",
     "equilibrium": "many.equilibrium",
-    "load_equilibrium": "many.storage",
     "RollwiseError": "errors",
 }
 
@@ -85,6 +85,7 @@ __all__ = [
     "Solution",
     "StateGraph",
     "best_response",
+    "best_responses",
     "bits",
     "boards",
     "build",
@@ -97,7 +98,6 @@ __all__ = [
     "evaluate",
     "last_left",
     "load",
-    "load_equilibrium",
     "many_dice",
     "next_in",
     "open_layers",
@@ -124,11 +124,12 @@ if TYPE_CHECKING:
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.analysis.distributions import distribution, distributions
     from rollwise.analysis.many_dice import many_dice
-    from rollwise.answer.evaluation import best_response, evaluate
+    from rollwise.answer.evaluation import best_response, best_responses, evaluate
     from rollwise.answer.layered_solution import LayeredSolution, open_layers
-    from rollwise.answer.solution import Solution, load
+    from rollwise.answer.solution import Solution
     from rollwise.answer.solve import solve
     from rollwise.answer.solve_by_layers import solve_by_layers
+    from rollwise.answer.verify import load, verify
     from rollwise.builders import build
     from rollwise.derive.chase import Chase
     from rollwise.derive.contest import Duel
@@ -160,7 +161,6 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium, equilibrium
-    from rollwise.many.storage import load_equilibrium, verify
 
 
 def _when_called(home: str, name: str) -> Callable[..., Any]:

@@ -714,6 +714,12 @@ class Game:
         return {function.__rollwise_policy__: function for function in marked}
 
 
+def has_many(game: Game) -> bool:
+    """Whether three or more play; faulty rules may say anything of their players."""
+    seats: object = game.players
+    return isinstance(seats, int) and seats > 2
+
+
 def require_game(given: object) -> Game:
     """What was given, if it is a game.
 

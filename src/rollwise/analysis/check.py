@@ -20,6 +20,7 @@ from rollwise.analysis.findings import (
 )
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
+from rollwise.answer.solve import solve_graph
 from rollwise.builders import CompileWarning, Progress, build_with_report
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states
@@ -35,7 +36,6 @@ from rollwise.game import Game, require_game
 from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import actions_of, has_choice, outcomes_of
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
-from rollwise.many.equilibrium import equilibrium_on
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import endless_states
@@ -110,7 +110,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
         return report
-    _look_for_useless_actions(report, _answer(graph, game))
+    _look_for_useless_actions(report, solve_graph(graph, game))
     _try_policies(report, game, graph)
     look_at_progress(report, game, graph)
     for text in word_faults(game, graph):
@@ -133,13 +133,6 @@ def _compile_warnings() -> Iterator[list[str]]:
         warnings.simplefilter("always", CompileWarning)
         warnings.showwarning = kept  # type: ignore[assignment]
         yield found
-
-
-def _answer(graph: StateGraph, game: Game) -> Solution:
-    """What is best to whoever moves: with three players or more in an equilibrium."""
-    if game.players > 2:
-        return equilibrium_on(graph, game, {}).seen
-    return Solution.of_graph(graph, game)
 
 
 def _counted(graph: StateGraph) -> str:

@@ -181,7 +181,7 @@ def length_range(
     >>> [round(found.of(aim).moves.mean.value, 6) for aim in ("shortest", "longest")]
     [11.4, 14.0]
     """
-    policies = Policies.of(game)
+    policies = Policies.of(game, any_players=True)
     graph, played = policies.graph, policies.find(policy)
     free, chain = _one_will(graph, None), _one_will(graph, played)
     found = {

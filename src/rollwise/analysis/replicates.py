@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rollwise.analysis.learn_seats import LearnedSeats, learn_seats
 from rollwise.analysis.learning import Assessment, Reference, play_and_assess
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
@@ -26,7 +27,6 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.learn.learner import METHODS, Learner
 from rollwise.learn.rule import check_explore
-from rollwise.many.learning import LearnedSeats, learn_seats
 from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
 from rollwise.proofs.endless_play import require_ending
 

@@ -438,4 +438,4 @@ def distribution_in(found: OptimalSet, policy: Policy) -> Distribution:
 
 def solution_of(game: Subject) -> Solution:
     """The solution of a game, found unless it is given."""
-    return game if isinstance(game, Solution) else Policies.of(game).solution
+    return Policies.of(game).solution

@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluate_seats import Response, Shares, evaluate_seats, one_each, respond_to
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import UsageError
@@ -35,9 +36,11 @@ from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
+from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.proofs.endless_play import settled
 
 METHODS = ("exact", "iterative")
+SeatPolicies: TypeAlias = "list[AnyPolicy] | tuple[AnyPolicy, ...]"
 THETA = 1e-10
 
 
@@ -148,6 +151,11 @@ def _opponent(policies: Policies, against: AnyPolicy) -> Policy:
     return found
 
 
+@overload
+def evaluate(game: Subject, policy: SeatPolicies) -> Shares: ...
+
+
+@overload
 def evaluate(
     game: Subject,
     policy: AnyPolicy,
@@ -156,15 +164,28 @@ def evaluate(
     starts: Sequence[int] | None = None,
     method: str = "exact",
     **iterative: Any,
-) -> Evaluation:
-    """Evaluate a policy, against itself or another.
+) -> Evaluation: ...
+
+
+def evaluate(
+    game: Subject,
+    policy: AnyPolicy | SeatPolicies,
+    against: AnyPolicy | None = None,
+    *,
+    starts: Sequence[int] | None = None,
+    method: str = "exact",
+    **iterative: Any,
+) -> Evaluation | Shares:
+    """Evaluate a policy, against itself or another; or policies of all seats.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
-    policy : str, callable or Policy
+    policy : str, callable or Policy; or a list or tuple of them
         What `rollwise.answer.references.Policies` finds: ``"hold-at-20"``,
-        ``"0.9*optimal+0.1*random"``, or a function of the state that gives an action.
+        ``"0.9*optimal+0.1*random"``, or a function of the state that gives an action. A list has
+        the policy of each seat, in the order of the moves, in a game of any number of players.
+        One alone is everybody's.
     against : optional
         What the opponent plays; the same policy unless given.
     starts : sequence of int, optional
@@ -182,6 +203,8 @@ def evaluate(
     Returns
     -------
     Evaluation
+        What the policy is worth in every state; of a list, `Shares`: what each seat gets from the
+        start.
 
     Raises
     ------
@@ -189,7 +212,9 @@ def evaluate(
         There is no such policy.
     UsageError
         No such method, or an option that it doesn't have; an opponent in a solitaire game; no
-        such start.
+        such start; a list that isn't as long as there are seats.
+    ForMorePlayers
+        A single policy in a game of three or more.
     EndlessPlay
         The policies can go round for ever, from the starts (exact only).
 
@@ -200,6 +225,10 @@ def evaluate(
     np.float64(0.6156)
     """
     _check_method(method, iterative)
+    if isinstance(policy, list | tuple):
+        if against is not None or starts is not None or method != "exact":
+            raise UsageError("a list of policies, one a seat, is evaluated exactly, from the start")
+        return _shares(Policies.of(game, any_players=True), policy)
     policies = Policies.of(game)
     graph, mine = policies.graph, policies.find(policy)
     theirs = None if against is None else _opponent(policies, against)
@@ -228,6 +257,52 @@ def evaluate(
         seats.graph.n_states,
         graph.is_score,
     )
+
+
+def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
+    """What each seat gets from the start, by policies of all seats."""
+    graph, seated = policies.graph, one_each(policies.graph, [policies.find(p) for p in given])
+    if graph.players > 2:
+        return evaluate_seats(graph, seated)
+    found = evaluate(policies, *seated, starts=[0])
+    assert found.bounds is not None
+    mine, bound = float(found.values[0]), float(found.bounds[0])
+    worth = (mine, -mine)[: graph.players]
+    if not graph.is_score:
+        worth, bound = tuple(win_probability(x) for x in worth), bound / 2.0 + CHANCE_ROUNDING
+    return Shares(tuple(policy.name for policy in seated), worth, bound)
+
+
+def best_responses(game: Subject, policy: AnyPolicy) -> Response:
+    """What each seat can get from the start where all others play one policy, certified.
+
+    Parameters
+    ----------
+    game : Game, Solution, StateGraph or Policies
+        For two players or more.
+    policy : str, callable or Policy
+        As `evaluate` takes it.
+
+    Raises
+    ------
+    PolicyError
+        There is no such policy.
+    UsageError
+        The game has one player.
+    """
+    policies = Policies.of(game, any_players=True)
+    graph, known = policies.graph, policies.find(policy)
+    if graph.players > 2:
+        return respond_to(graph, known)
+    worth, best = _shares(policies, [known]), best_response(policies, known, starts=[0])
+    assert best.bounds is not None
+    assert best.bounds_second is not None
+    got = (float(best.values[0]), float(best.values_second[0]))
+    bound = float(max(best.bounds[0], best.bounds_second[0]))
+    if not graph.is_score:
+        got, bound = (win_probability(got[0]), win_probability(got[1])), bound / 2.0
+    bound = max(worth.error_bound, bound + CHANCE_ROUNDING)
+    return Response(known.name, worth.win_probabilities, got, bound)
 
 
 def _swept(

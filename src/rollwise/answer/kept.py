@@ -26,17 +26,18 @@ import numpy as np
 import rollwise
 from rollwise.answer import solve as solving
 from rollwise.answer.solution import Solution
-from rollwise.builders import Mode, Progress, build_with_report, is_compiled
+from rollwise.builders import Mode, Progress, is_compiled
 from rollwise.builders.arrays import action_names, first_rows_of
 from rollwise.builders.limits import SMALL, most_states
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import Rules, require_two
 from rollwise.errors import OutputError, RollwiseError, TooManyStates
-from rollwise.game import Game
+from rollwise.game import Game, has_many, require_game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.graph.components import Components
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
+from rollwise.many.seats import build_for_all
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 
@@ -73,15 +74,25 @@ Kept = TypeVar("Kept")
 def build(
     game: Game,
     *,
+    any_players: bool = False,
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> StateGraph:
-    """The graph of a game, as `rollwise.build` gives it: kept, or built and then kept."""
+    """The graph of a game, as `rollwise.build` gives it: kept, or built and then kept.
+
+    Parameters
+    ----------
+    any_players : bool
+        Of a game for three or more players, too.
+    """
+    if not any_players:
+        require_two(require_game(game))
     entry = Entry.of(game)
     graph = entry.graph(max_states)
     if graph is None:
-        graph, report = build_with_report(game, max_states=max_states, progress=progress)
-        spent = report.compile_seconds + report.build_seconds
+        began = time.perf_counter()
+        graph = build_for_all(game, max_states=max_states, progress=progress)
+        spent = time.perf_counter() - began
         if spent >= WORTH_KEEPING:
             entry.keep(graph, None, spent)
     return graph
@@ -94,15 +105,26 @@ def solve(
     options: Mapping[str, Any] | None = None,
     tolerance: float | None = None,
     mode: Mode = "auto",
+    any_players: bool = False,
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> Solution:
     """The answer to a game, as `rollwise.solve` gives it: kept, or found and then kept.
 
     Of a kept one `Solution.kept_from` says when it was found.
+
+    Parameters
+    ----------
+    any_players : bool
+        Of a game for three or more players, too.
     """
+    if not any_players:
+        require_two(require_game(game))
     started = time.perf_counter()
-    entry = Entry.of(game, method, options) if mode == "auto" else None
+    about = {} if has_many(require_game(game)) else options  # a limit of time changes no answer
+    if options and options.get("seed") is not None:
+        about = options
+    entry = Entry.of(game, method, about) if mode == "auto" else None
     if entry is not None:
         kept = entry.solution(max_states)
         if kept is not None:
@@ -148,7 +170,9 @@ def solve_by_layers(
 
 def goes_by_layers(game: Game, max_states: int | None) -> bool:
     """Whether a game that is too large for one graph is solved by layers instead."""
-    return max_states is None and game.base_game is game and Rules(game).has_progress
+    if has_many(game) or max_states is not None or game.base_game is not game:
+        return False
+    return Rules(game).has_progress
 
 
 def answer(
@@ -159,7 +183,7 @@ def answer(
     progress: Progress | None = None,
     **how: Any,
 ) -> Answer:
-    """The answer to a game of any size: read from a file or a folder, kept, or found now.
+    """The answer to a game of any size and number of players: read, kept, or found now.
 
     A game that is too large for one graph is solved by layers, if it has any and nothing else is
     asked for (``**how``, as `solve` takes it).
@@ -172,7 +196,7 @@ def answer(
     if not how and max_states is None and (known := large(game)) is not None:
         return known
     try:
-        return solve(game, max_states=max_states, progress=progress, **how)
+        return solve(game, any_players=True, max_states=max_states, progress=progress, **how)
     except TooManyStates:
         if how or not goes_by_layers(game, max_states):
             raise
@@ -200,12 +224,16 @@ def large(game: Game) -> LayeredSolution | None:
 
 
 def policies(
-    game: Game, *, max_states: int | None = None, progress: Progress | None = None
+    game: Game,
+    *,
+    any_players: bool = False,
+    max_states: int | None = None,
+    progress: Progress | None = None,
 ) -> Policies:
     """The graph of a game and its policies by name; ``optimal`` is kept, or found and then kept."""
     from rollwise.answer.references import Policies
 
-    graph = build(game, max_states=max_states, progress=progress)
+    graph = build(game, any_players=any_players, max_states=max_states, progress=progress)
     return Policies(graph, game, partial(_answer, graph, game))
 
 
@@ -214,7 +242,7 @@ def _answer(graph: StateGraph, game: Game) -> Solution:
     kept = entry.answer(graph)
     if kept is not None:
         return kept
-    found = Solution.of_graph(graph, game)
+    found = solving.solve_graph(graph, game)
     spent = sum(found.seconds.values())
     if spent >= WORTH_KEEPING:
         entry.keep(graph, found, spent)
@@ -233,7 +261,7 @@ def load(
     Its graph is kept, or built and then kept. So is its content, once it is proved: a file that
     was proved on this machine by the same rollwise isn't proved again, nor read by Polars.
     """
-    from rollwise.answer.solution import load as read
+    from rollwise.answer.verify import load as read
 
     return read(path, game, max_states=max_states, progress=progress, memory=_Memory())
 
@@ -392,8 +420,9 @@ class Entry:
         if not _can_be_kept(self._rules, spent):
             return
         files = {"graph": parts_of_graph(graph, self._game)}
-        if solution is not None and self._about is not None and solution.status == "certified":
-            files["values"] = _parts_of_solution(solution)
+        if solution is not None and self._about is not None and solution.is_final:
+            arrays, facts = solution.parts()
+            files["values"] = arrays, facts | {"kept_from": time.strftime("%Y-%m-%d %H:%M")}
         self._write(files)
 
     def _write(self, files: Mapping[str, tuple[dict[str, Any], dict[str, Any]]]) -> None:
@@ -446,6 +475,10 @@ def _names_hash(graph: StateGraph) -> str:
 
 
 def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Solution:
+    if graph.players > 2:
+        from rollwise.answer.seats_solution import SeatsSolution
+
+        return SeatsSolution.of_parts(graph, game, found)
     run, bounds = _run_of(found), found["error_bounds"]
     if not len(run.values) == len(bounds) == graph.n_states:
         raise ValueError("values of another graph")
@@ -512,28 +545,6 @@ def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[
     else:
         facts["action_names"] = dict(names)
     facts["content_hash"], facts["names_hash"] = graph.content_hash, _names_hash(graph)
-    return arrays, facts
-
-
-def _parts_of_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]]:
-    arrays: dict[str, Any] = {}
-    facts: dict[str, Any] = {}
-    run = solution.run
-    assert run is not None
-    for field in fields(MethodResult):
-        value = getattr(run, field.name)
-        if field.name == "history":
-            value = np.array(value, np.float64)
-        if field.name == "fractions" and value is not None:
-            value = [str(fraction) for fraction in value]
-        if field.name == "columns":
-            arrays |= {f"columns.{name}": array for name, array in value.items()}
-        elif isinstance(value, np.ndarray):
-            arrays[field.name] = value
-        else:
-            facts[field.name] = dict(value) if isinstance(value, Mapping) else value
-    arrays["error_bounds"] = solution.error_bounds
-    facts["kept_from"] = time.strftime("%Y-%m-%d %H:%M")
     return arrays, facts
 
 

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rollwise.answer.lasting import LASTING, lasting_policy
-from rollwise.answer.solution import Solution, load
-from rollwise.builders import build
-from rollwise.builders.rules import Rules
+from rollwise.answer.solution import Solution
+from rollwise.answer.solve import solve_graph
+from rollwise.builders.rules import Rules, refuse_many, require_two
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError
-from rollwise.game import Game
+from rollwise.game import Game, require_game
 from rollwise.graph import ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_parquet
 from rollwise.machine.switches import jit_disabled
+from rollwise.many.seats import build_for_all
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,21 +72,39 @@ class Policies:
         self._found = {} if found is None else found
 
     @classmethod
-    def of(cls, subject: Subject) -> Policies:
-        """The policies of a game, of a solved game, or of a graph alone."""
+    def of(cls, subject: Subject, *, any_players: bool = False, **how: Any) -> Policies:
+        """The policies of a game, of a solved game, or of a graph alone.
+
+        Parameters
+        ----------
+        any_players : bool
+            Of a game for three or more players, too.
+        **how
+            How to build the graph; see `rollwise.build`.
+
+        Raises
+        ------
+        ForMorePlayers
+        """
         if isinstance(subject, Policies):
-            return subject
-        if isinstance(subject, Solution):
-            return cls(subject.graph, subject.game, subject, subject.policies_by_name)
-        if isinstance(subject, StateGraph):
-            return cls(subject)
-        return cls(build(subject), subject)
+            found = subject
+        elif isinstance(subject, Solution):
+            found = cls(subject.graph, subject.game, subject, subject.policies_by_name)
+        elif isinstance(subject, StateGraph):
+            found = cls(subject)
+        else:
+            if not any_players:
+                require_two(require_game(subject))
+            return cls(build_for_all(subject, **how), subject)
+        if not any_players and found.graph.players > 2:
+            refuse_many(found.graph.title, found.graph.players, found.game)
+        return found
 
     @property
     def solution(self) -> Solution:
         """The answer to the game: found when it is first asked for, then kept."""
         if self._solution is None:
-            self._solution = Solution.of_graph(self.graph, self.game)
+            self._solution = solve_graph(self.graph, self.game)
         elif not isinstance(self._solution, Solution):
             self._solution = self._solution()
         return self._solution
@@ -290,6 +309,8 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PolicyError(f"{path} can't be read as a table: {reason}") from error
+    from rollwise.answer.verify import load
+
     if graph.throws is not None and set(LISTS) <= set(frame.columns):  # a saved solution
         return replace(load(path, game).policy, name=path.name)
     missing = [name for name in (*graph.columns, "action") if name not in frame.columns]

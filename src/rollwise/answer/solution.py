@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
     from rollwise.answer.advice import Advice
     from rollwise.answer.grids import Grid
-    from rollwise.answer.storage import Memory
-    from rollwise.builders import Mode, Progress
     from rollwise.graph.policies import Policy
     from rollwise.machine.html_pages import HtmlPage
 
@@ -188,6 +185,11 @@ class Solution(Answer):
         if self.tolerance is not None and self.error_bound > self.tolerance:
             return "tolerance missed"
         return "certified"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether another run of the same method would find nothing better."""
+        return self.status == "certified"
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -621,6 +623,24 @@ class Solution(Answer):
         """What else there is to say of a position, a line each."""
         return []
 
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Its arrays, and facts that JSON can hold, from which a later run makes it again."""
+        arrays: dict[str, Any] = {"error_bounds": self.error_bounds}
+        facts: dict[str, Any] = {}
+        for name in (part.name for part in fields(MethodResult)):
+            value = getattr(self.run, name)
+            if name == "history":
+                value = np.array(value, np.float64)
+            if name == "fractions" and value is not None:
+                value = [str(fraction) for fraction in value]
+            if name == "columns":
+                arrays |= {f"columns.{column}": array for column, array in value.items()}
+            elif isinstance(value, np.ndarray):
+                arrays[name] = value
+            else:
+                facts[name] = dict(value) if isinstance(value, Mapping) else value
+        return arrays, facts
+
     def _require_answer(self, what: str) -> None:
         """Make sure that what is asked for isn't made of estimates.
 
@@ -664,67 +684,6 @@ class Solution(Answer):
         what = self.worth_name if self.is_score else "the first player wins with probability"
         worth = f"{what} {number}"
         return f"<Solution of {self.graph.title}: {worth} ({self.status})>"
-
-
-def load(
-    path: str | Path,
-    game: Game | None = None,
-    *,
-    prove: bool = True,
-    mode: Mode = "auto",
-    max_states: int | None = None,
-    progress: Progress | None = None,
-    memory: Memory | None = None,
-) -> Solution:
-    """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
-
-    Parameters
-    ----------
-    path : path of a file made by `Solution.save`
-    game : Game, optional
-        The rules that it must fit. Without, the game must be one that is installed: a file
-        names no code to be run.
-    prove : bool
-        Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
-        `Solution.status` is ``as saved``.
-    mode, max_states, progress
-        How to build the graph; see `rollwise.build`.
-    memory : Memory, optional
-        What earlier runs found out: graphs, and files that were proved.
-
-    Raises
-    ------
-    SolutionFileError
-        The file is damaged, or was made for other rules, or its values are further off than
-        it says; or it names a game that isn't installed.
-    """
-    from rollwise.answer import storage
-
-    path = Path(path)
-    known = memory.recall(path) if prove and memory is not None else None
-    facts = storage.read_facts(path) if known is None else known.facts
-    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
-    saved = storage.build_saved(path, facts, game, memory=memory, **how)
-    if known is None:
-        known = storage.read_content(path, facts, saved.graph)
-        if prove:
-            started = time.perf_counter()
-            storage.prove(path, saved.graph, known)
-            saved.seconds["certify"] = time.perf_counter() - started
-            if memory is not None:
-                memory.note_proved(path, known)
-    return Solution(
-        saved.graph,
-        saved.game,
-        facts["method"],
-        known.values,
-        known.bounds,
-        facts["tolerance"],
-        facts["sweeps"],
-        facts["converged"],
-        saved.seconds,
-        proved=prove,
-    )
 
 
 def _action_values(graph: StateGraph, ahead: Ahead) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.derive.larger import larger
-from rollwise.errors import EndlessPlay
-from rollwise.game import Game
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.game import Game, has_many, require_game
+from rollwise.graph import StateGraph
 from rollwise.graph.endings import NO_END
 from rollwise.methods import DEFAULT, find_method
+
+if TYPE_CHECKING:
+    from rollwise.answer.seats_solution import SeatsSolution
 
 
 def solve(
@@ -32,13 +36,17 @@ def solve(
 ) -> Solution:
     """Solve a game and certify the answer; of estimates, put the certified values beside them.
 
+    Of a game for three or more players an equilibrium is found, with a proof of how much anybody
+    can gain by another policy (`rollwise.answer.seats_solution.SeatsSolution`).
+
     Parameters
     ----------
     game : Game
     method : str
         One of `rollwise.methods.METHODS`.
     options : mapping, optional
-        What to tell the method, by the names of its keyword arguments.
+        What to tell the method, by the names of its keyword arguments. The search for an
+        equilibrium takes ``seed`` and ``time_limit`` (`rollwise.equilibrium`).
     tolerance : float, optional
         The largest certified error that is good enough. The solver goes as far
         as doubles carry in any case; `Solution.status` says whether this was met.
@@ -62,6 +70,13 @@ def solve(
         There is no such method, or it has no such option.
     """
     find_method(method)
+    if has_many(require_game(game)):
+        if method != DEFAULT or tolerance is not None or mode != "auto":
+            raise UsageError(
+                f"{game.name} is a game for {game.players}: `solve` finds an equilibrium, without "
+                "a method, a tolerance or a mode"
+            )
+        return solve_seats(game, max_states=max_states, progress=progress, **(options or {}))
     if tolerance is not None and not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}; it must be positive")
     graph, built = build_with_report(
@@ -100,3 +115,26 @@ def solve(
         },
         found,
     )
+
+
+def solve_graph(graph: StateGraph, game: Game | None = None) -> Solution:
+    """The answer on a graph of any number of players."""
+    if graph.players <= 2:
+        return Solution.of_graph(graph, game)
+    from rollwise.answer.seats_solution import SeatsSolution
+
+    return SeatsSolution.of_graph(graph, game)
+
+
+def solve_seats(game: Game, **how: Any) -> SeatsSolution:
+    """The answer to a game of two or more players as an equilibrium.
+
+    Parameters
+    ----------
+    **how
+        As `rollwise.equilibrium` takes it.
+    """
+    from rollwise.answer.seats_solution import SeatsSolution
+    from rollwise.many.equilibrium import equilibrium
+
+    return SeatsSolution.of(equilibrium(game, **how))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 LISTS = ("throw_values", "throw_bounds")  # columns of a game with throws
 FORMAT = "1"
 EQUILIBRIUM = "equilibrium"  # the method of a file about three players or more
+PLACE = "place"  # a column of such a file: the number of the action in the graph
 # What a file says of itself, and in which types.
 FACTS: dict[str, Any] = {"game": str, "parameters": dict, "graph_hash": str, "method": str}
 FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list}
@@ -261,11 +262,6 @@ def build_saved(
     SolutionFileError
         The file was made for other rules, or names a game that isn't installed.
     """
-    if facts["method"] == EQUILIBRIUM:
-        raise SolutionFileError(
-            f"{path} is an equilibrium of a game for three or more: rollwise.load_equilibrium "
-            "reads it"
-        )
     game = require_rules(path, facts, game)
     seconds: dict[str, float] = {}
     if memory is None:

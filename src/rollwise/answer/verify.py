@@ -1,4 +1,4 @@
-"""Verifying a saved answer: nothing in a file or a folder need be trusted, whoever wrote it.
+"""Reading and verifying a saved answer: nothing in a file need be trusted, whoever wrote it.
 
 Of a file the graph is built from the rules, and every value is held against its bound by
 `rollwise.proofs.check`. No solver is run, and no bound is looked for. Of a folder the states are
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from rollwise.answer import storage
 from rollwise.answer.by_layers import ByLayer, Report, report_up_to
 from rollwise.answer.layer_folder import MANIFEST, LayerFolder, Rows, map_rows, open_folder
 from rollwise.answer.layers_apart import PartAnswers
+from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
@@ -34,12 +35,14 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
-from rollwise.proofs.check_rules import Claims, check_rules
+from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from rollwise.answer.storage import Memory
     from rollwise.builders.by_layer import Layers
+    from rollwise.many.equilibrium import Equilibrium
 
 MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
 
@@ -65,6 +68,8 @@ class Verification:
         The fields of the state at fault.
     seconds : dict
         For the ``build`` of the graph, and the ``check``.
+    deviation_gain : float or None
+        Of an equilibrium: nobody gains more than this by another policy, in any position. Proved.
     """
 
     game: str
@@ -76,6 +81,7 @@ class Verification:
     fault: str
     state: dict[str, int] | None
     seconds: dict[str, float]
+    deviation_gain: float | None = None
 
     @property
     def verified(self) -> bool:
@@ -92,12 +98,15 @@ class Verification:
             return f"{self.title} is refused: {self.fault}"
         how = "doubles, with every rounding counted"
         how += "; and on the rule sheet itself, in exact arithmetic" if self.exact else ""
+        gain = ""
+        if self.deviation_gain is not None:
+            gain = f"\n  nobody gains more than {rounded_up(self.deviation_gain)} by another policy"
         return (
             f"{self.title}: verified, without a solver\n"
             f"  {self.n_states:,} states: every value is within its bound of the true one "
             f"(the largest ± {rounded_up(self.error_bound)}, residual {self.residual:.1e})\n"
             f"  checked in {self.seconds['check']:.3f} s, in {how}; "
-            f"the graph was built from the rules in {self.seconds['build']:.3f} s"
+            f"the graph was built from the rules in {self.seconds['build']:.3f} s{gain}"
         )
 
 
@@ -117,9 +126,9 @@ class FolderVerification(Verification):
         To compare the ``checksums``, to find the ``states``, and for the ``proof``.
     """
 
-    n_layers: int
-    n_proved: int
-    damaged: tuple[int | tuple[int, ...], ...]
+    n_layers: int = field(kw_only=True)
+    n_proved: int = field(kw_only=True)
+    damaged: tuple[int | tuple[int, ...], ...] = field(kw_only=True)
 
     def __str__(self) -> str:
         if self.fault:
@@ -132,6 +141,70 @@ class FolderVerification(Verification):
             f"  checksums compared in {spent['checksums']:.3f} s, states found in "
             f"{spent['states']:.3f} s, layers proved in {spent['proof']:.3f} s"
         )
+
+
+def load(
+    path: str | Path,
+    game: Game | None = None,
+    *,
+    prove: bool = True,
+    mode: Mode = "auto",
+    max_states: int | None = None,
+    progress: Progress | None = None,
+    memory: Memory | None = None,
+) -> Solution:
+    """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
+
+    Parameters
+    ----------
+    path : path of a file made by `Solution.save`
+    game : Game, optional
+        The rules that it must fit. Without, the game must be one that is installed: a file
+        names no code to be run.
+    prove : bool
+        Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
+        `Solution.status` is ``as saved``.
+    mode, max_states, progress
+        How to build the graph; see `rollwise.build`.
+    memory : Memory, optional
+        What earlier runs found out: graphs, and files that were proved.
+
+    Raises
+    ------
+    SolutionFileError
+        The file is damaged, or was made for other rules, or its values are further off than
+        it says; or it names a game that isn't installed.
+    """
+    path = Path(path)
+    known = memory.recall(path) if prove and memory is not None else None
+    facts = storage.read_facts(path) if known is None else known.facts
+    if facts["method"] == storage.EQUILIBRIUM:
+        from rollwise.answer.seats_solution import SeatsSolution, read_equilibrium
+
+        found, _ = read_equilibrium(path, facts, game, max_states=max_states, progress=progress)
+        return SeatsSolution.of(found)
+    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
+    saved = storage.build_saved(path, facts, game, memory=memory, **how)
+    if known is None:
+        known = storage.read_content(path, facts, saved.graph)
+        if prove:
+            started = time.perf_counter()
+            storage.prove(path, saved.graph, known)
+            saved.seconds["certify"] = time.perf_counter() - started
+            if memory is not None:
+                memory.note_proved(path, known)
+    return Solution(
+        saved.graph,
+        saved.game,
+        facts["method"],
+        known.values,
+        known.bounds,
+        facts["tolerance"],
+        facts["sweeps"],
+        facts["converged"],
+        saved.seconds,
+        proved=prove,
+    )
 
 
 def verify(
@@ -176,13 +249,11 @@ def verify(
         facts = storage.read_facts(path, damaged=True)
     except SolutionFileError as error:
         raise RefusedFile(str(error)) if path.is_file() else error from None
+    if facts["method"] == storage.EQUILIBRIUM:
+        return _verify_seats(path, facts, game, exact, max_states=max_states, progress=progress)
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     game, graph, seconds = storage.build_saved(path, facts, game, **how)
-    if exact and graph.n_outcomes > MOST_EXACT:
-        raise UsageError(
-            f"{graph.title} has {graph.n_outcomes:,} outcomes, and exact arithmetic is for up to "
-            f"{MOST_EXACT:,}; leave out --exact"
-        )
+    _require_small(graph, exact)
     if progress is not None:
         progress("checking", 0, None)
     started = time.perf_counter()
@@ -200,6 +271,82 @@ def verify(
         None if state is None else graph.view[state].named,
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
     )
+
+
+def _require_small(graph: StateGraph, exact: bool) -> None:
+    if exact and graph.n_outcomes > MOST_EXACT:
+        raise UsageError(
+            f"{graph.title} has {graph.n_outcomes:,} outcomes, and exact arithmetic is for up to "
+            f"{MOST_EXACT:,}; leave out --exact"
+        )
+
+
+def _verify_seats(
+    path: Path, facts: dict[str, Any], game: Game | None, exact: bool, **how: Any
+) -> Verification:
+    """Verify the file of an equilibrium: prove it anew, and compare what the file claims."""
+    from rollwise.answer.seats_solution import read_equilibrium
+
+    began = time.perf_counter()
+    try:
+        found, frame = read_equilibrium(path, facts, game, **how)
+    except SolutionFileError as error:
+        raise RefusedFile(str(error)) if "is damaged" in str(error) else error from None
+    graph = found.graph
+    _require_small(graph, exact)
+    state = _unproved(found, frame)
+    fault = "" if state is None else f"its bounds at {graph.state_text(state)} aren't proved"
+    if exact and not fault:
+        fault = check_rules(found.game, claims_of(found))
+    worth = found.policy.probability[:, None] * found.action_worths
+    ahead = np.add.reduceat(worth, graph.action_indptr[:-1])
+    build = found.seconds["build"]
+    return Verification(
+        graph.game,
+        graph.parameters,
+        graph.n_positions,
+        exact,
+        found.error_bound,
+        float(np.abs(ahead - found.values).max()),
+        fault,
+        None if state is None else graph.view[state].named,
+        {"build": build, "check": time.perf_counter() - began - build},
+        found.deviation_gain,
+    )
+
+
+def _unproved(found: Equilibrium, frame: pl.DataFrame) -> int | None:
+    """The first state of which a file claims smaller bounds than are proved, if there is one."""
+    states = found.graph.action_state[frame[storage.PLACE].to_numpy()]
+    pairs = (("error_bound", found.error_bounds), ("deviation_gain", found.deviation_gains))
+    for name, bounds in pairs:
+        proved_now: NDArray[np.float64] = bounds[states].max(axis=1)
+        doubtful = states[~(proved_now <= frame[name].to_numpy())]
+        if len(doubtful):
+            return int(doubtful[0])
+    return None
+
+
+def claims_of(found: Equilibrium) -> Claims:
+    """What is claimed of the positions of an equilibrium, for the check on the rule sheet."""
+    graph, flat, n = found.graph, found.graph.flat, found.graph.n_positions
+    width = len(graph.field_names)
+    profile: dict[Any, dict[int, float]] = {}
+    for action in np.flatnonzero(found.policy.probability > 0).tolist():
+        row = tuple(flat.states[flat.action_state[action]].tolist())
+        chances = profile.setdefault((row[:width], row[width:]), {})
+        chances[int(flat.action_label[action])] = float(found.policy.probability[action])
+
+    def mixture(state: Any, throw: Any) -> dict[int, float]:
+        thrown = () if throw is None else throw if isinstance(throw, tuple) else (throw,)
+        return profile[numbers_of(found.game, state), thrown]
+
+    places = list(map(tuple, graph.states[:n].tolist()))
+    values, bounds, gains = (
+        dict(zip(places, map(tuple, part[:n].tolist()), strict=True))
+        for part in (found.values, found.error_bounds, found.deviation_gains)
+    )
+    return Claims(values, bounds, gains, mixture)
 
 
 def _examine(
@@ -335,9 +482,9 @@ def verify_layers(
         run.fault,
         run.state,
         run.seconds,
-        len(found.progress),
-        run.n_proved,
-        run.damaged,
+        n_layers=len(found.progress),
+        n_proved=run.n_proved,
+        damaged=run.damaged,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from operator import index
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from rollwise.game import (
     THEN_NAMES,
     WIN,
     Game,
+    has_many,
     is_payoff,
     is_skip,
     require_game,
@@ -80,17 +81,21 @@ def require_two(game: Game) -> None:
     ------
     ForMorePlayers
     """
-    if isinstance(game.players, int) and game.players > 2:  # what else it may be, others say
-        raise ForMorePlayers(
-            f"{title_of(game.name, game.parameters)} is a game for {game.players}: this is "
-            "for one player or two; "
-            + spelled(
-                python="rollwise.equilibrium(game) solves it",
-                command_line="solve, verify, check, table, advise, evaluate, respond, simulate, "
-                "tournament, length, learn, thumb, plot, report, play, review and drill take more",
-            ),
-            game,
-        )
+    if has_many(game):
+        refuse_many(title_of(game.name, game.parameters), game.players, game)
+
+
+def refuse_many(title: str, players: int, game: Any) -> NoReturn:
+    """Say of a game of three or more players that something isn't for it."""
+    raise ForMorePlayers(
+        f"{title} is a game for {players}: this is for one player or two; "
+        + spelled(
+            python="rollwise.solve(game) finds an equilibrium of it",
+            command_line="solve, verify, check, table, advise, evaluate, respond, simulate, "
+            "tournament, length, learn, thumb, plot, report, play, review and drill take more",
+        ),
+        game,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from rollwise.errors import (
     UnknownGame,
     UsageError,
 )
-from rollwise.game import Game
+from rollwise.game import Game, has_many
 from rollwise.games import create, find
 from rollwise.graph.naming import read_numbers, state_text, typed_state
 from rollwise.machine import user_cache
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
     from rollwise.graph import StateGraph
-    from rollwise.many.equilibrium import Equilibrium
 
 GameArgument = Annotated[
     str,
@@ -311,8 +310,6 @@ def solve_or_open(
 ) -> Answer:
     """The answer to a game of any size and number of players: found now, or read.
 
-    Of three players or more it is the equilibrium as its movers see it.
-
     Parameters
     ----------
     in_all_states : bool
@@ -321,7 +318,6 @@ def solve_or_open(
     said = {"method": method, **(options or {})}
     if has_many(game):
         refuse(f"isn't for games of three or more players, such as {game.name}", **said)
-        return equilibrium_of(game, load_from, max_states).seen
     from rollwise.answer.kept import answer
 
     if load_from is not None:
@@ -336,36 +332,11 @@ def solve_or_open(
         return found
 
 
-def equilibrium_of(
-    game: Game, load_from: str | None, max_states: int | None, time_limit: float | None = None
-) -> Equilibrium:
-    """The equilibrium of a game: found now, kept from an earlier run, or read from a file."""
-    with Progress() as progress:
-        how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
-        if load_from is not None:
-            from rollwise.many.storage import load_equilibrium
-
-            return load_equilibrium(load_from, game, **how)
-        from rollwise.many.storage import equilibrium
-
-        return equilibrium(game, time_limit=time_limit, **how)
-
-
-def has_many(game: Game) -> bool:
-    """Whether three or more play; faulty rules may say anything of their players."""
-    seats: object = game.players
-    return isinstance(seats, int) and seats > 2
-
-
 def policies_of(game: Game, max_states: int | None, progress: Progress) -> Policies:
     """The policies of a game of any number of players, with the answer that is kept."""
-    if has_many(game):
-        from rollwise.many.storage import players
-
-        return players(game, max_states=max_states, progress=progress.listener)
     from rollwise.answer.kept import policies
 
-    return policies(game, max_states=max_states, progress=progress.listener)
+    return policies(game, any_players=True, max_states=max_states, progress=progress.listener)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import typer
 from rollwise.cli.app import parameter_not_option
 from rollwise.cli.common import Typed, read_game, refuse
 from rollwise.errors import ParameterError, UsageError
-from rollwise.game import Game
+from rollwise.game import Game, has_many
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -136,8 +136,7 @@ def also_for_many(
         @functools.wraps(command)
         def run(**given: Any) -> None:
             game = read_game(given["game"], given["parameters"])
-            seats: object = game.players  # of faulty rules anything; `Rules` says so
-            if not isinstance(seats, int) or seats <= 2:
+            if not has_many(game):
                 command(**{**given, "game": Typed(given["game"], game)})
                 return
             known = {"game", "parameters", "no_cache", *takes}

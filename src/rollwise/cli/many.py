@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rollwise.answer.seats_solution import SeatsSolution, gain_text, sure_text
 from rollwise.cli.common import (
-    equilibrium_of,
     policies_of,
     print_json,
     print_table,
@@ -31,7 +31,6 @@ from rollwise.documents.many import (
 )
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
-from rollwise.many.mover_view import gain_text, sure_text
 from rollwise.many.seats import has_payoffs
 from rollwise.numbers.printed import column, estimated, how_many, in_common, rounded_up
 
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium
     from rollwise.many.others import OtherEquilibria
-    from rollwise.many.tournament import SeatsTournament
+    from rollwise.simulate.seats import SeatsTournament
 
 SEATING_GAMES = 10_000
 _DIGITS = {3: "three", 6: "six"}
@@ -63,13 +62,14 @@ def solve(
     check_place(save)
     if starts is None:
         refuse("goes with --starts N: it is that of the first of them", seed=seed)
-    found = equilibrium_of(game, None, max_states, time_limit)
+    found = _solved(game, max_states, time_limit)
+    equilibrium = found.equilibrium
     if save is not None:
         found.save(save)
     others = None
     if starts is not None:
         with Progress() as progress:
-            others = found.others(
+            others = equilibrium.others(
                 starts, seed=1 if seed is None else seed, progress=progress.listener
             )
     document = equilibrium_document(found, others)
@@ -81,15 +81,33 @@ def solve(
             _tell_others(others)
         if save is not None:
             typer.echo(f"Saved to {save}.")
-    if found.unsettled:
-        typer.echo(f"rollwise: {_unsettled_text(found)}", err=True)
-    if len(found.unproved):
-        typer.echo(f"rollwise: {_unproved_text(found)}", err=True)
-    if found.unsettled or len(found.unproved):
+    if equilibrium.unsettled:
+        typer.echo(f"rollwise: {_unsettled_text(equilibrium)}", err=True)
+    if len(equilibrium.unproved):
+        typer.echo(f"rollwise: {_unproved_text(equilibrium)}", err=True)
+    if equilibrium.unsettled or len(equilibrium.unproved):
         raise typer.Exit(1)
 
 
-def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
+def _solved(game: Game, max_states: int | None, time_limit: float | None = None) -> SeatsSolution:
+    """The equilibrium of a game: kept from an earlier run, or found now."""
+    from rollwise.answer.kept import solve
+
+    options = {} if time_limit is None else {"time_limit": time_limit}
+    with Progress() as progress:
+        found = solve(
+            game,
+            options=options,
+            any_players=True,
+            max_states=max_states,
+            progress=progress.listener,
+        )
+    assert isinstance(found, SeatsSolution)
+    return found
+
+
+def _tell(solution: SeatsSolution, document: dict[str, Any]) -> None:
+    found = solution.equilibrium
     start = found.graph.state_text(0)
     kind = "an equilibrium" if not found.unsettled else "a profile, not an equilibrium"
     if len(found.unproved) and not found.unsettled:
@@ -113,7 +131,7 @@ def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
     if found.ties.positions:
         typer.echo(f"  {found.ties.text}")
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
-    kept = "" if found.kept_from is None else f"kept from {found.kept_from}, "
+    kept = "" if solution.kept_from is None else f"kept from {solution.kept_from}, "
     typer.echo(f"  {kept}{spent}")
 
 
@@ -179,7 +197,7 @@ def _gets(graph: StateGraph) -> str:
 
 def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> None:
     """Print what each seat gets, where each plays a policy of its own."""
-    from rollwise.many.table import evaluate_seats
+    from rollwise.answer.evaluate_seats import evaluate_seats
 
     with Progress() as progress:
         found = policies_of(game, max_states, progress)
@@ -199,7 +217,7 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
 
 def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
     """Print what one seat can get where all others play one policy."""
-    from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all
+    from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
         found = policies_of(game, max_states, progress)
@@ -233,7 +251,8 @@ def simulate(
     json: bool,
 ) -> None:
     """Play games, each seat by a policy of its own, and print who wins."""
-    from rollwise.many.table import evaluate_seats, simulate_seats
+    from rollwise.answer.evaluate_seats import evaluate_seats
+    from rollwise.simulate.seats import simulate_seats
 
     with Progress() as progress:
         found = policies_of(game, max_states, progress)
@@ -267,7 +286,7 @@ def tournament(
     json: bool,
 ) -> None:
     """Let policies play in every seating, and print what each has."""
-    from rollwise.many.tournament import simulated_tournament, tournament_of_many
+    from rollwise.simulate.seats import simulated_tournament, tournament_of_many
 
     if exact:
         refuse("goes with --no-exact: nothing is simulated", games=games, seed=seed)
@@ -337,7 +356,7 @@ def learn(
     json: bool,
 ) -> None:
     """Learn by self-play, and print what each seat could gain against what was learned."""
-    from rollwise.many.learning import learn_seats
+    from rollwise.analysis.learn_seats import learn_seats
     from rollwise.many.seats import build_seats
 
     if replicates is not None:
@@ -429,7 +448,7 @@ def thumb(
     from rollwise.analysis.thumb.seats import find_seats_rules
     from rollwise.thumb.sentences import python_source
 
-    found = equilibrium_of(game, None, max_states)
+    found = _solved(game, max_states).equilibrium
     with Progress() as progress, processes_or(cluster, workers) as pool:
         rules = find_seats_rules(
             found,
@@ -444,7 +463,7 @@ def thumb(
         )
     written = write_rule(found.graph, rules.search.rules, save)
     if json:
-        print_json(thumb_of_many_document(found, rules))
+        print_json(thumb_of_many_document(found.graph, rules))
     elif python and rules.rules:
         last = rules.rules[-1]
         typer.echo(python_source(last.of_search.rule, found.graph, game, last.text))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rollwise.answer.layered_solution import LayeredSolution
+from rollwise.answer.references import Policies
+from rollwise.answer.seats_solution import SeatsSolution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.coach.ledger import Account
@@ -20,8 +22,6 @@ from rollwise.coach.table import Table
 from rollwise.derive.changed import joined
 from rollwise.game import Game
 from rollwise.graph import THROW
-from rollwise.many.mover_view import MoverView
-from rollwise.many.table import Players
 
 if TYPE_CHECKING:
     from rollwise.answer.answer import Answer
@@ -31,8 +31,8 @@ def table_of(answer: Answer, game: Game) -> Table:
     """The table to play a game at, of any size and number of players."""
     if isinstance(answer, LayeredSolution):
         return OpenTable.of(answer)
-    if game.players > 2:
-        return ManyTable(answer, game)  # type: ignore[arg-type]
+    if isinstance(answer, SeatsSolution):
+        return ManyTable(answer, game)
     return Table(answer.part_where(None), game)
 
 
@@ -106,28 +106,28 @@ class SeatsAccount(Account):
 class ManyTable(Table):
     """The table of a game for three or more."""
 
-    solution: MoverView
+    solution: SeatsSolution
 
     @property
     def is_whole(self) -> bool:
         return False
 
     @cached_property
-    def policies(self) -> Players:
-        return self.solution.found.table
+    def policies(self) -> Policies:
+        return Policies.of(self.solution, any_players=True)
 
     def worth_at_start(self, seat: int) -> float:
-        return float(self.solution.as_values(self.solution.found.values[0, seat]))
+        return float(self.solution.as_values(self.solution.equilibrium.values[0, seat]))
 
     def account(self, number: int, seat: int, *move: int, **about: Any) -> SeatsAccount:
         state, action, outcome = move
-        found, graph = self.solution.found, self.graph
+        found, graph = self.solution.equilibrium, self.graph
         here = np.array([state])
         choices = self.solution.choices_in(here)
         place = action - graph.view[state].action_range.start
         worth = (
             found.values[state],
-            np.array(found.advise(state)[place].values),
+            found.action_worths[action],
             found.after(graph.view.action(action).outcome(outcome)),
         )
         seen = np.array(

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.grids import Grid
     from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.seats_solution import SeatsAdvice
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
-    from rollwise.many.mover_view import SeatsAdvice
 
 
 def answer_document(answer: Answer) -> Document:

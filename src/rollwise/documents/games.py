@@ -78,7 +78,7 @@ def verification_document(found: Verification) -> Document:
             "difference": number_or_none(found.residual),
             **ending,
         }
-    gain = {"deviation_gain": found.deviation_gain} if hasattr(found, "deviation_gain") else {}
+    gain = {} if found.deviation_gain is None else {"deviation_gain": found.deviation_gain}
     return {
         **document,
         "verified": found.verified,

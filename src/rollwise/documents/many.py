@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from rollwise.documents.parts import Document, game_head, number_or_none, state_fields
 
 if TYPE_CHECKING:
+    from rollwise.analysis.learn_seats import LearnedSeats
     from rollwise.analysis.thumb.seats import SeatsFrontier
+    from rollwise.answer.evaluate_seats import Response, Shares
+    from rollwise.answer.seats_solution import SeatsAdvice, SeatsSolution
     from rollwise.graph import StateGraph
-    from rollwise.many.equilibrium import Equilibrium
-    from rollwise.many.learning import LearnedSeats
-    from rollwise.many.mover_view import SeatsAdvice
     from rollwise.many.others import OtherEquilibria
-    from rollwise.many.table import Played, Response, Shares
-    from rollwise.many.tournament import SeatsTournament
+    from rollwise.simulate.seats import Played, SeatsTournament
 
 MOST_NAMED = 1_000  # components that are named
 
@@ -24,7 +23,9 @@ def _worth(graph: StateGraph) -> str:
     return "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
 
 
-def equilibrium_document(found: Equilibrium, others: OtherEquilibria | None = None) -> Document:
+def equilibrium_document(
+    solution: SeatsSolution, others: OtherEquilibria | None = None
+) -> Document:
     """An equilibrium: what each seat gets, and what nobody can gain more than.
 
     Parameters
@@ -32,7 +33,7 @@ def equilibrium_document(found: Equilibrium, others: OtherEquilibria | None = No
     others : OtherEquilibria, optional
         Those that were found besides.
     """
-    graph = found.graph
+    graph, found = solution.graph, solution.equilibrium
     return {
         **game_head(graph),
         "start": state_fields(graph, 0),
@@ -60,8 +61,8 @@ def equilibrium_document(found: Equilibrium, others: OtherEquilibria | None = No
         "unsettled_components": len(found.unsettled),
         "timed_out": found.timed_out,
         **({} if others is None else {"others": others_document(others)}),
-        "seconds": dict(found.seconds),
-        **({} if found.kept_from is None else {"kept_from": found.kept_from}),
+        "seconds": dict(solution.seconds),
+        **({} if solution.kept_from is None else {"kept_from": solution.kept_from}),
     }
 
 
@@ -173,10 +174,10 @@ def response_of_many_document(graph: StateGraph, found: Response) -> Document:
     }
 
 
-def thumb_of_many_document(found: Equilibrium, rules: SeatsFrontier) -> Document:
+def thumb_of_many_document(graph: StateGraph, rules: SeatsFrontier) -> Document:
     """Rules of thumb, and what each costs among others who play the equilibrium."""
     return {
-        **game_head(found.graph),
+        **game_head(graph),
         "rules": [
             {
                 "text": rule.text,
@@ -186,7 +187,7 @@ def thumb_of_many_document(found: Equilibrium, rules: SeatsFrontier) -> Document
                 "error_bound": number_or_none(rule.error_bound),
                 "gain": rule.gain,
                 "gain_bound": number_or_none(rule.gain_bound),
-                "policy": rule.of_search.rule.document(found.graph),
+                "policy": rule.of_search.rule.document(graph),
             }
             for rule in rules.rules
         ],

@@ -22,7 +22,6 @@ from rollwise.graph import Action, Outcome, StateGraph
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
-from rollwise.many.table import Players
 from rollwise.parameters import parameter_specs
 from rollwise.words import Narrator
 
@@ -275,8 +274,8 @@ def _arena_of(
     made: Game, opponent: str | Policy | None, contest: str | None, any_players: bool
 ) -> Arena:
     if any_players and made.players > 2 and contest is None:
-        return _arena(_players(made), None)
-    policies = _policies(made, contest)
+        return _arena(_policies(made, None, True), None)
+    policies = _policies(made, contest, False)
     if opponent is None or policies.graph.players == 1:
         return _arena(policies, None)
     if isinstance(opponent, Policy):
@@ -302,13 +301,9 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
 
 
 @lru_cache(maxsize=16)
-def _policies(game: Game, contest: str | None) -> Policies:
-    return Policies.of(game if contest is None else Duel(game, contest))
-
-
-@lru_cache(maxsize=16)
-def _players(game: Game) -> Players:
-    return Players.of(game)
+def _policies(game: Game, contest: str | None, any_players: bool) -> Policies:
+    made = game if contest is None else Duel(game, contest)
+    return Policies.of(made, any_players=any_players)
 
 
 @lru_cache(maxsize=16)

@@ -49,9 +49,10 @@ def export(
     UsageError
         The format can't hold this game; says what can be done.
     """
+    policies = Policies.of(solution)  # of a game for one or two
     plain = throws_as_fields(solution.graph)
     if form in MODELS:
-        plan = None if against is None else Policies.of(solution).find(against)
+        plan = None if against is None else policies.find(against)
         MODELS[form](one_chooser(plain, plan), path)
         return
     if form not in (*DATA, *PROGRAM_FILES):

@@ -17,58 +17,32 @@ What is proved, of the very profile that is printed:
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.references import AnyPolicy
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
 from rollwise.graph import Outcome, StateGraph
 from rollwise.graph.policies import Policy
-from rollwise.machine.atomic_files import write_atomically
-from rollwise.machine.parquet_files import write_parquet
+from rollwise.kernels.chances import UNIT
+from rollwise.kernels.many import worth_of_actions
+from rollwise.many.component import MARGIN
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import prove_profile
-from rollwise.many.seats import Stakes, build_seats, has_payoffs
-from rollwise.many.table import Players
+from rollwise.many.seats import Stakes, build_seats, has_payoffs, tables_of
 
 if TYPE_CHECKING:
-    import polars as pl
-    from plotly.graph_objects import Figure
-
-    from rollwise.machine.html_pages import HtmlPage
-    from rollwise.many.mover_view import MoverView
     from rollwise.many.others import OtherEquilibria
     from rollwise.many.ties import Ties
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int | None], None]
-PLACE = "place"  # a column of a file: the number of the action in the graph
-
-
-@dataclass(frozen=True, eq=False)
-class Worth:
-    """What one action brings each seat, seen from the mover.
-
-    Attributes
-    ----------
-    action : str
-    chance : float
-        How likely the mover takes it.
-    values : tuple of float
-    """
-
-    action: str
-    chance: float
-    values: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,23 +129,41 @@ class Equilibrium:
         where = components.position[self.mixing]
         return len(np.unique(np.searchsorted(components.indptr, where, side="right")))
 
-    def find(
-        self, state: Sequence[Any] | Mapping[str, Any], throw: Any = None, rolls: int | None = None
-    ) -> int:
-        """The number of a state, as `rollwise.StateGraph.find` takes it."""
-        return self.graph.find(state, throw, rolls)
+    @cached_property
+    def action_worths(self) -> Floats:
+        """What each action brings each seat, if all go on by the policy.
 
-    def advise(self, state: int) -> list[Worth]:
-        """What each action of a state brings each seat, if all go on by the policy."""
-        found = []
-        for action in self.graph.view[state].actions:
-            total = sum(outcome.weight for outcome in action.outcomes)
-            values = np.zeros(self.players)
-            for outcome in action.outcomes:
-                values += outcome.weight / total * self.after(outcome)
-            chance = float(self.policy.probability[action.index])
-            found.append(Worth(action.name, chance, tuple(values.tolist())))
-        return found
+        Returns
+        -------
+        (n_actions, players) float64
+            Seen from the mover.
+        """
+        stakes = Stakes.of(self.graph)
+        worth = self._mean_after(stakes.units(self.values), tables_of(self.graph))
+        return np.asarray(stakes.paid(worth))
+
+    @cached_property
+    def action_errors(self) -> Floats:
+        """How far the mover's number of each action can be off: (n_actions,), in units of `Stakes`.
+
+        By the errors of the next states, the margin with which an equilibrium is looked for, and
+        roundings. Where nothing is known of an error, it counts as none.
+        """
+        graph = self.graph
+        known = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
+        known /= Stakes.of(graph).span
+        *chances, payoffs = tables_of(graph)
+        off = self._mean_after(known, (*chances, np.zeros_like(payoffs)))  # ends are known
+        terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
+        return np.asarray((1.0 + 2.0 * terms * UNIT) * off[:, 0] + MARGIN + 2.0 * terms * UNIT)
+
+    def _mean_after(self, numbers: Floats, tables: tuple[NDArray[np.generic], ...]) -> Floats:
+        """The mean of numbers of seats over the outcomes of each action: (n_actions, players)."""
+        graph = self.graph
+        lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
+        mean = np.empty((graph.n_actions, graph.players))
+        worth_of_actions(np.arange(graph.n_states), *lists, tables, numbers, mean)
+        return mean
 
     def after(self, outcome: Outcome) -> Floats:
         """What an outcome brings each seat, seen from the mover: (players,) float64."""
@@ -179,34 +171,6 @@ class Equilibrium:
             return np.array(outcome.shares)
         rolled: Floats = np.roll(self.values[outcome.target], outcome.seats_on)
         return rolled
-
-    def rows(self, where: str | None = None, *, throws: bool = False) -> pl.DataFrame:
-        """The strategy as a table: a row for each action that is taken, most states have one.
-
-        Parameters
-        ----------
-        where : str, optional
-            Which rows, as `Solution.table` takes it.
-        throws : bool
-            Rows also for positions before a throw, in which nothing is chosen.
-
-        Returns
-        -------
-        DataFrame
-            The fields, ``action``, its ``probability``, ``win_probability.0`` of the mover and
-            so on round the table (``payoff.0`` in a game for payoffs), ``error_bound`` and
-            ``deviation_gain``.
-        """
-        return self.seen.table(where, throws=throws)
-
-    def find_policy(self, policy: AnyPolicy) -> Policy:
-        """A policy by what is typed for it; ``optimal`` is the equilibrium's."""
-        return self.table.find(policy)
-
-    @property
-    def table(self) -> Players:
-        """The policies that may play."""
-        return Players(self.graph, self.game, self.policy)
 
     @cached_property
     def ties(self) -> Ties:
@@ -239,63 +203,6 @@ class Equilibrium:
     def with_profile(self, profile: Found) -> Equilibrium:
         """Another profile of the same game, with the proof of how good it is."""
         return proved(self.graph, self.game, profile, {})
-
-    @cached_property
-    def seen(self) -> MoverView:
-        """It as a solution of whoever moves: what pictures and reports read."""
-        from rollwise.many.mover_view import MoverView
-
-        return MoverView.of(self)
-
-    def plot(self, kind: str = "policy", **choices: Any) -> Figure:
-        """Draw it: a Plotly figure, which a notebook shows by itself.
-
-        Parameters
-        ----------
-        kind : str
-            policy, value, regret, surface or limit, in the mover's eyes; or rivals: how the
-            limit of a decision differs with two rivals in each other's places.
-        **choices
-            See `rollwise.plot.Choices`.
-
-        Raises
-        ------
-        MissingExtra
-            Plotly isn't installed.
-        UsageError
-            The kind makes no sense for this game, or a choice doesn't fit it.
-        """
-        return self.seen.plot(kind, **choices)
-
-    def report(self, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
-        """The whole answer as one page for people, as `Solution.report` writes it."""
-        return self.seen.report(path, rules=rules)
-
-    def save(self, path: str | Path) -> None:
-        """Write it to a Parquet file, which `rollwise.load_equilibrium` reads.
-
-        It is written all at once or not at all. It is a table too: a row for each action that is
-        taken, as in `rows`.
-        """
-        import polars as pl
-
-        from rollwise.answer.storage import EQUILIBRIUM, FORMAT
-
-        graph = self.graph
-        taken = np.flatnonzero(self.policy.probability > 0)
-        frame = self.rows(throws=True).with_columns(pl.Series(PLACE, taken))
-        facts = {
-            "format": FORMAT,
-            "game": graph.game,
-            "parameters": dict(graph.parameters),
-            "graph_hash": graph.content_hash,
-            "method": EQUILIBRIUM,
-            "unsettled": list(self.unsettled),
-            "deviation_gain": self.deviation_gain,
-            "error_bound": self.error_bound,
-        }
-        metadata = {"rollwise": json.dumps(facts)}
-        write_atomically(Path(path), lambda place: write_parquet(frame, place, metadata))
 
 
 def equilibrium(

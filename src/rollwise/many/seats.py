@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders import build_with_report
+from rollwise.builders import build, build_with_report
 from rollwise.errors import RulesError
-from rollwise.game import Game, bits_of, then_text
+from rollwise.game import Game, bits_of, has_many, require_game, then_text
 from rollwise.graph import StateGraph
 from rollwise.numbers.shares import brought
 
@@ -43,6 +43,11 @@ def build_seats(game: Game, **how: Any) -> StateGraph:
     graph, _ = build_with_report(game, any_players=True, **how)
     payoffs_of(graph)
     return graph
+
+
+def build_for_all(game: Game, **how: Any) -> StateGraph:
+    """The graph of a game: of one for three or more players that of `build_seats`."""
+    return build_seats(game, **how) if has_many(require_game(game)) else build(game, **how)
 
 
 def payoffs_of(graph: StateGraph) -> Floats:

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
 from rollwise.many.component import Component
-from rollwise.many.mover_view import errors_of_actions
 from rollwise.many.proving import (
     MOST_UNKNOWNS,
     ROOM,
@@ -117,7 +116,7 @@ def find_ties(found: Equilibrium) -> Ties:
     tied, spread = np.zeros(graph.n_actions, np.bool_), np.zeros(graph.n_states)
     most = int(np.diff(graph.action_indptr).max())
     room = np.empty((most, found.players))
-    mark_ties(*lists, tables, values, probability, errors_of_actions(found), room, tied, spread)
+    mark_ties(*lists, tables, values, probability, found.action_errors, room, tied, spread)
     positions = len(np.unique(graph.action_state[tied]))
     if not positions:
         own = found.worth

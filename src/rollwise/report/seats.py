@@ -6,10 +6,11 @@ import html
 import inspect
 
 from rollwise.analysis.thumb.seats import find_seats_rules
+from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
+from rollwise.answer.references import Policies
+from rollwise.answer.seats_solution import SeatsSolution
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.many.equilibrium import Equilibrium
-from rollwise.many.mover_view import MoverView
-from rollwise.many.table import evaluate_seats, respond_to
 from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.plot import plot
 from rollwise.plot.pages import embed, marked, scrolled
@@ -24,10 +25,14 @@ _WORDS = {
 }
 
 
+def answer_of(facts: Facts) -> SeatsSolution:
+    """The answer that the report is about."""
+    assert isinstance(facts.solution, SeatsSolution)
+    return facts.solution
+
+
 def equilibrium_of(facts: Facts) -> Equilibrium:
-    """What the report is about."""
-    assert isinstance(facts.solution, MoverView)
-    return facts.solution.found
+    return answer_of(facts).equilibrium
 
 
 def _scale(facts: Facts) -> tuple[float, str]:
@@ -38,7 +43,7 @@ def _scale(facts: Facts) -> tuple[float, str]:
 def edge(facts: Facts) -> str:
     """What each seat has, and in what sense."""
     found = equilibrium_of(facts)
-    texts = found.seen.texts(found.worth)
+    texts = answer_of(facts).texts(found.worth)
     rows = "".join(
         f"<tr><td>{seat}</td><td>{text}</td><td>{certified(share, found.error_bound).number}"
         "</td></tr>"
@@ -115,8 +120,8 @@ def mixtures(facts: Facts) -> str:
     rows = ""
     for state in found.mixing[:MOST_MIXED].tolist():
         place = html.escape(found.graph.state_text(state))
-        for one in found.advise(state):
-            shares = "".join(f"<td>{share}</td>" for share in found.seen.texts(one.values, 3))
+        for one in answer_of(facts).actions_at(state):
+            shares = "".join(f"<td>{share}</td>" for share in answer_of(facts).texts(one.values, 3))
             rows += (
                 f"<tr><td class='text'>{place}</td><td class='act'>{html.escape(one.action)}</td>"
                 f"<td>{100 * one.chance:.5f} %</td>{shares}</tr>"
@@ -139,7 +144,7 @@ def rule(facts: Facts) -> str:
     """The best rule of thumb as a card."""
     if not facts.rules or not facts.choice.any():
         return ""
-    found = find_seats_rules(equilibrium_of(facts), evaluations=facts.rules, entire=True)
+    found = find_seats_rules(answer_of(facts).equilibrium, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
     last = found.rules[-1]
@@ -167,7 +172,7 @@ def policies(facts: Facts) -> str:
         if name in functions:
             about = (inspect.getdoc(functions[name]) or "").partition("\n")[0]
         try:
-            policy = found.find_policy(name)
+            policy = Policies.of(answer_of(facts), any_players=True).find(name)
         except RollwiseError as error:
             faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
             continue
@@ -176,7 +181,7 @@ def policies(facts: Facts) -> str:
             seated = [found.policy] * found.players
             seated[seat] = policy
             got = evaluate_seats(graph, seated).win_probabilities[seat]
-            cells += f"<td>{found.seen.texts([got])[0]}</td>"
+            cells += f"<td>{answer_of(facts).texts([got])[0]}</td>"
             behind += (share - got) / found.players
         response = respond_to(graph, policy)
         pairs = zip(response.best, response.win_probabilities, strict=True)

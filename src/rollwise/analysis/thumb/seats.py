@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.thumb.frontier import NUMBERS, SECONDS, Frontier, RuleOfThumb, find_rules
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluate_seats import respond_to
 from rollwise.answer.references import Policies
 from rollwise.cluster.pool import Pool
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.seats import in_a_drawn_seat, seen_from
-from rollwise.many.table import respond_to
 from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.sentences import sentence_of
 

@@ -73,7 +73,7 @@ def verify(
             found = verify_layers(asked.files[0], chosen, max_states=max_states, progress=progress)
     else:
         from rollwise.answer.storage import installed, read_facts
-        from rollwise.many.storage import verify as verify_file
+        from rollwise.answer.verify import verify as verify_file
 
         form = Form(chase, target, contest, ties)
         if chosen is None and form.said:  # it is to be what the options say

@@ -46,7 +46,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         notes = ["Dark: a close decision. Bright: a mistake is dear."]
         near_0 = "Near 0 the choice hardly matters."
     else:
-        policy = Policies.of(solution).find(choices.policy)
+        policy = Policies.of(solution, any_players=True).find(choices.policy)
         costs = given_away(solution, policy)
         subject = f"{policy.name} gives away"
         notes = ["Dark: nothing is given away. Bright: a dear mistake."]

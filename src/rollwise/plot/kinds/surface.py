@@ -293,7 +293,7 @@ def _overlay(
         takes = _asked(solution, name, target)
         inside = np.array([takes(s) for s in states[asked].tolist()])
     else:
-        probability = Policies.of(solution).find(name).probability
+        probability = Policies.of(solution, any_players=True).find(name).probability
         chance = np.zeros(graph.n_states)
         mine = graph.action_label == target
         chance[graph.action_state[mine]] = probability[mine]

@@ -1,16 +1,19 @@
-"""An equilibrium as a solution to look at: what its movers see, for pictures, tables and reports.
+"""The answer to a game of three or more players: an equilibrium, as any other answer is asked.
 
 In a position of an equilibrium the mover has a choice like that in any solved game: each action
 has a worth to him, if all go on by the equilibrium, and the best of them costs nothing. So the
-values of the movers, with these worths, are a `Solution`, and what reads a solution reads it.
-What the others have from a position is in the equilibrium.
+values of the movers, with these worths, are a `Solution`: pictures, tables, reports and play read
+it. The numbers of all seats are in its `equilibrium`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,24 +21,53 @@ from numpy.typing import NDArray
 
 from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.answer.solution import Choices, Solution
+from rollwise.answer.storage import (
+    EQUILIBRIUM,
+    FORMAT,
+    PLACE,
+    damaged_file,
+    require_rules,
+    require_same,
+)
 from rollwise.errors import UsageError
+from rollwise.game import Game
 from rollwise.graph import THROW, StateGraph
 from rollwise.graph.choices import actions_of, has_ties
 from rollwise.graph.lookahead import Ahead
 from rollwise.graph.policies import Policy
-from rollwise.kernels.chances import UNIT
-from rollwise.kernels.many import worth_of_actions
+from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.parquet_files import read_parquet, write_parquet
 from rollwise.many.component import MARGIN
-from rollwise.many.seats import Stakes, tables_of, worth_column
-from rollwise.numbers.printed import column, rounded_up
+from rollwise.many.equilibrium import Equilibrium, equilibrium_on, proved
+from rollwise.many.finding import Found
+from rollwise.many.seats import Stakes, build_seats, worth_column
+from rollwise.numbers.printed import column, in_common, rounded_up
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.grids import Grid
-    from rollwise.many.equilibrium import Equilibrium, Worth
 
 Floats = NDArray[np.float64]
+Progress = Callable[[str, int, int | None], None]
+ARRAYS = ("values", "error_bounds", "deviation_gains")  # those of an equilibrium
+
+
+@dataclass(frozen=True, eq=False)
+class ActionWorth:
+    """What one action brings each seat, seen from the mover.
+
+    Attributes
+    ----------
+    action : str
+    chance : float
+        How likely the mover takes it.
+    values : tuple of float
+    """
+
+    action: str
+    chance: float
+    values: tuple[float, ...]
 
 
 class SeatsAdvice(NamedTuple):
@@ -49,7 +81,7 @@ class SeatsAdvice(NamedTuple):
         Chances to win, or expected payoffs.
     error_bound, deviation_gain : float
         Of the state; proved.
-    actions : list of Worth
+    actions : list of ActionWorth
     action_bound : float
         Of the numbers of all actions; proved.
     """
@@ -58,7 +90,7 @@ class SeatsAdvice(NamedTuple):
     values: list[float]
     error_bound: float
     deviation_gain: float
-    actions: list[Worth]
+    actions: list[ActionWorth]
     action_bound: float
 
     def as_rows(self) -> tuple[list[str], list[list[str]], str]:
@@ -89,23 +121,23 @@ def gain_text(gain: float, how: str = "") -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MoverView(Solution):
-    """The values of an equilibrium to whoever moves, and what each action is worth to him.
+class SeatsSolution(Solution):
+    """The answer to a game of three or more players: its values are those of the mover.
 
     Attributes
     ----------
-    found : Equilibrium
-        What it is of. Actions are equally good that can't be told apart by its certified values,
-        or by the margin with which it was looked for.
+    equilibrium : Equilibrium
+        The profile, with the numbers of all seats and the proof of them. Two actions are equally
+        good if its certified values, or the margin of the search, can't tell them apart.
     """
 
-    found: Equilibrium = field(kw_only=True)
+    equilibrium: Equilibrium = field(kw_only=True)
 
     @classmethod
-    def of(cls, found: Equilibrium) -> MoverView:
-        """That of an equilibrium."""
+    def of(cls, found: Equilibrium) -> SeatsSolution:
+        """The answer that an equilibrium is."""
         graph, stakes = found.graph, Stakes.of(found.graph)
-        bounds = found.error_bounds[:, 0] + float(stakes.span) * MARGIN
+        bounds = found.error_bounds[:, 0] + stakes.span * MARGIN
         return cls(
             graph,
             found.game,
@@ -113,25 +145,44 @@ class MoverView(Solution):
             _as_value(graph, found.values[:, 0]),
             bounds if graph.has_stakes else 2.0 * bounds,
             seconds=found.seconds,
-            kept_from=found.kept_from,
-            found=found,
+            equilibrium=found,
         )
 
-    @cached_property
-    def action_worths(self) -> Floats:
-        """What each action brings each seat, seen from the mover: (n_actions, players)."""
-        return worths_of_actions(self.found)
+    @classmethod
+    def of_graph(cls, graph: StateGraph, game: Game | None = None) -> SeatsSolution:
+        """Find an equilibrium on a graph of `rollwise.many.seats.build_seats`.
+
+        Raises
+        ------
+        UsageError
+            The rules aren't given, which tell of each seat.
+        """
+        if game is None:
+            raise UsageError(f"{graph.title}: give the game, and not its graph alone")
+        return cls.of(equilibrium_on(graph, game, {}))
+
+    @property
+    def status(self) -> str:
+        """``certified``; ``not certified`` where no bound was proved; or ``no equilibrium``.
+
+        That is where the search ended without one: what is proved holds of the profile.
+        """
+        return "no equilibrium" if self.equilibrium.unsettled else super().status
+
+    @property
+    def gave_up(self) -> bool:
+        return False  # what is proved holds of any profile
 
     @cached_property
     def action_values(self) -> Floats:
-        return _as_value(self.graph, self.action_worths[:, 0])
+        return _as_value(self.graph, self.equilibrium.action_worths[:, 0])
 
     @cached_property
     def ahead(self) -> Ahead:
         graph = self.graph
         unit = Stakes.of(graph).span if graph.has_stakes else 2.0
         gap = self.action_values - self.values[graph.action_state]
-        off = unit * errors_of_actions(self.found)
+        off = unit * self.equilibrium.action_errors
         return Ahead(gap, off, np.zeros(graph.n_actions), self.values, self.error_bounds)
 
     # The table has a row for each action that is taken; rows stand for states in what asks for it.
@@ -147,7 +198,7 @@ class MoverView(Solution):
         from rollwise.answer.filters import rows_where
 
         graph = self.graph
-        rows = np.flatnonzero(self.found.policy.probability > 0)
+        rows = np.flatnonzero(self.equilibrium.policy.probability > 0)
         if not throws:
             rows = rows[graph.action_label[rows] != THROW]
         if where is not None:
@@ -168,7 +219,7 @@ class MoverView(Solution):
 
     def _columns_of(self, rows: NDArray[np.int64], each_action: bool) -> dict[str, Any]:
         """The fields, what is taken and how likely, and what each seat gets from the mover on."""
-        found, graph = self.found, self.graph.flat
+        found, graph = self.equilibrium, self.graph.flat
         states = graph.action_state[rows]
         columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
         columns["action"] = graph.action_label[rows]
@@ -189,8 +240,8 @@ class MoverView(Solution):
         rolls_left: int | None = None,
     ) -> SeatsAdvice:
         """What each action of a state brings each seat, if all go on by the equilibrium."""
-        found, s = self.found, self.find(state, throw, rolls_left)
-        here, actions = self.graph.view[s], found.advise(s)
+        found, s = self.equilibrium, self.find(state, throw, rolls_left)
+        here, actions = self.graph.view[s], self.actions_at(s)
         bound = found.error_bound
         if not np.isfinite(bound):
             outcomes = (outcome for action in here.actions for outcome in action.outcomes)
@@ -206,6 +257,18 @@ class MoverView(Solution):
             bound + 2.0**-50 * max(1.0, float(np.abs(found.values).max())),
         )
 
+    def actions_at(self, state: int) -> list[ActionWorth]:
+        """What each action of a state, given by its number, brings each seat."""
+        found = self.equilibrium
+        return [
+            ActionWorth(
+                action.name,
+                float(found.policy.probability[action.index]),
+                tuple(found.action_worths[action.index].tolist()),
+            )
+            for action in self.graph.view[state].actions
+        ]
+
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         actions, _ = actions_of(self.graph, states)
         values, regret, best = self.action_values, self.regret, self.is_best
@@ -214,7 +277,7 @@ class MoverView(Solution):
     @cached_property
     def best_actions(self) -> NDArray[np.int64]:
         """What the equilibrium does; where it mixes, the likeliest action."""
-        graph, chance = self.graph, self.found.policy.probability
+        graph, chance = self.graph, self.equilibrium.policy.probability
         begins = graph.action_indptr[:-1]
         likeliest = chance == np.maximum.reduceat(chance, begins)[graph.action_state]
         places = np.where(likeliest, np.arange(graph.n_actions), graph.n_actions)
@@ -226,11 +289,11 @@ class MoverView(Solution):
     @cached_property
     def policy(self) -> Policy:
         """The equilibrium's policy, which may mix actions."""
-        return replace(self.found.policy, tied=has_ties(self.graph, self.is_best))
+        return replace(self.equilibrium.policy, tied=has_ties(self.graph, self.is_best))
 
     def said_of(self, state: int) -> list[str]:
         """What the mover mixes in a position, and what the others have."""
-        graph, found = self.graph, self.found
+        graph, found = self.graph, self.equilibrium
         here = graph.view[state]
         chances = found.policy.probability[list(here.action_range)]
         lines = []
@@ -243,6 +306,58 @@ class MoverView(Solution):
         lines.append(", ".join(f"{name} {share}" for name, share in pairs))
         return lines
 
+    @property
+    def is_final(self) -> bool:
+        return not self.equilibrium.timed_out
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Its arrays, and what else there is of it: see `of_parts`."""
+        found = self.equilibrium
+        arrays = {name: getattr(found, name) for name in ARRAYS}
+        return arrays | {"probability": found.policy.probability}, {"unsettled": found.unsettled}
+
+    @classmethod
+    def of_parts(cls, graph: StateGraph, game: Game, parts: Mapping[str, Any]) -> SeatsSolution:
+        """It again of its parts, which an earlier run has kept."""
+        values, bounds, gains = (parts[name] for name in ARRAYS)
+        policy = Policy("optimal", parts["probability"])
+        shape = graph.n_states, graph.players
+        if any(array.shape != shape for array in (values, bounds, gains)):
+            raise ValueError("an equilibrium of another graph")
+        unsettled = tuple(parts["unsettled"])
+        found = Equilibrium(graph, game, policy, values, bounds, gains, unsettled, {})
+        return replace(cls.of(found), kept_from=parts["kept_from"])
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a Parquet file, all at once or not at all (see `rollwise.load`).
+
+        The file is a table too, a row for each action that is taken, as in `table`.
+        """
+        import polars as pl
+
+        graph, found = self.graph, self.equilibrium
+        taken = np.flatnonzero(found.policy.probability > 0)
+        frame = self.table(throws=True).with_columns(pl.Series(PLACE, taken))
+        facts = {
+            "format": FORMAT,
+            "game": graph.game,
+            "parameters": dict(graph.parameters),
+            "graph_hash": graph.content_hash,
+            "method": EQUILIBRIUM,
+            "unsettled": list(found.unsettled),
+            "deviation_gain": found.deviation_gain,
+            "error_bound": found.error_bound,
+        }
+        metadata = {"rollwise": json.dumps(facts)}
+        write_atomically(Path(path), lambda place: write_parquet(frame, place, metadata))
+
+    def __repr__(self) -> str:
+        found = self.equilibrium
+        numbers, told = in_common(column(found.worth, [found.error_bound] * found.players))
+        what = "payoffs" if self.has_stakes else "the seats win with probabilities"
+        sure = sure_text(found.error_bound, told)
+        return f"<Solution of {self.graph.title}: {what} {', '.join(numbers)} ({sure})>"
+
     def as_values(self, worth: Any) -> Any:
         """Chances to win as values, from -1 to 1; payoffs as they are."""
         return _as_value(self.graph, worth)
@@ -254,44 +369,52 @@ class MoverView(Solution):
         return [f"{100 * number:.{digits}f} %" for number in numbers]
 
     def _require_answer(self, what: str) -> None:
-        if what not in ("pictures", "a report", "columns of actions"):
+        if what == "a page":
             raise UsageError(f"{self.graph.title}: {what} can't be had of an equilibrium")
         super()._require_answer(what)
 
 
-def worths_of_actions(found: Equilibrium) -> Floats:
-    """What each action brings each seat, if all go on by the equilibrium.
+def read_equilibrium(
+    path: Path,
+    facts: dict[str, Any],
+    game: Game | None,
+    *,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Equilibrium, pl.DataFrame]:
+    """The equilibrium of a file with the bounds that are proved now, and the rows of the file.
 
-    Returns
-    -------
-    (n_actions, players) float64
-        Seen from the mover.
+    The file names the game, its parameters and the hash of its graph. Nothing else of it is
+    believed: the graph is built from the rules, and values and gains are proved anew.
+
+    Raises
+    ------
+    SolutionFileError
+        The file is damaged, or was made for other rules, or names a game that isn't installed.
     """
-    graph = found.graph
-    worth = np.empty((graph.n_actions, graph.players))
-    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    stakes = Stakes.of(graph)
-    units = stakes.units(found.values)
-    worth_of_actions(np.arange(graph.n_states), *lists, tables_of(graph), units, worth)
-    return np.asarray(stakes.paid(worth))
-
-
-def errors_of_actions(found: Equilibrium) -> Floats:
-    """How far what the mover gets by each action can be off: (n_actions,), in units of `Stakes`.
-
-    By the errors of what follows, the margin with which an equilibrium is looked for, and
-    roundings. Where nothing is known of an error, it counts as none.
-    """
-    graph = found.graph
-    known = np.where(np.isfinite(found.error_bounds), found.error_bounds, 0.0)
-    known /= Stakes.of(graph).span
-    *chances, payoffs = tables_of(graph)
-    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    off = np.empty((graph.n_actions, graph.players))
-    tables = (*chances, np.zeros_like(payoffs))  # ends are known
-    worth_of_actions(np.arange(graph.n_states), *lists, tables, known, off)
-    terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
-    return np.asarray((1.0 + 2.0 * terms * UNIT) * off[:, 0] + MARGIN + 2.0 * terms * UNIT)
+    game = require_rules(path, facts, game)
+    began = time.perf_counter()
+    graph = build_seats(game, max_states=max_states, progress=progress)
+    spent = {"build": time.perf_counter() - began}
+    require_same(path, facts, graph)
+    n = graph.players
+    columns = [PLACE, "probability", *(f"{worth_column(graph)}.{seat}" for seat in range(n))]
+    try:
+        frame = read_parquet(path, [*columns, "error_bound", "deviation_gain"])
+        place, chance, *shares = (frame[name].to_numpy() for name in columns)
+        probability, values = np.zeros(graph.n_actions), np.full((graph.n_states, n), np.nan)
+        probability[place] = chance
+        values[graph.action_state[place]] = np.column_stack(shares)
+    except (OSError, ValueError, TypeError, IndexError, KeyError) as error:
+        raise damaged_file(path, "its columns can't be read") from error
+    total = np.add.reduceat(probability, graph.action_indptr[:-1])
+    if not (np.isfinite(values).all() and np.all(np.abs(total - 1.0) < 1e-9)):
+        raise damaged_file(path, "it doesn't say of each state what is done there")
+    unsettled = tuple(facts["unsettled"])
+    if not all(type(c) is int and 0 <= c < len(graph.components) for c in unsettled):
+        raise damaged_file(path, "its description names components that aren't there")
+    units = np.clip(Stakes.of(graph).units(values), 0.0, None)
+    return proved(graph, game, Found(units, probability, list(unsettled)), spent, progress), frame
 
 
 def _as_value(graph: StateGraph, worth: Floats) -> Floats:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rollwise.answer.evaluate_seats import Response, respond_to
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.learn import Learner
 from rollwise.many.proving import ranks_of_end
-from rollwise.many.table import Response, respond_to
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Tournaments of three or more at a table: every seating of some policies, exact or simulated."""
+"""Games of three or more at a table, and tournaments: every seating of some policies."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -10,15 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluate_seats import one_each
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
-from rollwise.many.seats import seen_from
-from rollwise.many.table import simulate_seats
-from rollwise.numbers.randomness import check_seed, fresh_seed
+from rollwise.many.seats import ending_payoffs, seen_from
+from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.play.games import PlayTable
 
 Floats = NDArray[np.float64]
 MOST_SEATINGS = 1024
+BLOCK = 1 << 16  # games played before they are counted
+
+
+@dataclass(frozen=True)
+class Played:
+    """What each seat got in many games.
+
+    Attributes
+    ----------
+    win_rates, standard_errors : tuple of float
+    moves : float
+        Actions in a game, on average.
+    """
+
+    policies: tuple[str, ...]
+    games: int
+    seed: int
+    win_rates: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    moves: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +74,45 @@ class SeatsTournament:
     standard_errors: Floats | None = field(default=None, repr=False)
     games: int | None = None
     seed: int | None = None
+
+
+def simulate_seats(
+    graph: StateGraph, policies: Sequence[Policy], *, games: int, seed: int | None = None
+) -> Played:
+    """Play games from the start, each seat by a policy of its own.
+
+    Parameters
+    ----------
+    games : int
+        At least 2.
+    """
+    if games < 2:
+        raise UsageError(f"games is {games}; it must be at least 2")
+    seated = one_each(graph, policies)
+    drawn = fresh_seed() if seed is None else check_seed(seed)
+    table, words, n = (
+        PlayTable.of(graph, *(seated if len(set(seated)) > 1 else seated[:1])),
+        stream(drawn, 0),
+        graph.players,
+    )
+    totals, moves = np.zeros((2, n)), 0
+    payoffs, seats = ending_payoffs(graph), np.arange(n)
+    for begin in range(0, games, BLOCK):
+        ends = table.run(np.full(min(BLOCK, games - begin), table.starts[0]), words)
+        # the mover is the first of an ending's payoffs
+        got = payoffs[ends.ended[:, None], (seats - ends.passes[:, None]) % n]
+        totals += got.sum(axis=0), (got**2).sum(axis=0)
+        moves += int(ends.moves.sum())
+    means = totals[0] / games
+    spread = np.maximum(totals[1] / games - means**2, 0.0) * games / (games - 1)
+    return Played(
+        tuple(policy.name for policy in seated),
+        games,
+        drawn,
+        tuple(means.tolist()),
+        tuple(math.sqrt(x / games) for x in spread.tolist()),
+        moves / games,
+    )
 
 
 def tournament_of_many(

@@ -1,74 +1,20 @@
-"""The table: who can sit there, what each seat gets, certified, and many games between them."""
+"""What each seat of a game gets by given policies, and by its best response to them: certified."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.references import Policies
-from rollwise.errors import PolicyError, UsageError
-from rollwise.game import Game
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
-from rollwise.many.seats import Stakes, against_all, build_seats, ending_payoffs, seen_from
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
-from rollwise.play.games import PlayTable
-
-
-class Players(Policies):
-    """Who can sit at the table: see `rollwise.answer.references.Policies`.
-
-    Parameters
-    ----------
-    graph : StateGraph
-        From `rollwise.many.seats.build_seats`.
-    equilibrium : Policy or callable, optional
-        What ``optimal`` is, or what finds it when it is first asked for.
-    """
-
-    game: Game
-
-    def __init__(
-        self,
-        graph: StateGraph,
-        game: Game,
-        equilibrium: Policy | Callable[[], Policy] | None = None,
-    ) -> None:
-        super().__init__(graph, game)
-        self._equilibrium = equilibrium
-
-    @classmethod
-    def of(cls, subject: Game, **how: Any) -> Players:  # type: ignore[override]
-        """Those of a game; without an equilibrium nobody is optimal."""
-        return cls(build_seats(subject, **how), subject)
-
-    @property
-    def players(self) -> int:
-        return self.graph.players
-
-    @property
-    def optimal(self) -> Policy:
-        """The equilibrium's policy."""
-        if self._equilibrium is None:
-            raise PolicyError(f"{self.graph.title}: no equilibrium is known, so nobody is optimal")
-        if not isinstance(self._equilibrium, Policy):
-            self._equilibrium = self._equilibrium()
-        return self._equilibrium
-
-    def _named(self, reference: str) -> Policy:
-        if reference == "optimal" and "optimal" not in self.game.policies():
-            return self.optimal
-        return super()._named(reference)
-
+from rollwise.many.seats import Stakes, against_all, seen_from
 
 ADVERSARIES = "adversaries"  # who want nothing but to keep a seat from winning
 ALLIES = "allies"  # who want nothing but that it wins
-BLOCK = 1 << 16  # games played before they are counted
 
 
 @dataclass(frozen=True)
@@ -110,25 +56,6 @@ class Response:
     error_bound: float
 
 
-@dataclass(frozen=True)
-class Played:
-    """What each seat got in many games.
-
-    Attributes
-    ----------
-    win_rates, standard_errors : tuple of float
-    moves : float
-        Actions in a game, on average.
-    """
-
-    policies: tuple[str, ...]
-    games: int
-    seed: int
-    win_rates: tuple[float, ...]
-    standard_errors: tuple[float, ...]
-    moves: float
-
-
 def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
     """What each seat gets from the start, where each plays a policy of its own.
 
@@ -139,7 +66,7 @@ def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
     policies : sequence of Policy
         One a seat, in the order of the moves; one alone is everybody's.
     """
-    seated = _one_each(graph, policies)
+    seated = one_each(graph, policies)
     profile = [policy.probability for policy in seated]
     found = [_certified(seen_from(graph, seat, profile)) for seat in range(graph.players)]
     return Shares(
@@ -202,52 +129,14 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
     )
 
 
-def simulate_seats(
-    graph: StateGraph, policies: Sequence[Policy], *, games: int, seed: int | None = None
-) -> Played:
-    """Play games from the start, each seat by a policy of its own.
-
-    Parameters
-    ----------
-    games : int
-        At least 2.
-    """
-    if games < 2:
-        raise UsageError(f"games is {games}; it must be at least 2")
-    seated = _one_each(graph, policies)
-    drawn = fresh_seed() if seed is None else check_seed(seed)
-    table, words, n = (
-        PlayTable.of(graph, *(seated if len(set(seated)) > 1 else seated[:1])),
-        stream(drawn, 0),
-        graph.players,
-    )
-    totals, moves = np.zeros((2, n)), 0
-    payoffs, seats = ending_payoffs(graph), np.arange(n)
-    for begin in range(0, games, BLOCK):
-        ends = table.run(np.full(min(BLOCK, games - begin), table.starts[0]), words)
-        # the mover is the first of an ending's payoffs
-        got = payoffs[ends.ended[:, None], (seats - ends.passes[:, None]) % n]
-        totals += got.sum(axis=0), (got**2).sum(axis=0)
-        moves += int(ends.moves.sum())
-    means = totals[0] / games
-    spread = np.maximum(totals[1] / games - means**2, 0.0) * games / (games - 1)
-    return Played(
-        tuple(policy.name for policy in seated),
-        games,
-        drawn,
-        tuple(means.tolist()),
-        tuple(math.sqrt(x / games) for x in spread.tolist()),
-        moves / games,
-    )
-
-
 def _certified(graph: StateGraph) -> tuple[float, float]:
     """The value of the start, and its error bound."""
     found, certificate, _ = solve_and_certify(graph)
     return float(found.values[0]), float(certificate.bounds[0])
 
 
-def _one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
+def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
+    """A policy for each seat: one alone is everybody's."""
     if len(policies) == 1:
         return [policies[0]] * graph.players
     if len(policies) != graph.players:
