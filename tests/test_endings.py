@@ -32,6 +32,7 @@ from stalling_games import (
 import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, certify, solve
 from rollwise.analysis.check import check
+from rollwise.analysis.lengths import lengths
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
@@ -283,6 +284,10 @@ def test_a_policy_that_dawdles_for_ever_is_worth_infinity():
         found = evaluate(graph, sleeper, method=method)
         assert found.values.tolist() == [np.inf] * 6 + [4.0, 3.0, 2.0, 1.0]
     assert evaluate(graph, Policy.uniform(graph)).values[0] == pytest.approx(20)
+    assert lengths(graph, sleeper).tail == 1
+    assert "no game ends with sleeper" in refusal(
+        "plot", f"{GAMES}:Road", "length", "--policy=sleeper"
+    )
 
 
 def test_where_nobody_can_end_play_is_worth_minus_infinity():

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
+from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import play_turn
 
@@ -132,6 +133,9 @@ def lengths(
         counted = (np.diff(graph.outcome_indptr) > 1)[outcome_action(graph)]
     else:
         counted = (graph.outcome_passes != 0) | (graph.outcome_state < 0)
+    # from some states the policy never ends the play: they are the tail, and each move there counts
+    ends_never = ways_out(graph, policy.probability > 0) < 0
+    counted |= np.append(ends_never, np.zeros(graph.n_border + 1, np.bool_))[graph.outcome_state]
     order = np.ascontiguousarray(graph.components.order[::-1])
     now = np.zeros(graph.n_states)
     now[0] = 1.0
@@ -139,7 +143,7 @@ def lengths(
         now[:] = begin
     visits = np.zeros(graph.n_states)
     ends, seen = [np.zeros(3)], [0.0]
-    while now.sum() > TAIL and len(ends) <= most:
+    while now[~ends_never].sum() > TAIL and len(ends) <= most:
         ends.append(np.zeros(3))
         later = np.zeros(graph.n_states)
         play_turn(

@@ -9,6 +9,7 @@ from rollwise.analysis.balance import Decided
 from rollwise.analysis.lengths import Floats, Lengths, lengths, turns_text
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.plot import Choices
 from rollwise.plot.style import BLUE, GREY, ORANGE, Picture, Sheet, axis, step
@@ -88,9 +89,19 @@ def draw_decided(graph: StateGraph, found: Decided, sure: float) -> go.Figure:
 
 
 def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
-    """Bars for lengths that are at hand."""
+    """Bars for lengths that are at hand.
+
+    Raises
+    ------
+    UsageError
+        No game ends.
+    """
     graph = solution.graph
     chance = found.chance
+    if not chance.any():
+        raise UsageError(
+            f"{graph.title}: no game ends with {name}, so there are no lengths to draw"
+        )
     last = _last(found)
     least = int(np.flatnonzero(chance > 0)[0])
     turns = np.arange(least, last + 1)
