@@ -43,10 +43,10 @@ from benchmarks.exact import (
 )
 from rollwise.analysis.length_range import length_range
 from rollwise.answer.storage import find_unproved
-from rollwise.answer.verify_layers import verify_layers
+from rollwise.answer.verify import claims_of as seat_claims
+from rollwise.answer.verify import verify_layers
 from rollwise.builders import Mode
 from rollwise.errors import EndlessPlay
-from rollwise.many.storage import claims_of as seat_claims
 from rollwise.proofs.check_rules import Claims, check_rules
 
 WIDE = 1e-12  # a bound that is a larger share of a value, times the moves of slow play, is told

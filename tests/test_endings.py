@@ -44,6 +44,7 @@ from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.endings import end_components, hopeless_states, settle, staying_actions
 from rollwise.graph.policies import Policy
 from rollwise.proofs.check_endless import check_game
+from rollwise.simulate.match import simulate
 
 pytestmark = pytest.mark.kernels
 
@@ -285,6 +286,8 @@ def test_a_policy_that_dawdles_for_ever_is_worth_infinity():
         assert found.values.tolist() == [np.inf] * 6 + [4.0, 3.0, 2.0, 1.0]
     assert evaluate(graph, Policy.uniform(graph)).values[0] == pytest.approx(20)
     assert lengths(graph, sleeper).tail == 1
+    with pytest.raises(EndlessPlay, match="never end the play from place=0"):
+        simulate(graph, sleeper, games=10)
     assert "no game ends with sleeper" in refusal(
         "plot", f"{GAMES}:Road", "length", "--policy=sleeper"
     )

@@ -19,8 +19,10 @@ from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.cluster.threads import Threads
+from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, win_probability
+from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.printed import CHANCE_ROUNDING
@@ -82,7 +84,8 @@ def simulate(
     UsageError, ClusterError
         Too few games; a policy that doesn't fit; an opponent in a game for one. No workers.
     EndlessPlay
-        A game between these policies goes on for more than a million moves.
+        These policies may come to where neither ends the play, or a game goes on for more than a
+        million moves.
 
     Warns
     -----
@@ -96,7 +99,10 @@ def simulate(
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
     if theirs is not None and np.array_equal(theirs.probability, mine.probability):
         theirs = None
-    table = PlayTable.of(graph, mine, *([] if theirs is None else [theirs]))
+    plans = [mine] if theirs is None else [mine, theirs]
+    if graph.objective != "win" or graph.endless != "forbidden":
+        _require_end(take_seats(graph, plans, [0]).graph)
+    table = PlayTable.of(graph, *plans)
     seats = 1 if theirs is None else 2
     _check(games, seats, workers)
     seed = fresh_seed() if seed is None else check_seed(seed)
@@ -122,6 +128,15 @@ def _check(games: int, seats: int, workers: int) -> None:
         raise UsageError(f"games is {games}; it must be from {seats} to {MOST_GAMES:,}")
     if not 1 <= workers <= MOST_WORKERS:
         raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
+
+
+def _require_end(chain: StateGraph) -> None:
+    """Make sure that play may end from each state that policies come to."""
+    lost = np.flatnonzero(ways_out(chain, np.ones(chain.n_actions, np.bool_)) < 0)
+    if len(lost):
+        raise EndlessPlay(
+            f"{chain.game}: these policies never end the play from {chain.state_text(int(lost[0]))}"
+        )
 
 
 def _play(
