@@ -118,7 +118,7 @@ def test_what_has_changed_counts(what, mode, monkeypatch):
 
 @pytest.mark.needs_jit
 def test_a_question_is_asked_as_it_reads_now(monkeypatch):
-    from rollwise.builders.compiled.questions import ask
+    from rollwise.builders.compiled.compiling import ask
     from rollwise.builders.rules import Rules
 
     def asked() -> int:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rollwise import build
 from rollwise.game import AGAIN, PASS, WIN
 from rollwise.games.pig import Pig
-from rollwise.graph.components import Components
+from rollwise.graph.lotteries import Components
 
 pytestmark = pytest.mark.kernels
 

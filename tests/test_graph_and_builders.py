@@ -20,10 +20,9 @@ from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Un
 from record_playthrough import throws_of
 
 from rollwise.builders import CompileWarning, build, build_with_report, building, limits
-from rollwise.builders.compiled import state_table
-from rollwise.builders.compiled.compiling import compiled_rules
+from rollwise.builders.compiled import workspace
 from rollwise.builders.compiled.explorer import Explorer
-from rollwise.builders.compiled.state_table import StateTable
+from rollwise.builders.compiled.workspace import StateTable
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
 from rollwise.game import LOSE, PASS, WIN, Game, is_over, parameter, seats_on
@@ -168,10 +167,10 @@ def test_builders_agree_wherever_the_states_lie(steps, stride):
 @pytest.mark.needs_jit
 def test_a_hash_table_becomes_dense_again(monkeypatch):
     """At first the box is too large for the states found, and at the end it isn't."""
-    monkeypatch.setattr(state_table, "DENSE_PLACES", 100)
-    monkeypatch.setattr(state_table, "DENSE_PLACES_PER_STATE", 5)
+    monkeypatch.setattr(workspace, "DENSE_PLACES", 100)
+    monkeypatch.setattr(workspace, "DENSE_PLACES_PER_STATE", 5)
     rules = Rules(Pig(30))
-    explorer = Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    explorer = Explorer(rules, rules.roots(1), 100_000)
     dense = [explorer._table.dense]
     while explorer.run(explorer.place + 500):
         dense.append(explorer._table.dense)
@@ -219,8 +218,8 @@ class Wandering(Game):
 @pytest.mark.parametrize("places", [1, 1000, 1 << 22], ids=["hash", "quarters", "at once"])
 def test_the_box_of_the_states(monkeypatch, places):
     """It grows to where fields are likely to end, unless that is too large, or a little."""
-    monkeypatch.setattr(state_table, "DENSE_PLACES", places)
-    monkeypatch.setattr(state_table, "LEAST_NEW", 1)  # so that a hash table has to grow
+    monkeypatch.setattr(workspace, "DENSE_PLACES", places)
+    monkeypatch.setattr(workspace, "LEAST_NEW", 1)  # so that a hash table has to grow
     rules = Rules(Wandering())
     made = []
     make = StateTable.make
@@ -230,7 +229,7 @@ def test_the_box_of_the_states(monkeypatch, places):
         return make(self, rows, states)
 
     monkeypatch.setattr(StateTable, "make", counted)
-    explorer = Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    explorer = Explorer(rules, rules.roots(1), 100_000)
     while explorer.run():
         pass
     expected = build(Wandering(), mode="interpreted")
@@ -280,12 +279,12 @@ def test_states_whose_slots_are_taken(exact):
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("most", [1 << 62, 1 << 10, 1], ids=["placed", "placed at first", "hashed"])
 def test_states_are_found_by_their_places_or_by_hashes(monkeypatch, most):
-    monkeypatch.setattr(state_table, "DENSE_PLACES", 0)
-    monkeypatch.setattr(state_table, "DENSE_PLACES_PER_STATE", 0)
-    monkeypatch.setattr(state_table, "LEAST_NEW", 1)
-    monkeypatch.setattr(state_table, "MOST_PLACES", most)
+    monkeypatch.setattr(workspace, "DENSE_PLACES", 0)
+    monkeypatch.setattr(workspace, "DENSE_PLACES_PER_STATE", 0)
+    monkeypatch.setattr(workspace, "LEAST_NEW", 1)
+    monkeypatch.setattr(workspace, "MOST_PLACES", most)
     rules = Rules(Pig(20))
-    explorer = Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    explorer = Explorer(rules, rules.roots(1), 100_000)
     while explorer.run():
         pass
     assert not explorer._table.dense

@@ -17,7 +17,7 @@ from rollwise.games import available
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
-from rollwise.graph.codes import alias_cells
+from rollwise.graph.policies import alias_cells
 from rollwise.learn import METHODS, Learner, choice_probabilities, learn, read_game_record
 from rollwise.learn.learner import round_after
 from rollwise.numbers.randomness import stream

@@ -358,7 +358,7 @@ def tries(monkeypatch, tmp_path):
     from rollwise.builders.compiled import compiling
     from rollwise.builders.compiled import disk as rules_cache
 
-    monkeypatch.setattr(compiling, "_COMPILED", {})
+    monkeypatch.setattr(compiling, "_ADAPTERS", {})
     monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path)
     found = []
     compile_expand = adapting._compile_expand

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from naive_layers import KINDS, RandomLayers, truth_of
 
 from rollwise import build
-from rollwise.builders.arrays import as_arrays
-from rollwise.builders.packing import block_from, layer_of
+from rollwise.builders.arrays import as_arrays, block_from, layer_of
 from rollwise.builders.rules import Rules
 from rollwise.engine.bounds import bounds_of, is_proved, values_of
 from rollwise.games.pig import Pig

@@ -121,10 +121,10 @@ def test_old_files_are_pruned_and_an_unwritable_place_is_no_error(tmp_path, monk
 
     monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path / "rules")
     monkeypatch.setattr(rules_cache, "MOST_FILES", 0)
-    monkeypatch.setattr(compiling, "_COMPILED", {})
+    monkeypatch.setattr(compiling, "_ADAPTERS", {})
     assert build(Piglet(5), mode="compiled").n_states > 0
     assert list((tmp_path / "rules").glob("*")) == []
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(rules_cache, "folder", lambda: Path(tmp_path / "file"))
-    monkeypatch.setattr(compiling, "_COMPILED", {})
+    monkeypatch.setattr(compiling, "_ADAPTERS", {})
     assert build(Piglet(5), mode="compiled").n_states > 0

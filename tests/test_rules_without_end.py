@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rollwise.builders import watch
+from rollwise.builders import expand
 
 pytestmark = pytest.mark.slow
 
@@ -45,10 +45,10 @@ class Stuck(Game):
 RUN = """
 import sys
 sys.path.insert(0, {folder!r})
-from rollwise.builders import build, watch
+from rollwise.builders import build, expand
 from rollwise.errors import RulesError
 import stuck
-watch.LOOKS, watch.SECONDS_BETWEEN = 3, 0.2
+expand.LOOKS, expand.SECONDS_BETWEEN = 3, 0.2
 from rollwise.builders.compiled import explorer
 explorer.LOOKS, explorer.SECONDS_BETWEEN = 3, 0.2
 try:
@@ -79,14 +79,14 @@ def test_a_loop_that_yields_nothing_is_stopped(where, mode, tmp_path):
 
 
 def test_looks_are_counted_while_nothing_is_new():
-    stall = watch.Stall(2)
+    stall = expand.Stall(2)
     assert [stall.seen(sign) for sign in "aabbbb"] == [False, False, False, False, True, True]
 
 
 def test_what_goes_on_is_left_alone(monkeypatch):
-    monkeypatch.setattr(watch, "LOOKS", 2)
-    monkeypatch.setattr(watch, "SECONDS_BETWEEN", 0.02)
-    with watch.watched():
+    monkeypatch.setattr(expand, "LOOKS", 2)
+    monkeypatch.setattr(expand, "SECONDS_BETWEEN", 0.02)
+    with expand.watched():
         for _ in range(200):
-            watch.CALLS.begun += 1
+            expand.CALLS.begun += 1
             sum(range(50_000))

@@ -21,7 +21,7 @@ from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import chances
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.methods import sampled as module
 from rollwise.methods.result import Status
 from rollwise.methods.sampled import _draw as draw

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 from rollwise.errors import UsageError
 from rollwise.kernels import sampling
-from rollwise.kernels.random import draw
+from rollwise.kernels.sampling import draw
 from rollwise.numbers.randomness import check_seed, stream
 
 pytestmark = pytest.mark.kernels

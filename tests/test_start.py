@@ -26,7 +26,7 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.kernels import jit
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.machine import kernel_cache, second_process, switches
-from rollwise.machine.garbage import NEW_OBJECTS, seldom_collected
+from rollwise.machine.memory_limits import NEW_OBJECTS, seldom_collected
 from rollwise.machine.switches import jit_disabled
 
 # A game of a few states, and one whose rules are compiled.
@@ -534,7 +534,7 @@ def test_the_second_process_runs_nothing_of_the_current_folder(tmp_path, monkeyp
     for name in ("numba", "rollwise", "stranger"):
         (tmp_path / f"{name}.py").write_text("import pathlib; pathlib.Path('it-ran').touch()\n")
     monkeypatch.chdir(tmp_path)
-    for module in ("rollwise.kernels.random", "stranger"):
+    for module in ("rollwise.kernels.sampling", "stranger"):
         monkeypatch.setattr(second_process, "_process", None)
         second_process.begin(module)
         second_process._process.wait(30)

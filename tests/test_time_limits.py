@@ -12,7 +12,7 @@ from little_games import Ladder
 
 from rollwise import build, solve
 from rollwise.games.pig import Pig
-from rollwise.machine.deadlines import Clock, OutOfTime
+from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import run_method
 from rollwise.methods.result import MethodResult, Status
 

@@ -16,8 +16,8 @@ from rollwise.analysis.check import check
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered_solution import open_layers
 from rollwise.answer.verify import verify_layers
-from rollwise.builders import progress
-from rollwise.builders.progress import LayersByProgress
+from rollwise.builders import layer_rows
+from rollwise.builders.layer_rows import LayersByProgress
 from rollwise.builders.rules import Rules
 from rollwise.cluster.pool import Pool
 from rollwise.errors import RulesError
@@ -147,11 +147,11 @@ def test_progress_of_another_kind_is_refused() -> None:
         Rules(Odd(12, text=True)).progress(Turn(3, (0,), 0))
 
 
-@pytest.mark.parametrize("most", [1, progress.MOST_CODES])
+@pytest.mark.parametrize("most", [1, layer_rows.MOST_CODES])
 def test_layers_are_found_by_numbers_that_are_far_apart(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "MOST_CODES", most)
+    monkeypatch.setattr(layer_rows, "MOST_CODES", most)
     random = np.random.default_rng(1)
     known = np.unique(random.integers(-(2**60), 2**60, (40, 2)), axis=0)
     random.shuffle(known)

@@ -21,6 +21,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph import sign_of, win_probability
 from rollwise.graph.choices import (
+    Ahead,
     actions_of,
     are_best,
     chances,
@@ -34,7 +35,6 @@ from rollwise.graph.choices import (
     outcomes_of,
 )
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.lookahead import Ahead
 
 pytestmark = pytest.mark.kernels
 

@@ -15,7 +15,7 @@ from rollwise.analysis.judge import read_plays
 from rollwise.answer.references import Policies
 from rollwise.coach import Table
 from rollwise.errors import ExpressionError, UsageError
-from rollwise.graph.vocabulary import Vocabulary
+from rollwise.graph.naming import Vocabulary
 
 
 class Box(NamedTuple):

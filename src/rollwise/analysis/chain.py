@@ -39,9 +39,9 @@ from rollwise.graph.choices import (
     first_best,
     fold_actions,
     fold_outcomes,
+    look_ahead,
     outcome_action,
 )
-from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy
 from rollwise.simulate.lengths import Certified
 

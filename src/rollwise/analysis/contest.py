@@ -31,8 +31,7 @@ from rollwise.derive.derived_game import whole_graph
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.choices import are_best, first_of_each_state, keep_bounds
-from rollwise.graph.lookahead import look_ahead
+from rollwise.graph.choices import are_best, first_of_each_state, keep_bounds, look_ahead
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 from rollwise.layers import Layer, layer_of_graph
 

@@ -14,7 +14,7 @@ from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.machine.text_files import read_text
+from rollwise.machine.atomic_files import read_text
 from rollwise.words import Words
 
 

@@ -36,8 +36,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, fold_outcomes
 from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy
-from rollwise.machine.deadlines import Clock
-from rollwise.machine.interrupts import asked_first
+from rollwise.machine.interrupts import Clock, asked_first
 from rollwise.many.seats import seen_from
 from rollwise.numbers.randomness import check_seed
 from rollwise.simulate.lengths import Certified

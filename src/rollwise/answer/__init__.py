@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from rollwise.machine.html_pages import HtmlPage
+    from rollwise.machine.atomic_files import HtmlPage
 
 
 class Hooks:

@@ -23,9 +23,8 @@ from rollwise.builders.arrays import as_graph
 from rollwise.engine.bounds import bounds_of, is_proved, values_of
 from rollwise.engine.certificates import certify
 from rollwise.graph import THROW, StateGraph, sign_of, title_of
-from rollwise.graph.choices import taken
+from rollwise.graph.choices import look_ahead, taken
 from rollwise.graph.endings import Settled
-from rollwise.graph.lookahead import look_ahead
 from rollwise.layers import Layer, has_no_cycle, in_solving_order
 from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline

@@ -21,7 +21,7 @@ from rollwise.engine.certificates import Certificate, certify_ending, certify_se
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import Settled, end_components, no_value, settle
 from rollwise.layers import Layer, layer_of_graph
-from rollwise.machine.deadlines import Clock, OutOfTime
+from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import result_of

@@ -31,8 +31,7 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, win_probability
-from rollwise.graph.choices import taken
-from rollwise.graph.lookahead import look_ahead
+from rollwise.graph.choices import look_ahead, taken
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rollwise.graph.vocabulary import Vocabulary
+    from rollwise.graph.naming import Vocabulary
 
 LONGEST = 2000
 # A column of a tuple has a name that isn't one to Python, ``board.0``: meanwhile it gets another.

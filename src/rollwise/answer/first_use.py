@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from rollwise.machine import switches
-from rollwise.machine.garbage import seldom_collected
+from rollwise.machine.memory_limits import seldom_collected
 
 
 def nothing_compiled() -> bool:

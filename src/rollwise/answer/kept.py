@@ -33,7 +33,7 @@ from rollwise.builders.rules import Rules, require_two
 from rollwise.errors import OutputError, RollwiseError, TooManyStates
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
-from rollwise.graph.components import Components
+from rollwise.graph.lotteries import Components
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
@@ -642,8 +642,8 @@ def _can_be_kept(rules: Rules, spent: float) -> bool:
         return True
     if spent < WORTH_COMPILING:
         return False
+    from rollwise.builders.compiled.cache_key import NotCompilable
     from rollwise.builders.compiled.compiling import compiled_rules
-    from rollwise.builders.compiled.reasons import NotCompilable
 
     try:
         compiled_rules(rules)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import is_throw, taken
+from rollwise.graph.choices import is_throw, look_ahead, taken
 from rollwise.graph.endings import describe, end_components
-from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy
 
 LASTING = {"shortest": "minimize", "longest": "maximize"}

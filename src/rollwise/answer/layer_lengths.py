@@ -53,10 +53,10 @@ from rollwise.engine import sweeps
 from rollwise.engine.search import Moved, Search
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.kernels.jit import index, kernel
-from rollwise.kernels.random import draw
+from rollwise.kernels.sampling import draw
 from rollwise.layers import Layer, in_solving_order
 from rollwise.machine import memory_limits
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.numbers.randomness import stream
 from rollwise.proofs import layers as proof

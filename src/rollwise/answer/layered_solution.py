@@ -20,7 +20,7 @@ from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, find_state, row_of, title_of, win_probability
 from rollwise.graph.choices import in_order
-from rollwise.graph.vocabulary import Vocabulary
+from rollwise.graph.naming import Vocabulary
 from rollwise.numbers.printed import certified, chance
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import Advice
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
-    from rollwise.machine.html_pages import HtmlPage
+    from rollwise.machine.atomic_files import HtmlPage
 
 MOST_TURNS = 16  # that are remembered
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
@@ -181,7 +181,7 @@ class LayeredSolution(Answer):
         ------
         UnknownState
         """
-        from rollwise.builders.progress import LayersByProgress
+        from rollwise.builders.layer_rows import LayersByProgress
         from rollwise.builders.rules import Rules
 
         rules, known = Rules(self.game), LayersByProgress(self.progress)
@@ -195,7 +195,7 @@ class LayeredSolution(Answer):
 
     def places_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of states, by bisection in their layers; -1 for those that aren't found."""
-        from rollwise.builders.progress import LayersByProgress, progress_of
+        from rollwise.builders.layer_rows import LayersByProgress, progress_of
         from rollwise.builders.rules import Rules
 
         reached = progress_of(Rules(self.game), rows, self.progress[-1])

@@ -41,10 +41,10 @@ from rollwise.graph.choices import (
     first_actions,
     has_choice,
     has_ties,
+    look_ahead,
     most_costs,
 )
 from rollwise.graph.endings import describe, regroup, staying_actions
-from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs.endless_play import endless_states

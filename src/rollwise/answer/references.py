@@ -258,8 +258,8 @@ def _of_compiled_function(
     choices = np.flatnonzero(has_choice(graph))
     if len(choices) <= SMALL or jit_disabled():
         return None
-    from rollwise.builders.compiled.questions import ask
-    from rollwise.builders.compiled.reasons import NotCompilable
+    from rollwise.builders.compiled.cache_key import NotCompilable
+    from rollwise.builders.compiled.compiling import ask
     from rollwise.kernels import calls
 
     rules = Rules(game, any_players=True)

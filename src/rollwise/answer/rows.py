@@ -12,7 +12,7 @@ import numpy as np
 
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import in_order
-from rollwise.graph.vocabulary import Vocabulary
+from rollwise.graph.naming import Vocabulary
 
 if TYPE_CHECKING:
     import polars as pl

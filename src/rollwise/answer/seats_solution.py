@@ -32,8 +32,7 @@ from rollwise.answer.storage import (
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import THROW, StateGraph
-from rollwise.graph.choices import actions_of, has_ties
-from rollwise.graph.lookahead import Ahead
+from rollwise.graph.choices import Ahead, actions_of, has_ties
 from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_parquet, write_parquet

@@ -19,6 +19,7 @@ from rollwise.game import Game, heading_of
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
     TIED,
+    Ahead,
     actions_of,
     are_best,
     costs,
@@ -27,11 +28,11 @@ from rollwise.graph.choices import (
     first_of_each_state,
     in_order,
     keep_bounds,
+    look_ahead,
     may_wait,
     part_of,
     undecided,
 )
-from rollwise.graph.lookahead import Ahead, look_ahead
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import CHANCE_ROUNDING, Printed, as_text, certified, chance, estimated
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import Advice
     from rollwise.answer.grids import Grid
     from rollwise.graph.policies import Policy
-    from rollwise.machine.html_pages import HtmlPage
+    from rollwise.machine.atomic_files import HtmlPage
 
 
 FEW = 1000  # states whose best actions are found without looking at all states

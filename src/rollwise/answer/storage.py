@@ -27,8 +27,7 @@ from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
 from rollwise.games import create, find_installed
 from rollwise.graph import StateGraph, title_of
-from rollwise.graph.choices import fold_actions
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.choices import action_gaps, fold_actions
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
 from rollwise.proofs.check import Verdict

@@ -13,25 +13,137 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from operator import mul
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
-from rollwise.builders.compiled.notes import note_large, was_large
-from rollwise.builders.growth import GrowthWarning, endless_growth
+from rollwise.builders.compiled.reads import note_large, was_large
+from rollwise.builders.expand import expand, situations_in, watched
 from rollwise.builders.interpreted import Interpreter
+from rollwise.builders.limits import growths
 from rollwise.builders.rules import Rules, more_states
-from rollwise.errors import TooManyStates
+from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
 from rollwise.machine.second_process import wait_until_ready
 from rollwise.machine.switches import jit_disabled
 
-if TYPE_CHECKING:
-    from rollwise.builders.compiled.compiling import CompiledRules
+STEPS = 20_000  # of one play
+# For all plays together: of the processor, so that a busy machine sees as far; and in all.
+SECONDS, LONGEST = 0.3, 2.0
+FEW = 200  # a play that ends before a field was raised so often says nothing, nor one cut off
+WAITS = 10  # moves in a row that raise no field: a turn may pass round the table
+
+
+class GrowthWarning(UserWarning):
+    """A field that rose on and on, so that the game may have no last state."""
+
+
+class _Time:
+    """What is left of the time for all plays."""
+
+    def __init__(self) -> None:
+        self._used, self._began = time.thread_time(), time.perf_counter()
+
+    def is_left(self) -> bool:
+        used, passed = time.thread_time() - self._used, time.perf_counter() - self._began
+        return used < SECONDS and passed < LONGEST
+
+
+class _Play(NamedTuple):
+    """A play that goes on: how many moves, and the numbers of the state that it came to."""
+
+    moves: int
+    numbers: list[int]
+
+
+def endless_growth(rules: Rules, states: np.ndarray) -> str:
+    """What is said of a field that grows along a play, and meets no end; empty if none is found.
+
+    Plays that raise one field, or lower it, are followed first, and then one that raises them all:
+    of two scores that change places at each pass, say. A field that may still end at a parameter
+    of the game is not spoken of.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+        Some that were found, in their order.
+    """
+    if rules.pool is not None:  # whose turns take too long to follow
+        return ""
+    parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
+    clock = _Time()
+    growth, rows = growths(states), states.astype(np.int64)
+    rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
+    one = np.identity(rows.shape[1], np.int64)
+    half = rows[: len(rows) // 2 + 1]
+    aims = [
+        aim for f in rising for aim in (one[f], -one[f]) if (rows @ aim).max() > (half @ aim).max()
+    ]
+    for aim in [*aims, one[rising].sum(axis=0)] if len(rising) > 1 else aims:
+        first = rows[np.argmax(rows @ aim)].tolist()
+        play = _follow(rules, first, aim.tolist(), clock)
+        if play is None:
+            continue
+        field = max(rising, key=lambda f: abs(play.numbers[f] - first[f]) * abs(aim[f]))
+        reached, name = play.numbers[field], rules.field_names[field]
+        if abs(reached) > max(parameters, default=0):
+            verb, end = ("rises", "min") if reached > first[field] else ("falls", "max")
+            return (
+                f"{rules.game.name}: the field {name} grows: it {verb} to {reached:,} in a play of "
+                f"{play.moves:,} moves, which no rule has ended. If nothing ends it, the states "
+                f"have no end either: let the game end where {name} is large, or cap it with "
+                f"{end}(). The search for states goes on up to its limit"
+            )
+    return ""
+
+
+def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Play | None:
+    """The play from a state on that raises a sum of fields most at each move; None if it ends.
+
+    No state comes twice. Of moves that raise the sum alike, that counts by which all fields rise
+    most.
+
+    Parameters
+    ----------
+    first, aim : list of int
+        The numbers of the state, and by what they are multiplied in the sum.
+    """
+
+    def rank(state: Any) -> tuple[int, int]:
+        numbers = rules.layout.numbers(state)
+        return sum(map(mul, numbers, aim)), sum(map(abs, numbers))
+
+    state = rules.layout.state(first)
+    best, raises, waits, seen = rank(state)[0], 0, 0, {state}
+    try:
+        with watched():
+            while len(seen) <= STEPS and clock.is_left():
+                after = {
+                    next_state
+                    for at in situations_in(rules, state)
+                    for action in expand(rules, at)
+                    for next_state in action.next_states
+                }
+                after = {s for s in after if s is not None and s not in seen}
+                if not after:
+                    return None
+                state = max(after, key=rank)
+                seen.add(state)
+                reached = rank(state)[0]
+                waits = 0 if reached > best else waits + 1
+                if waits > WAITS:
+                    return None
+                raises += reached > best
+                best = max(best, reached)
+    except (RulesError, TypeError):  # whoever builds the graph says so, if it comes to this state
+        return None
+    return _Play(len(seen) - 1, list(rules.layout.numbers(state))) if raises >= FEW else None
+
 
 Mode = Literal["auto", "interpreted", "compiled"]
 Progress = Callable[[str, int, int | None], None]
@@ -205,20 +317,36 @@ class _Building:
         or_by_python : bool
             Rules that fail only where they are compiled are no error.
         """
-        most = self.most(limits.most_states(self.rules))
-        roots = self.few_roots
-        started = time.perf_counter()
-        compiled = self._compile()
-        if compiled is not None and roots is None:
-            roots = self._compiled_roots(compiled, most)
-        self.compile_seconds = time.perf_counter() - started
-        if compiled is None:
+        name, most = self.rules.game.name, self.most(limits.most_states(self.rules))
+        if jit_disabled():
+            _warn(f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted")
             return None
+        if self.progress is not None:
+            self.progress(COMPILING, 0, None)
+        started, roots = time.perf_counter(), self.few_roots
+        from rollwise.builders.compiled.cache_key import NotCompilable
+        from rollwise.builders.compiled.compiling import compiled_roots, compiled_rules
         from rollwise.builders.compiled.explorer import CompiledFails, build_compiled
 
+        if self.beside is not None:
+            self.beside()
+        try:
+            compiled_rules(self.rules)
+        except NotCompilable as error:
+            _warn(
+                f"{name}: the rules can't be compiled and are interpreted, which is slower: {error}"
+            )
+            self.compile_seconds = time.perf_counter() - started
+            return None
+        try:
+            roots = compiled_roots(self.rules, most) if roots is None else roots
+        except NotCompilable as error:
+            _warn(f"{name}: roots() can't be compiled and is interpreted: {error}")
+        finally:
+            self.compile_seconds = time.perf_counter() - started
         roots = self.rules.roots(most) if roots is None else roots
         try:
-            arrays = build_compiled(self.rules, compiled, roots, most, progress=self._report)
+            arrays = build_compiled(self.rules, roots, most, progress=self._report)
         except CompiledFails as error:
             if not or_by_python:
                 raise
@@ -242,37 +370,6 @@ class _Building:
     def _report(self, done: int, found: int) -> None:
         if self.progress is not None:
             self.progress("exploring", done, found)
-
-    def _compile(self) -> CompiledRules | None:
-        name = self.rules.game.name
-        if jit_disabled():
-            _warn(f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted")
-            return None
-        if self.progress is not None:
-            self.progress(COMPILING, 0, None)
-        from rollwise.builders.compiled.compiling import compiled_rules
-        from rollwise.builders.compiled.reasons import NotCompilable
-
-        if self.beside is not None:
-            self.beside()
-        try:
-            return compiled_rules(self.rules)
-        except NotCompilable as error:
-            _warn(
-                f"{name}: the rules can't be compiled and are interpreted, which is slower: {error}"
-            )
-            return None
-
-    def _compiled_roots(self, compiled: CompiledRules, most: int) -> NDArray[np.int32] | None:
-        """The roots by compiled code; None where only the interpreted ones can tell."""
-        from rollwise.builders.compiled.reasons import NotCompilable
-
-        try:
-            return compiled.roots(self.rules, most)
-        except NotCompilable as error:
-            name = self.rules.game.name
-            _warn(f"{name}: roots() can't be compiled and is interpreted: {error}")
-            return None
 
 
 def is_compiled(rules: Rules) -> bool:

@@ -11,18 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import limits
-from rollwise.builders.arrays import Arrays, as_graph, first_rows
+from rollwise.builders.arrays import Arrays, as_graph, block_from, first_rows, layer_of
 from rollwise.builders.building import COMPILING
-from rollwise.builders.compiled.compiling import CompiledRules, compiled_rules
+from rollwise.builders.compiled.cache_key import NotCompilable
+from rollwise.builders.compiled.compiling import compiled_roots, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
-from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
-from rollwise.builders.layer_rows import KnownRows, PackedRows, PlainRows
+from rollwise.builders.layer_rows import (
+    KnownRows,
+    LayersByProgress,
+    PackedRows,
+    PlainRows,
+    Reached,
+    Workbench,
+)
 from rollwise.builders.layer_walk import LARGE, Journal, Walk, falls
-from rollwise.builders.packing import block_from, layer_of
-from rollwise.builders.progress import LayersByProgress, Reached
 from rollwise.builders.rules import Rules
-from rollwise.builders.workbench import Workbench
 from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
@@ -69,7 +73,6 @@ class Layers:
     Attributes
     ----------
     rules : Rules
-    compiled : CompiledRules
     rows : KnownRows
         The states: in each layer in the order of their fields.
     indptr : (n_layers + 1,) int64
@@ -92,7 +95,6 @@ class Layers:
     """
 
     rules: Rules
-    compiled: CompiledRules
     rows: KnownRows
     indptr: NDArray[np.int64]
     progress: NDArray[np.int64]
@@ -235,9 +237,7 @@ class Layers:
     @cached_property
     def _benches(self) -> tuple[Workbench, Workbench]:
         """One for each of two cores."""
-        first, second = (
-            Workbench(self.rules, self.compiled, limits.MOST_NUMBERED) for _ in range(2)
-        )
+        first, second = (Workbench(self.rules, limits.MOST_NUMBERED) for _ in range(2))
         return first, second
 
     def _begun(self, bench: Workbench, begin: int, end: int) -> Explorer:
@@ -273,7 +273,7 @@ class Layers:
             some = rows[first : first + BORDER_AT_ONCE]
             reached = bench.reached.of(some, asked=True)
             if np.any(reached < np.atleast_1d(self.progress[layer])):
-                raise falls(self.rules, self.compiled, self.rows.part(begin, end), bench.reached)
+                raise falls(self.rules, self.rows.part(begin, end), bench.reached)
             layers = self._by_progress.find(reached)
             order = np.argsort(layers, kind="stable")  # keeps what is alike near in memory
             numbers = border[first : first + len(some)]
@@ -376,19 +376,19 @@ def find_layers(
     TooLittleMemory
         It ended while states were found.
     """
-    rules, compiled = _compiled(game, progress)
+    rules = _compiled(game, progress)
     most = max_states or limits.most_by_layer(limits.ANSWER_BYTES + 4 * len(rules.field_names))
     try:
         roots = None if only_start else rules.few_roots(limits.SMALL)
         if only_start:
             roots = rules.start_row
         elif roots is None:
-            roots = compiled.roots(rules, most)
+            roots = compiled_roots(rules, most)
     except NotCompilable as error:
         raise _no_layers(game, error) from None
     kept = PackedRows(len(rules.field_names)) if rows is None else rows
     roots = rules.roots(most) if roots is None else roots
-    walk = Walk(rules, compiled, roots, most, kept, entered=entered)
+    walk = Walk(rules, roots, most, kept, entered=entered)
     del roots
     if journal is not None and journal.record is not None:
         walk.go_on(journal.record)
@@ -400,7 +400,6 @@ def find_layers(
     reached = np.array(walk.progress, np.int64)
     return Layers(
         rules,
-        compiled,
         kept,
         np.array([0, *walk.ends], np.int64),
         reached[:, 0] if rules.progress_size is None else reached,
@@ -433,10 +432,8 @@ def known_layers(
     UsageError
         The rules can't be compiled.
     """
-    rules, compiled = _compiled(game, None)
     return Layers(
-        rules,
-        compiled,
+        _compiled(game, None),
         PlainRows(states, indptr),
         indptr,
         progress,
@@ -448,10 +445,8 @@ def known_layers(
     )
 
 
-def _compiled(
-    game: Game, progress: Callable[[str, int, int | None], None] | None
-) -> tuple[Rules, CompiledRules]:
-    """The rules of a game that measures its progress, and what was compiled of them."""
+def _compiled(game: Game, progress: Callable[[str, int, int | None], None] | None) -> Rules:
+    """The rules of a game that measures its progress, which can be compiled."""
     rules = Rules(game)
     if not rules.has_progress:
         raise UsageError(
@@ -465,11 +460,11 @@ def _compiled(
     if progress is not None:
         progress(COMPILING, 0, None)
     try:
-        compiled = compiled_rules(rules)
+        compiled_rules(rules)
         Reached(rules)  # before states are looked for
     except NotCompilable as error:
         raise _no_layers(game, error) from None
-    return rules, compiled
+    return rules
 
 
 def _no_memory(rules: Rules, walk: Walk, *, in_folder: bool) -> TooLittleMemory:

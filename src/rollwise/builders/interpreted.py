@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from rollwise.builders.arrays import Arrays, Throws
-from rollwise.builders.expand import Action, expand, has_equal_outcomes, merged, throws_in
+from rollwise.builders.expand import Action, expand, has_equal_outcomes, merged, throws_in, watched
 from rollwise.builders.limits import LOOKED_AT, too_many_states
 from rollwise.builders.rules import Rules, Situation
-from rollwise.builders.watch import watched
 from rollwise.errors import RulesError
 
 # Rules are asked about all states twice, unless that takes longer than so many seconds, and than

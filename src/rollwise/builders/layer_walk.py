@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 from rollwise.builders import limits
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare_answers, extreme_rows
-from rollwise.builders.layer_rows import Frame, KnownRows, Rows, ordered, places_in
-from rollwise.builders.progress import Numbers, Reached
+from rollwise.builders.layer_rows import (
+    Frame,
+    KnownRows,
+    Numbers,
+    Reached,
+    Rows,
+    Workbench,
+    ordered,
+    places_in,
+)
 from rollwise.builders.rules import Rules, Situation, as_progress
-from rollwise.builders.workbench import Workbench
 from rollwise.errors import RulesError
 from rollwise.machine import switches
 from rollwise.machine.interrupts import heard
@@ -28,7 +35,6 @@ from rollwise.machine.pipeline import on_both_cores
 
 if TYPE_CHECKING:
     from rollwise.builders.arrays import Arrays
-    from rollwise.builders.compiled.compiling import CompiledRules
 
 Key = tuple[int, ...]
 Report = Callable[[str, int, "int | None"], None]
@@ -125,7 +131,6 @@ class Walk:
     Parameters
     ----------
     rules : Rules
-    compiled : CompiledRules
     roots : (n_roots, n_fields) int32
         The start first.
     most : int
@@ -157,15 +162,14 @@ class Walk:
     def __init__(
         self,
         rules: Rules,
-        compiled: CompiledRules,
         roots: Rows,
         most: int,
         rows: KnownRows,
         *,
         entered: bool,
     ) -> None:
-        self._rules, self._compiled, self._most, self._rows = rules, compiled, most, rows
-        self._benches = [Workbench(rules, compiled, most) for _ in range(2)]
+        self._rules, self._most, self._rows = rules, most, rows
+        self._benches = [Workbench(rules, most) for _ in range(2)]
         self._reached = self._benches[0].reached
         self._stays = not rules.has_throws  # whether play stays in some layer for a move or more
         self._entered, self._begun_at = entered, roots[:1].copy()
@@ -355,7 +359,7 @@ class Walk:
         last = key
         for target, rows in self._by_progress(outside):
             if any(there < here for there, here in zip(target, key, strict=True)):
-                raise falls(self._rules, self._compiled, inside, self._reached)
+                raise falls(self._rules, inside, self._reached)
             if target not in self._entries:
                 self._entries[target] = Waiting()
                 if target not in self._roots:
@@ -423,7 +427,7 @@ def _place(key: Key) -> tuple[int, Key]:
     return sum(key), key
 
 
-def falls(rules: Rules, compiled: CompiledRules, states: Rows, asked: Reached) -> RulesError:
+def falls(rules: Rules, states: Rows, asked: Reached) -> RulesError:
     """The error of an outcome that lowers the progress of one of these states.
 
     Raises
@@ -431,7 +435,7 @@ def falls(rules: Rules, compiled: CompiledRules, states: Rows, asked: Reached) -
     RulesDiffer
         In Python's rules it doesn't.
     """
-    explorer = Explorer(rules, compiled, states, limits.MOST_NUMBERED)
+    explorer = Explorer(rules, states, limits.MOST_NUMBERED)
     explorer.run(len(states))
     arrays, known = explorer.arrays(), explorer.graph.states[: explorer.n_states]
     source = _state_of_outcomes(arrays)

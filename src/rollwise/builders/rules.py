@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.draws import drawn_by
+from rollwise.builders.compiled.cache_key import drawn_by
 from rollwise.dice import Pool
 from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown, whole

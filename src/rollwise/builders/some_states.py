@@ -116,7 +116,7 @@ def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
     ------
     RulesDiffer, RulesError
     """
-    from rollwise.builders.compiled.reasons import NotCompilable
+    from rollwise.builders.compiled.cache_key import NotCompilable
     from rollwise.builders.compiled.spot_check import compare
 
     if jit_disabled():
@@ -131,10 +131,9 @@ def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
 
 def _compiled(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[np.int32]]:
     """What the compiled rules say of some states, and what next states are numbers of."""
-    from rollwise.builders.compiled.compiling import compiled_rules
     from rollwise.builders.compiled.explorer import Explorer
 
-    explorer = Explorer(rules, compiled_rules(rules), roots, limits.MOST_NUMBERED)
+    explorer = Explorer(rules, roots, limits.MOST_NUMBERED)
     explorer.run(len(roots))
     return explorer.arrays(), explorer.graph.states[: explorer.n_states]
 
@@ -144,7 +143,7 @@ def expanded(
 ) -> tuple[Arrays, NDArray[np.int32]]:
     """The same by whoever can run the rules."""
     if len(roots) > few and not jit_disabled():
-        from rollwise.builders.compiled.reasons import NotCompilable
+        from rollwise.builders.compiled.cache_key import NotCompilable
 
         with contextlib.suppress(NotCompilable):
             return _compiled(rules, roots)

@@ -24,7 +24,7 @@ def main() -> None:
     Exit code 2 for wrong use, 1 for a run that failed, 130 when stopped by Ctrl-C.
     """
     from rollwise.errors import UsageError, words_of_the_command_line
-    from rollwise.machine.garbage import seldom_collected
+    from rollwise.machine.memory_limits import seldom_collected
 
     try:
         with seldom_collected(), words_of_the_command_line():

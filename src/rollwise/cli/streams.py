@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from rollwise.errors import UsageError
-from rollwise.machine.descriptors import ERROR, OUTPUT, pointed
+from rollwise.machine.atomic_files import ERROR, OUTPUT, pointed
 
 LONGEST = 800  # letters of a message
 

@@ -12,7 +12,7 @@ from rollwise.coach.json_lines import records_of_lines
 from rollwise.errors import ParameterError
 from rollwise.game import Game
 from rollwise.games import create
-from rollwise.machine.text_files import read_text
+from rollwise.machine.atomic_files import read_text
 
 
 def read_records(path: Path) -> list[Record]:

@@ -15,7 +15,7 @@ from rollwise.coach.history import is_history
 from rollwise.coach.replay import replay
 from rollwise.coach.table import Table
 from rollwise.derive.by_score import Ints, require_points
-from rollwise.machine.text_files import read_text
+from rollwise.machine.atomic_files import read_text
 from rollwise.parameters import typed
 
 

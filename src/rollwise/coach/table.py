@@ -116,7 +116,7 @@ class Table:
         return self.graph.view[s].action_range
 
     def action_at(self, s: int, text: str, *, in_menu: bool = False) -> int:
-        """The action that someone typed (see `rollwise.graph.vocabulary`).
+        """The action that someone typed (see `rollwise.graph.naming`).
 
         Parameters
         ----------

@@ -23,8 +23,7 @@ from rollwise.engine.condensed import Workspace
 from rollwise.engine.krylov import advanced, imaged, lessened, turned
 from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
 from rollwise.layers.layer import Block, Layer, Tables
-from rollwise.machine.deadlines import Clock, OutOfTime
-from rollwise.machine.interrupts import heard
+from rollwise.machine.interrupts import Clock, OutOfTime, heard
 from rollwise.machine.pipeline import on_both_cores
 
 CHUNK = 1_000_000  # outcomes between reports of progress

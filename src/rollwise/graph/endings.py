@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.components import Components
+from rollwise.graph.lotteries import Components
 from rollwise.graph.view import sign_of
 
 Ints = NDArray[np.int64]

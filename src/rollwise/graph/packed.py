@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph.choices import in_order, outcomes_of, spans
-from rollwise.graph.components import Components
+from rollwise.graph.lotteries import Components
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 

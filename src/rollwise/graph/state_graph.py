@@ -32,20 +32,19 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
 from rollwise.graph.by_fields import action_array, state_array
-from rollwise.graph.components import Components
 from rollwise.graph.layout import ThrowLayout
-from rollwise.graph.lotteries import Lotteries, share
+from rollwise.graph.lotteries import Components, Lotteries, share
 from rollwise.graph.naming import (
     NO_THROW,
     ROLLS_LEFT,
     THROW,
+    Vocabulary,
     find_state,
     spread,
     state_text,
     title_of,
 )
 from rollwise.graph.view import GraphView
-from rollwise.graph.vocabulary import Vocabulary
 
 Objective = Literal["win", "maximize", "minimize"]
 Endless = Literal["forbidden", "draw", "lose"]

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
-from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW
-from rollwise.graph.vocabulary import listed
+from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, listed
 from rollwise.numbers.shares import shares_of
 
 if TYPE_CHECKING:

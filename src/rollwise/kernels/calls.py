@@ -13,7 +13,7 @@ import numpy as np
 
 from rollwise.kernels.jit import kernel
 
-# What the rules read from the game (see `rollwise.builders.compiled.record`).
+# What the rules read from the game (see `rollwise.builders.compiled.reads`).
 GAME = {
     "whole": "address of the game's whole-number attributes, int64",
     "real": "address of the game's float attributes, float64",

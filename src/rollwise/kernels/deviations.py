@@ -114,7 +114,7 @@ def bound_components(
     ----------
     component, stop : int
         Where to begin, and before which to end.
-    order, component_indptr : as in `rollwise.graph.components.Components`
+    order, component_indptr : as in `rollwise.graph.lotteries.Components`
     tables : as `rollwise.kernels.many.look_at` takes them
     probability : (n_actions,) float64
         The profile.

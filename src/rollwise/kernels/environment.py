@@ -6,7 +6,7 @@ import numpy as np
 
 from rollwise.kernels.jit import kernel
 from rollwise.kernels.play import play_games
-from rollwise.kernels.random import draw
+from rollwise.kernels.sampling import draw
 
 FIRST, SECOND, EITHER = range(3)  # the agent's seat
 _32 = np.uint64(32)

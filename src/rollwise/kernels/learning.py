@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.kernels.jit import inlined, kernel
-from rollwise.kernels.random import draw
-from rollwise.kernels.sampling import pick
+from rollwise.kernels.sampling import draw, pick
 
 # How an action is chosen: by the chances of `set_by_rates`, by `set_by_epsilon`, or by values.
 BY_RATES, BY_EPSILON, BY_VALUES = range(3)

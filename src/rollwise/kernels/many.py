@@ -62,7 +62,7 @@ def sweep_components(
     ----------
     component, stop : int
         Where to begin, and before which to end.
-    order, component_indptr : as in `rollwise.graph.components.Components`
+    order, component_indptr : as in `rollwise.graph.lotteries.Components`
     values : (n_states, n_seats) float64, changed
     chosen : (n_states,) int64, changed
         An action of each state. Another is taken where the mover gets more by it than by

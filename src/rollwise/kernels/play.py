@@ -19,8 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.jit import kernel
-from rollwise.kernels.random import draw
-from rollwise.kernels.sampling import fill_alias
+from rollwise.kernels.sampling import draw, fill_alias
 
 LANES = 8  # games played at once
 # A node: first cell << PLACE | number of cells << COUNT | whether it is even << 1 | is a move.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.jit import kernel
-from rollwise.kernels.random import draw
-from rollwise.kernels.sampling import pick
+from rollwise.kernels.sampling import draw, pick
 
 _32 = np.uint64(32)
 

@@ -22,6 +22,28 @@ import numpy as np
 
 from rollwise.kernels.jit import inner_kernel, kernel
 
+_17 = np.uint64(17)
+_19 = np.uint64(19)
+_23 = np.uint64(23)
+_41 = np.uint64(41)
+_45 = np.uint64(45)
+
+
+@kernel
+def draw(s0, s1, s2, s3):
+    """64 random bits and the words of the next state, all uint64."""
+    total = s0 + s3
+    bits = ((total << _23) | (total >> _41)) + s0
+    shifted = s1 << _17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << _45) | (s3 >> _19)
+    return bits, s0, s1, s2, s3
+
+
 LOST, DRAWN, WON = -1, -2, -3
 HALF = 2.0**31
 

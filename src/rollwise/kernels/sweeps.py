@@ -119,7 +119,7 @@ def close_bounds(
     Parameters
     ----------
     outcome_weight : (n_outcomes,) float64
-        As `rollwise.graph.lookahead.scaled` gives them.
+        As `rollwise.graph.choices.scaled` gives them.
     lower, upper, new_lower, new_upper : (n_states + n_border,) float64
 
     Returns

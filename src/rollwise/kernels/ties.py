@@ -92,7 +92,7 @@ def sweep_ties(
     ----------
     component, stop : int
         Where to begin, and before which to end.
-    order, component_indptr : as in `rollwise.graph.components.Components`
+    order, component_indptr : as in `rollwise.graph.lotteries.Components`
     probability : (n_actions,) float64
         Of the profile. Where no action of a state is tied, it is kept to.
     tied : (n_actions,) bool
@@ -229,7 +229,7 @@ def bound_ties(
     ----------
     component, stop : int
         Where to begin, and before which to end.
-    order, component_indptr : as in `rollwise.graph.components.Components`
+    order, component_indptr : as in `rollwise.graph.lotteries.Components`
     probability, tied : as `sweep_ties` takes them
     sign : 1.0 for the most that each seat can have, -1.0 for the least
     values : (n_states, n_seats) float64

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import index, inner_kernel, kernel
-from rollwise.kernels.random import draw
+from rollwise.kernels.sampling import draw
 
 ROUNDING = 2.0**-53  # of one operation, relative to its result
 UP = 1.0 + 2.0**-36  # more than the roundings of some thousand operations on what isn't negative

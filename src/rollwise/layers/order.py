@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import TooManyStates
-from rollwise.graph import components as graphs
+from rollwise.graph import lotteries as graphs
 from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.kernels.prefetch import prefetch
 from rollwise.layers.layer import MOST_FEEDBACK, Block, Components, Layer, block_of

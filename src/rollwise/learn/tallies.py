@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.codes import alias_cells, seat_bits, seat_payoffs
+from rollwise.graph.policies import alias_cells, seat_bits, seat_payoffs
 from rollwise.kernels import learning as kernels
 from rollwise.learn.episodes import GameRecord
 

@@ -1,25 +1,31 @@
-"""Writing files: a regular file appears in its place whole, or not at all.
+"""Files and standard output: what is written, and what is read of users' text.
 
-A new file is written beside its place and renamed. It takes over the mode and the owner of the
-file that it replaces, and a symbolic link goes on pointing to it. What isn't a regular file (a
-device, a pipe), or can't be replaced, is written through.
+A regular file appears in its place whole, or not at all: a new file is written beside its place
+and renamed. It takes over the mode and the owner of the file that it replaces, and a symbolic link
+goes on pointing to it. What isn't a regular file (a device, a pipe), or can't be replaced, is
+written through. Text that comes to no end is refused.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import hashlib
+import html
 import os
 import re
 import shutil
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
-from rollwise.errors import OutputError
+from rollwise.errors import OutputError, UsageError
 
 SUFFIX = ".rollwise.part"  # of files that are being written
 # Whoever has written nothing for so many seconds is taken for dead, if it can't be asked.
@@ -175,3 +181,125 @@ def _host() -> str:
     """A word for this machine, since folders may be shared."""
     name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
     return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+
+
+MOST = 1_000_000_000  # characters
+
+
+def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
+    """The whole text of a file, or of a pipe.
+
+    Raises
+    ------
+    OSError
+        It can't be read, or is longer than `MOST` characters: /dev/zero has no end.
+    UnicodeDecodeError
+    """
+    parts, left = [], MOST
+    with path.open(encoding=encoding) as file:
+        while part := file.read(1 << 20):
+            left -= len(part)
+            if left < 0 or "\0" in part:
+                fault = "it isn't text" if "\0" in part else f"it has more than {MOST:,} characters"
+                raise OSError(errno.EFBIG, fault)
+            parts.append(part)
+    return "".join(parts)
+
+
+HEIGHT = 800  # in a notebook, in pixels; the page scrolls
+
+
+@dataclass(frozen=True)
+class HtmlPage:
+    """One page.
+
+    Attributes
+    ----------
+    title : str
+    html : str
+        The whole page, which needs no network.
+    what : str
+        The word for it in messages.
+    """
+
+    title: str
+    html: str = field(repr=False)
+    what: str = "page"
+
+    def also_at(self, path: str | Path | None) -> Self:
+        """The page, saved too if a path is given."""
+        if path is not None:
+            self.save(path)
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, all at once or not at all.
+
+        Raises
+        ------
+        UsageError, OutputError
+            The name doesn't end in .html, or the file can't be written.
+        """
+        place = Path(path)
+        if place.suffix not in (".html", ".htm"):
+            raise UsageError(f"{place}: the name of a {self.what} must end in .html")
+        check_place(place)
+        write_text(place, self.html)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, so that its style and the notebook's leave each other alone."""
+        return (
+            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
+            f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+        )
+
+
+OUTPUT, ERROR = 1, 2
+_muting = threading.Lock()
+
+
+@contextlib.contextmanager
+def pointed(descriptor: int, target: int) -> Iterator[int]:
+    """Let a descriptor lead to the target of another one for the time of a ``with`` block.
+
+    Child processes inherit it so. A block may stand within another.
+
+    Yields
+    ------
+    int
+        A descriptor of the earlier target, open until the block ends.
+
+    Raises
+    ------
+    OSError
+        One of the two is closed.
+    """
+    before = os.dup(descriptor)
+    try:
+        _flush()
+        os.dup2(target, descriptor)
+        try:
+            yield before
+        finally:
+            _flush()
+            os.dup2(before, descriptor)
+    finally:
+        os.close(before)
+
+
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Drop all that is printed on standard output in a ``with`` block, which should be short."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # of a process whose standard output is closed
+            stack.enter_context(_muting)
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            stack.callback(os.close, nowhere)
+            stack.enter_context(pointed(OUTPUT, nowhere))
+        yield
+
+
+def _flush() -> None:
+    """Have the streams of C written, which keep text back when they lead to a file or a pipe."""
+    with contextlib.suppress(OSError, TypeError, AttributeError):  # on Windows
+        ctypes.CDLL(None).fflush(None)

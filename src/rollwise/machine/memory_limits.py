@@ -5,11 +5,18 @@ what is left is looked at before it is needed.
 
 The heap of the C library keeps freed memory in holes between arrays that stay. Where arrays of some
 megabytes come and go, these holes were a quarter of the memory of a large layer.
+
+Python searches for garbage in cycles. A command imports modules and reads code from disk: a few
+hundred thousand objects that stay to the end. By default Python searches them again and again, and
+once more at the end. That takes half as long as solving a game of half a million states, so
+commands put it off.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import gc
 import math
 import os
 import sys
@@ -19,6 +26,7 @@ from importlib.abc import MetaPathFinder
 from typing import Any
 
 from rollwise.errors import TooLittleMemory
+from rollwise.machine import switches
 
 # As was measured, and some more: address space that Numba takes as it is loaded, and the first
 # compiling of rules and kernels.
@@ -159,3 +167,26 @@ def watched_polars() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(watch)
+
+
+NEW_OBJECTS = 300_000  # between two searches, instead of 700: some tens of megabytes
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Search seldom for the time of a ``with`` block, and not at all as Python ends.
+
+    For programs of our own only: how a program that uses rollwise as a library looks
+    after its memory is its own affair.
+    """
+    if not switches.is_on("garbage"):
+        yield
+        return
+    before = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS, *before[1:])
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rollwise.errors import UsageError
-from rollwise.machine.deadlines import Clock, OutOfTime
+from rollwise.machine.interrupts import Clock, OutOfTime
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph

@@ -27,7 +27,7 @@ from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.digits import fraction_bits
 from rollwise.layers import layer_of_graph
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions

@@ -33,9 +33,15 @@ from numpy.typing import NDArray
 from rollwise.derive.larger import Larger
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.machine.deadlines import Clock
-from rollwise.methods.highs import solve_with_highs
-from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, Program, parts
+from rollwise.machine.interrupts import Clock
+from rollwise.methods.programs import (
+    FIXED_POINT,
+    TOLERANCE,
+    Model,
+    Program,
+    parts,
+    solve_with_highs,
+)
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import with_border
 from rollwise.methods.value_iteration import farthest

@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.methods import run_method
-from rollwise.methods.highs import solve_with_highs
 from rollwise.methods.programs import (
     FIXED_POINT,
     TOLERANCE,
@@ -36,9 +35,10 @@ from rollwise.methods.programs import (
     Program,
     Solver,
     parts,
+    solve_with_highs,
+    solve_with_scip,
 )
 from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.scip import solve_with_scip
 from rollwise.methods.value_iteration import Bounds
 
 NAME = "mixed-integer"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rollwise.derive.seats import two_seats
 from rollwise.graph import StateGraph
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Sweeper
 from rollwise.methods.value_iteration import farthest

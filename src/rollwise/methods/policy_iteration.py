@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rollwise.derive.seats import two_seats
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import ways_out
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Sweeper
 from rollwise.proofs.endless_play import require_settled

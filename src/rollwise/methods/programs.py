@@ -11,11 +11,14 @@ each choice (mixed-integer programming).
 
 A variable is the mover's chance to win, or the expected payoff or total where payoffs
 differ or points are counted (its negative where few are wanted).
+
+Programs are solved by HiGHS (Huangfu and Hall 2018) or SCIP (Bolusani and others 2024).
 """
 
 from __future__ import annotations
 
 import importlib
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,7 +30,8 @@ from numpy.typing import NDArray
 from rollwise.errors import MissingExtra
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import actions_of, outcomes_of
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.atomic_files import muted
+from rollwise.machine.interrupts import Clock, OutOfTime, heard, held_back
 from rollwise.methods.result import Status
 
 TOLERANCE = 1e-9  # what the solvers are asked to keep rows and whole numbers to
@@ -256,3 +260,219 @@ def parts(graph: StateGraph, whole: bool) -> Iterator[tuple[NDArray[np.int64], N
     else:
         for low, high in pairwise(graph.components.indptr.tolist()):
             yield order[low:high], order[low:high]
+
+
+def solve_with_highs(
+    program: Program,
+    clock: Clock,
+    *,
+    start: NDArray[np.float64] | None = None,
+    on_progress: OnProgress | None = None,
+    tolerance: float = TOLERANCE,
+) -> Answer:
+    """Solve a program (see `rollwise.methods.programs.Solver`)."""
+    highspy = imported("highspy")
+    with muted():  # since 1.16 it prints who it is before it can be told not to
+        solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    for option in (
+        "primal_feasibility_tolerance",
+        "dual_feasibility_tolerance",
+        "mip_feasibility_tolerance",
+    ):
+        solver.setOptionValue(option, tolerance)
+    solver.passModel(_model(highspy, program))
+    if start is not None:
+        point = highspy.HighsSolution()
+        point.col_value = start.tolist()
+        solver.setSolution(point)
+    history: list[float] = []
+    if program.whole.any():
+
+        def tell(event: Any) -> None:
+            history.append(float(event.data_out.mip_gap))
+            if on_progress is not None:
+                on_progress(int(event.data_out.mip_node_count), history[-1])
+
+        solver.cbMipImprovingSolution.subscribe(tell)
+        solver.cbMipLogging.subscribe(tell)
+    if program.any_point:
+        solver.setOptionValue("mip_max_improving_sols", 1)
+    if clock.limit is not None:
+        solver.setOptionValue("time_limit", max(clock.left, 0.01))
+    _run(solver)
+    status = solver.getModelStatus()
+    info = solver.getInfo()
+    found = solver.getSolution()
+    mixed = bool(program.whole.any())
+    has_point = bool(found.value_valid) and len(found.col_value) == len(program.cost)
+    if mixed:
+        has_point = has_point and np.isfinite(info.mip_gap)
+    ended = {
+        highspy.HighsModelStatus.kOptimal: Status.CONVERGED,
+        highspy.HighsModelStatus.kSolutionLimit: Status.CONVERGED,
+        highspy.HighsModelStatus.kTimeLimit: Status.OUT_OF_TIME,
+    }.get(status, Status.SOLVER_FAILED)
+    return Answer(
+        np.array(found.col_value) if has_point else None,
+        ended,
+        f"HiGHS {solver.version()}: {solver.modelStatusToString(status)}",
+        float(info.mip_gap) if mixed and has_point else (0.0 if has_point else np.inf),
+        int(info.mip_node_count) if mixed else int(info.simplex_iteration_count),
+        history,
+    )
+
+
+def _run(solver: Any) -> None:
+    """Run it; Ctrl-C ends it at its next step, or leaves it alone where the step is long."""
+    stopped = threading.Event()
+
+    def look(event: Any) -> None:
+        if stopped.is_set():
+            event.interrupt()
+
+    for callback in (solver.cbSimplexInterrupt, solver.cbIpmInterrupt, solver.cbMipInterrupt):
+        callback.subscribe(look)
+    heard(solver.run, stop=stopped.set)
+
+
+def _model(highspy: Any, program: Program) -> Any:
+    n_rows, n_columns = program.matrix.shape
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = n_columns, n_rows
+    model.col_cost_ = program.cost
+    model.col_lower_, model.col_upper_ = program.lower, program.upper
+    model.row_lower_, model.row_upper_ = program.row_lower, program.row_upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.num_col_, model.a_matrix_.num_row_ = n_columns, n_rows
+    model.a_matrix_.start_ = program.matrix.indptr
+    model.a_matrix_.index_ = program.matrix.indices
+    model.a_matrix_.value_ = program.matrix.data
+    if program.whole.any():
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        model.integrality_ = [kinds[int(whole)] for whole in program.whole]
+    return model
+
+
+INFINITY = 1e20  # SCIP's
+
+
+def solve_with_scip(
+    program: Program,
+    clock: Clock,
+    *,
+    start: NDArray[np.float64] | None = None,
+    on_progress: OnProgress | None = None,
+    tolerance: float = TOLERANCE,
+) -> Answer:
+    """Solve a program (see `rollwise.methods.programs.Solver`)."""
+    pyscipopt = imported("pyscipopt")
+    solver = pyscipopt.Model()
+    solver.hideOutput()
+    solver.setParam("misc/catchctrlc", False)  # Ctrl-C is Python's
+    solver.setParam("numerics/feastol", tolerance)
+    solver.setParam("numerics/dualfeastol", tolerance)
+    # Numbers closer than epsilon count as equal; at its default of 1e-9, next to a tolerance
+    # of 1e-9, SCIP called the feasible program of Piglet infeasible.
+    solver.setParam("numerics/epsilon", min(tolerance / 10, 1e-9))
+    variables = [
+        solver.addVar(
+            vtype="B" if whole else "C",
+            lb=None if np.isinf(low) else float(low),
+            ub=None if np.isinf(high) else float(high),
+            obj=float(cost),
+        )
+        for low, high, cost, whole in zip(
+            program.lower, program.upper, program.cost, program.whole, strict=True
+        )
+    ]
+    try:
+        _add_rows(pyscipopt, solver, program, variables, clock)
+    except OutOfTime:
+        return Answer(None, Status.OUT_OF_TIME, "the program took all the time", np.inf, 0, [])
+    if program.any_point:
+        solver.setParam("limits/solutions", 1)
+    if clock.limit is not None:
+        solver.setParam("limits/time", min(max(clock.left, 0.01), INFINITY))
+    if start is not None:
+        point = solver.createSol()
+        for variable, value in zip(variables, start.tolist(), strict=True):
+            solver.setSolVal(point, variable, value)
+        solver.addSol(point)
+    history: list[float] = []
+    solver.includeEventhdlr(
+        _watcher(pyscipopt, history, on_progress), "progress", "tells of the gap"
+    )
+    heard(solver.optimizeNogil, stop=solver.interruptSolve)
+    has_point = solver.getNSols() > 0
+    said = solver.getStatus()
+    ended = {
+        "optimal": Status.CONVERGED,
+        "sollimit": Status.CONVERGED,
+        "timelimit": Status.OUT_OF_TIME,
+    }.get(said, Status.SOLVER_FAILED)
+    columns = None
+    if has_point:
+        best = solver.getBestSol()
+        columns = np.array([solver.getSolVal(best, variable) for variable in variables])
+    version = f"{solver.getMajorVersion()}.{solver.getMinorVersion()}.{solver.getTechVersion()}"
+    answer = Answer(
+        columns,
+        ended,
+        f"SCIP {version}: {said}",
+        _gap(solver) if has_point else np.inf,
+        int(solver.getNTotalNodes()),
+        history,
+    )
+    with held_back():  # the watcher is called here, and Ctrl-C in it would be SCIP's error
+        solver.freeTransform()
+    return answer
+
+
+def _gap(solver: Any) -> float:
+    """The relative gap; infinite while there is none."""
+    gap = float(solver.getGap())
+    return gap if gap < INFINITY else np.inf
+
+
+def _add_rows(
+    pyscipopt: Any, solver: Any, program: Program, variables: list[Any], clock: Clock
+) -> None:
+    matrix = program.matrix
+    for row in range(matrix.shape[0]):
+        if row % 1000 == 0:
+            clock.look()
+        begin, end = matrix.indptr[row], matrix.indptr[row + 1]
+        columns, values = matrix.indices[begin:end].tolist(), matrix.data[begin:end].tolist()
+        left = pyscipopt.quicksum(
+            value * variables[column] for column, value in zip(columns, values, strict=True)
+        )
+        low, high = float(program.row_lower[row]), float(program.row_upper[row])
+        if low == high:
+            solver.addCons(left == low)
+        elif np.isinf(high):
+            solver.addCons(left >= low)
+        else:
+            solver.addCons(left <= high)
+
+
+def _watcher(pyscipopt: Any, history: list[float], on_progress: OnProgress | None) -> Any:
+    events = (pyscipopt.SCIP_EVENTTYPE.BESTSOLFOUND, pyscipopt.SCIP_EVENTTYPE.NODESOLVED)
+
+    class Watcher(pyscipopt.Eventhdlr):  # type: ignore[misc]
+        def eventinit(self) -> None:
+            for event in events:
+                self.model.catchEvent(event, self)
+
+        def eventexit(self) -> None:
+            for event in events:
+                self.model.dropEvent(event, self)
+
+        def eventexec(self, event: Any) -> dict[str, Any]:
+            history.append(_gap(self.model))
+            if on_progress is not None:
+                on_progress(int(self.model.getNTotalNodes()), history[-1])
+            return {}
+
+    return Watcher()

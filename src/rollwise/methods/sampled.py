@@ -36,7 +36,7 @@ from rollwise.graph.choices import fold_outcomes, outcome_action
 from rollwise.kernels import sampled as kernels
 from rollwise.kernels.sampling import alias_tables
 from rollwise.kernels.sweeps import look_ahead
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import arrays_of, sweep_order, with_border
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream

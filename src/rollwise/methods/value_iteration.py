@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from rollwise.engine.certificates import certify_settled
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.lookahead import has_whole_weights, scaled
+from rollwise.graph.choices import has_whole_weights, scaled
 from rollwise.kernels import sweeps as kernels
-from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import Sweeper, arrays_of, sweep_order, with_border

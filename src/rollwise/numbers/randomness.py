@@ -1,6 +1,6 @@
 """Seeds and independent streams of random numbers.
 
-Stream i of a seed starts xoshiro256++ (`rollwise.kernels.random`) from the four
+Stream i of a seed starts xoshiro256++ (`rollwise.kernels.sampling`) from the four
 words that ``numpy.random.SeedSequence(seed, spawn_key=(i,))`` gives. That is
 NumPy's own way to make streams that are independent for all practical purposes,
 and its output is fixed for ever by NumPy's compatibility policy.

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
-from rollwise.machine.html_pages import HtmlPage
+from rollwise.machine.atomic_files import HtmlPage
 from rollwise.page.document import Api, OpenFacts, document, open_document
 from rollwise.page.words import Progress
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import is_throw
-from rollwise.graph.codes import codes_of, seat_bits
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, codes_of, seat_bits
 from rollwise.kernels import play as kernels
 
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends

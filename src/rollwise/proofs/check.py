@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.choices import action_gaps
 from rollwise.kernels import check as kernels
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs import layers as proof

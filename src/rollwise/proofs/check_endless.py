@@ -11,7 +11,7 @@ is checked as `rollwise.proofs.check` says, but for the ranks, in whose place th
   who takes only actions that uphold a supersolution. What it makes of the present state never
   rises on average, so play that ends brings no more than it says. Play that doesn't end brings no
   more either, if it keeps coming back to states where the supersolution is at least what endless
-  play is worth to MAX; `rollwise.kernels.check_endless.force_an_end` shows that it has to.
+  play is worth to MAX; `rollwise.kernels.check.force_an_end` shows that it has to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import settle
-from rollwise.kernels import check_endless as kernels
+from rollwise.kernels import check as kernels
 from rollwise.kernels.chances import chances_of
 from rollwise.proofs.check import Floats, Verdict, check, with_border
 

@@ -22,7 +22,7 @@ Every rounding is counted and given away on the safe side (Higham 2002, Accuracy
 Numerical Algorithms, chapter 3). Assumed are IEEE 754 doubles, rounded to nearest; positive finite
 weights; fewer than 2^40 outcomes of an action; intervals on the border that hold; and that the
 layer is the game, which `rollwise check` and `rollwise.proofs.check_rules` look at. A game whose
-weights break these assumptions has no proved bounds (`rollwise.builders.packing`). Where bounds are
+weights break these assumptions has no proved bounds (`rollwise.builders.arrays`). Where bounds are
 replaced and not checked, `rollwise.layers.has_no_cycle` is trusted too.
 """
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rollwise import __version__
 from rollwise.answer.solve_by_layers import in_all_states
-from rollwise.machine.html_pages import HtmlPage
+from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, library
 from rollwise.report.facts import Facts

@@ -15,7 +15,7 @@ from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.analysis.played import Played
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.graph.policies import ties_in_play
-from rollwise.machine.html_pages import HtmlPage
+from rollwise.machine.atomic_files import HtmlPage
 from rollwise.numbers.printed import estimated, rounded_up
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, embed, library, scrolled

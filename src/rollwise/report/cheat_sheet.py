@@ -10,7 +10,7 @@ from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
-from rollwise.machine.html_pages import HtmlPage
+from rollwise.machine.atomic_files import HtmlPage
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import plot, require_plotly
 from rollwise.plot.pages import STYLE, embed, library

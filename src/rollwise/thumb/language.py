@@ -41,9 +41,9 @@ from rollwise.faults import too_deep
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
+from rollwise.graph.naming import no_such
 from rollwise.graph.policies import Policy
-from rollwise.graph.vocabulary import no_such
-from rollwise.machine.text_files import read_text
+from rollwise.machine.atomic_files import read_text
 from rollwise.thumb.features import Features
 
 Column = NDArray[np.int32]

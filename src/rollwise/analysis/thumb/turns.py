@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import Evaluation
-from rollwise.builders.arrays import Arrays, lotteries_of
+from rollwise.builders.arrays import Arrays, lotteries_of, pool_tables
 from rollwise.builders.by_layer import Piece, find_layers
-from rollwise.builders.packing import pool_tables
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.dice import Pool

@@ -1,7 +1,7 @@
 """Compiling what stands between a game's functions and the kernels that call them.
 
 The functions are compiled by Numba with ``self`` replaced by a record of what they read
-from it (see `rollwise.builders.compiled.record`), which is filled in at run time: other
+from it (see `rollwise.builders.compiled.reads`), which is filled in at run time: other
 parameters of the same game need no compiling. An adapter (see
 `rollwise.builders.compiled.adapter_source`), written out for the game's fields, becomes a
 function pointer.
@@ -19,7 +19,6 @@ import numba
 import numpy as np
 from numba import carray, types
 from numba.core import cgutils
-from numba.core.ccallback import CFunc
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import (
     intrinsic,
@@ -31,24 +30,21 @@ from numba.extending import (
 
 from rollwise.builders.compiled.adapter_source import (
     expand_source,
+    question_source,
+    roots_source,
     writings,
 )
 from rollwise.builders.compiled.arithmetic import RulesCompiler
-from rollwise.builders.compiled.cache_key import Key
-from rollwise.builders.compiled.disk import KeptOnly, NotKept, RulesCache
-from rollwise.builders.compiled.freezing import frozen, renamed
-from rollwise.builders.compiled.helpers import put
-from rollwise.builders.compiled.listers import Writing, rewritten, running
-from rollwise.builders.compiled.reads import Reads
-from rollwise.builders.compiled.reasons import NotCompilable
-from rollwise.builders.compiled.record import array_dtype, is_constant, record_source
+from rollwise.builders.compiled.cache_key import NotCompilable, put
+from rollwise.builders.compiled.disk import OPTIONS, RulesCache, pointer_to
+from rollwise.builders.compiled.listers import Writing, frozen, renamed, rewritten, running
+from rollwise.builders.compiled.reads import Reads, array_dtype, is_constant, record_source
 from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST, ThrowLayout
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
 from rollwise.kernels.compiling import prefetch
 from rollwise.machine.kernel_cache import before_compiling
 
-OPTIONS = {"boundscheck": True}
 RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}
 
 # Its place in a call, which is of whole numbers of 64 bits.
@@ -266,6 +262,17 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
     return scope
 
 
+def compiled_adapter(name: str, rules: Rules, reads: Reads) -> Any:
+    """Compile one of the adapters: ``expand``, ``list_roots``, or that of a question."""
+    scope = scope_of(rules, reads)
+    if name == "expand":
+        return compile_expand(rules, scope)
+    if name == "list_roots":
+        return compile_adapter(scope, roots_source(rules, scope), name)
+    thrown, parts = "_thrown" in name, "_parts" in name
+    return compile_adapter(scope, question_source(rules, scope, thrown=thrown, parts=parts), name)
+
+
 def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
     """The adapter that expands states: by listers made of the rules' own code, if that can be."""
     ways = _writings(rules, scope)
@@ -369,7 +376,7 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         f"        return {RULES_FAILED}\n",
         scope,
     )
-    pointer = _pointer_to(scope[f"{name}_{key.text}"])
+    pointer = pointer_to(scope[f"{name}_{key.text}"])
     if key.lasts:
         pointer._cache = RulesCache(f"{name}-{key.text}")
     else:
@@ -390,28 +397,3 @@ def numba_type(value: Any) -> Any:
     if isinstance(value, bool | np.bool_):
         return types.boolean
     return types.float64 if isinstance(value, float | np.floating) else types.int64
-
-
-def kept_adapter(name: str, key: Key) -> Any:
-    """An adapter that was compiled before on this machine, read from disk; None if there is none.
-
-    Its source needn't be written again: the key says what it would be.
-    """
-    if not key.lasts:
-        return None
-
-    def not_compiled(address: int) -> int:
-        raise AssertionError("an adapter that is read from disk has no source")
-
-    pointer = _pointer_to(not_compiled)
-    pointer._cache = KeptOnly(f"{name}-{key.text}")
-    try:
-        pointer.compile()
-    except NotKept:
-        return None
-    return pointer
-
-
-def _pointer_to(function: Callable[[int], int]) -> Any:
-    """What compiles a function into a pointer that kernels can call."""
-    return CFunc(function, ((types.int64,), types.int64), locals={}, options=OPTIONS)

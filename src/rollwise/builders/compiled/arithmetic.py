@@ -27,7 +27,8 @@ from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import RewriteDynamicRaises
 from numba.extending import intrinsic
 
-from rollwise.builders.compiled.reasons import NotCompilable, in_line
+from rollwise.builders.compiled.cache_key import NotCompilable
+from rollwise.builders.compiled.reasons import in_line
 
 LEAST, MOST = -(2**63), 2**63 - 1
 EXACT = 2**53  # whole numbers up to this are floats without rounding

@@ -1,6 +1,7 @@
-"""The key of compiled rules: a hash of one canonical encoding of all that they read.
+"""What rules reach: the key of their compiled code, and whether they draw or read a clock.
 
-Compiled code is used again, in this process and from disk, if its key is the same. So different
+Compiled code is used again, in this process and from disk, if its key is the same. The key is a
+hash of one canonical encoding of all that rules read. So different
 values must be encoded differently: each with its type and its length, and each container with
 the number of its items (as in `netstrings`_). Names are looked up each time that a key is made.
 So rules have another key once a global, a helper or a method that they reach has changed.
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import dis
 import enum
 import hashlib
+import random
 import struct
 import sys
 import types
@@ -22,8 +25,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.builders.compiled import helpers as helpers  # so that they are marked
-from rollwise.game import marked_rules
+from rollwise.game import (
+    DRAW,
+    LEAST_PAYOFF,
+    LOSE,
+    MOST_PAYOFF,
+    WIN,
+    Game,
+    interpreted_as,
+    marked_rules,
+    payoff,
+    payoffs,
+    replaced,
+)
+from rollwise.numbers.shares import BITS, SCALE
 
 Function = Callable[..., Any]
 
@@ -35,6 +50,10 @@ VERSIONED = frozenset(
 )
 
 _KEPT: dict[int, Any] = {}  # what is known by its address must stay there
+
+
+class NotCompilable(Exception):
+    """Numba can't compile these rules; the message says why, in a line."""
 
 
 class Key(NamedTuple):
@@ -259,3 +278,119 @@ def _has_place(value: Any) -> bool:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found is value and module.partition(".")[0] in VERSIONED
+
+
+def compiled_payoff(points):  # type: ignore[no-untyped-def]
+    """The same code; an exception where the plain function says what is wrong."""
+    amount = np.float64(points)
+    if amount == 0.0:
+        return DRAW
+    if amount == 1.0:
+        return WIN
+    if amount == -1.0:
+        return LOSE
+    if not LEAST_PAYOFF <= abs(amount) <= MOST_PAYOFF:
+        raise ValueError("no payoff")
+    return amount.view(np.int64)
+
+
+def compiled_payoffs(*numbers):  # type: ignore[no-untyped-def]
+    """The same code; an exception where the plain function says what is wrong."""
+    players = len(numbers)
+    bits = BITS // players
+    half = 1 << (bits - 1)
+    code = players << BITS
+    for k in range(players):
+        if not -half < numbers[k] < half:
+            raise ValueError("no payoffs")
+        code += (numbers[k] + half) << (k * bits)
+    return np.float64(code).view(np.int64) - (SCALE << 52)  # times 2^-SCALE
+
+
+def put(numbers, place, number):  # type: ignore[no-untyped-def]
+    """A tuple with another number at a place that it has; the adapter compiles it."""
+    raise NotImplementedError
+
+
+def compiled_replaced(numbers, place, number):  # type: ignore[no-untyped-def]
+    """The same; Numba can't put a tuple together whose parts it doesn't know."""
+    if not 0 <= place < len(numbers):
+        raise IndexError("no such place")
+    return put(numbers, place, number)
+
+
+interpreted_as(compiled_payoff, payoff)
+interpreted_as(compiled_payoffs, payoffs)
+interpreted_as(compiled_replaced, replaced)
+
+
+# What answers otherwise each time, of modules that have other uses.
+CHANGING = {
+    "datetime": {"now", "today", "utcnow"},
+    "os": {"getpid", "getrandom", "urandom"},
+    "secrets": {"choice", "randbelow", "randbits", "token_bytes", "token_hex"},
+    "time": {"ctime", "gmtime", "localtime", "monotonic", "monotonic_ns", "perf_counter"}
+    | {"perf_counter_ns", "process_time", "process_time_ns", "strftime", "time", "time_ns"},
+    "uuid": {"uuid1", "uuid4"},
+}
+RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress")
+
+
+def drawn_by(game: Game) -> tuple[str, str] | None:
+    """The rule of a game that draws or reads a clock, and what it does; None where none does."""
+    for rule in RULES:
+        pending, seen = [getattr(type(game), rule)], set()
+        while pending:
+            function = pending.pop()
+            if not isinstance(function, types.FunctionType) or function in seen:
+                continue
+            seen.add(function)
+            names = names_in(function.__code__)
+            for name, value in (globals_read(function) | closure_read(function)).items():
+                if drawing := _drawing(name, value, names):
+                    return rule, f"draws with {drawing}"
+                reading = _reading(name, value, names)
+                if reading and _is_loaded(function.__code__, name):
+                    return rule, f"reads {reading}"
+                pending.append(value)
+                if isinstance(value, types.ModuleType) and not goes_with_version(value):
+                    pending += attributes_read(value, names).values()
+            methods = (getattr(type(game), name, None) for name in names)
+            pending += [m for m in methods if m not in (Game.start, Game.roots)]
+    return None
+
+
+def _drawing(name: str, value: Any, names: set[str]) -> str:
+    """What draws random numbers, if a value that a function reads does."""
+    if value is random:
+        used = sorted(names.intersection(random.__all__))
+        return f"{name}.{used[0]}" if used else ""
+    if value is np and "random" in names:
+        return f"{name}.random"
+    owner = getattr(value, "__self__", value)
+    if isinstance(owner, random.Random):
+        return name
+    if "numpy.random" not in sys.modules:  # it takes a while to import
+        return ""
+    return name if isinstance(owner, np.random.Generator | np.random.RandomState) else ""
+
+
+def _reading(name: str, value: Any, names: set[str]) -> str:
+    """What reads a clock or the like, if a value that a function reads does."""
+    if isinstance(value, types.ModuleType):
+        used = sorted(names & CHANGING.get(value.__name__, set()))
+        return f"{name}.{used[0]}" if used else ""
+    changing = CHANGING.get(getattr(value, "__module__", None) or "", set())
+    if isinstance(value, type):  # datetime.datetime
+        used = sorted(names & changing)
+        return f"{name}.{used[0]}" if used else ""
+    return name if getattr(value, "__name__", "") in changing else ""
+
+
+def _is_loaded(code: types.CodeType, name: str) -> bool:
+    """Whether a name stands for itself in a function, and not only behind a dot."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return any(
+        step.argval == name and step.opname in ("LOAD_GLOBAL", "LOAD_DEREF")
+        for step in dis.get_instructions(code)
+    ) or any(_is_loaded(part, name) for part in inner)

@@ -6,101 +6,64 @@ What was compiled in this process is found again; on disk, see
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rollwise.builders.compiled.adapter_source import question_source, roots_source
-from rollwise.builders.compiled.cache_key import Key
-from rollwise.builders.compiled.notes import Note
-from rollwise.builders.compiled.reached import Reached
-from rollwise.builders.compiled.reads import Reads, reads_of, what_is_read
-from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
-from rollwise.builders.compiled.record import new_call
+from rollwise.builders.compiled.cache_key import NotCompilable
+from rollwise.builders.compiled.reads import Note, Reads, new_call, reads_of, what_is_read
+from rollwise.builders.compiled.spot_check import compare_answers
 from rollwise.builders.rules import Rules
-from rollwise.kernels.calls import ROOTS
+from rollwise.kernels.calls import QUESTION, ROOTS, answer_all
 from rollwise.machine.interrupts import heard
 
 ROOTS_LISTED_AT_ONCE = 10_000_000
+SOON = 1 << 16  # states that are answered for in a moment
 
-_COMPILED: dict[str, CompiledRules] = {}  # by their keys
-_QUESTIONS: dict[str, CompiledQuestion] = {}
+_ADAPTERS: dict[str, Any] = {}  # compiled functions int64(int64), by their names and keys
 
 
-@dataclass
-class CompiledRules:
-    """A game's rules as a function pointer, with the record of what they read.
+def compiled_rules(rules: Rules) -> Any:
+    """Compile the rules of a game, or find them compiled earlier: a pointer to int64(int64).
 
-    Attributes
-    ----------
-    expand : compiled function int64(int64)
-    attributes : names of what the rules read from ``self``, in the record's order
-    key : what they are known by
+    Raises
+    ------
+    NotCompilable
+        With the reason, in a line, and what to change.
     """
+    return _adapter("expand", rules, reads_of(rules))
 
-    expand: Any
-    attributes: tuple[str, ...]
-    key: Key
-    _listing: Any = None
 
-    def roots(self, rules: Rules, most: int) -> np.ndarray | None:
-        """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
+def compiled_roots(rules: Rules, most: int) -> np.ndarray | None:
+    """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
 
-        None where that fails, in which case the interpreted one will tell why.
+    None where that fails, in which case the interpreted one will tell why.
 
-        Raises
-        ------
-        NotCompilable
-        """
-        listing = self._list_roots(rules)
-        call, alive = new_call(ROOTS, rules.game, self.attributes)
-        call["limit"] = most
-        start = rules.layout.numbers(rules.checked(rules.start, "start()"))
-        # Memory that isn't written to costs nothing. Where there are more, they are counted first.
-        room = min(most, ROOTS_LISTED_AT_ONCE)
-        rows = np.empty((room + 1, len(rules.field_names)), np.int32)
+    Raises
+    ------
+    NotCompilable
+    """
+    reads = reads_of(rules)
+    listing = _adapter("list_roots", rules, reads)
+    call, alive = new_call(ROOTS, rules.game, reads.values)
+    call["limit"] = most
+    start = rules.layout.numbers(rules.checked(rules.start, "start()"))
+    # Memory that isn't written to costs nothing. Where there are more, they are counted first.
+    found = min(most, ROOTS_LISTED_AT_ONCE)
+    for _ in range(2):
+        rows = np.empty((found + 1, len(rules.field_names)), np.int32)
         rows[0] = start
-        for _ in range(2):
-            call["rows"], call["room"] = rows[1:].ctypes.data, len(rows) - 1
-            found = heard(_called, listing, call, rows, alive)
-            if found < 0:
-                return None
-            if found > most:
-                raise rules.too_many_roots(most)
-            if found < len(rows):
-                break
-            rows = np.empty((found + 1, len(rules.field_names)), np.int32)
-            rows[0] = start
-        del alive
-        return rows[: found + 1]
-
-    def _list_roots(self, rules: Rules) -> Any:
-        from rollwise.builders.compiled.adapter import compile_adapter, kept_adapter, scope_of
-
-        if self._listing is None:
-            self._listing = kept_adapter("list_roots", self.key)
-        if self._listing is None:
-            scope = scope_of(rules, reads_of(rules))
-            with reasons_told(_refused_or_reached(reads_of(rules))):
-                self._listing = compile_adapter(scope, roots_source(rules, scope), "list_roots")
-        return self._listing
-
-
-@dataclass
-class CompiledQuestion:
-    """A function of game and state that answers with a whole number, as a function pointer.
-
-    Attributes
-    ----------
-    answer : compiled function int64(int64)
-    attributes : names of what the function reads from the game
-    """
-
-    answer: Any
-    attributes: tuple[str, ...]
+        call["rows"], call["room"] = rows[1:].ctypes.data, found
+        found = heard(_called, listing, call, rows, alive)
+        if found < 0:
+            return None
+        if found > most:
+            raise rules.too_many_roots(most)
+        if found < len(rows):
+            break
+    return rows[: found + 1]
 
 
 def _called(listing: Any, call: np.ndarray, *alive: Any) -> int:
@@ -108,96 +71,120 @@ def _called(listing: Any, call: np.ndarray, *alive: Any) -> int:
     return int(listing.ctypes(call.ctypes.data))
 
 
-def compiled_rules(rules: Rules) -> CompiledRules:
-    """Compile the rules of a game, or find them compiled earlier in this process.
+def is_in_process(rules: Rules) -> bool:
+    """Whether this process has compiled these rules already."""
+    return f"expand {reads_of(rules).key.text}" in _ADAPTERS
+
+
+def _adapter(name: str, rules: Rules, reads: Reads) -> Any:
+    """A compiled adapter: of this process, of the disk, or else compiled now.
+
+    Where it can't be compiled, that is noted on disk, and it isn't tried again.
 
     Raises
     ------
     NotCompilable
-        With the reason, in a line, and what to change.
     """
-    reads = reads_of(rules)
-    key = reads.key.text
-    if key not in _COMPILED:
-        from rollwise.builders.compiled.adapter import compile_expand, kept_adapter, scope_of
+    known = f"{name} {reads.key.text}"
+    if known not in _ADAPTERS:
+        from rollwise.builders.compiled.disk import compiled_by, kept_adapter
 
-        expand = kept_adapter("expand", reads.key)
-        if expand is None:
-            with _tried_once(reads):
-                expand = compile_expand(rules, scope_of(rules, reads))
-        _COMPILED[key] = CompiledRules(expand, tuple(reads.values), reads.key)
-    return _COMPILED[key]
+        found = kept_adapter(name, reads.key)
+        if found is not None:
+            return _ADAPTERS.setdefault(known, found)
+        from rollwise.builders.compiled.adapter import compiled_adapter
+        from rollwise.builders.compiled.reasons import reasons_told
+        from rollwise.builders.compiled.sources import Reached
+
+        reached = Reached(reads.functions, reads.methods)
+        reached.refuse_what_only_python_runs()
+        note = Note(reads.key_with(name, reads.lines, compiled_by()), "failed")
+        if reason := note.read():
+            raise NotCompilable(reason)
+        try:
+            with reasons_told(reached.calls):
+                _ADAPTERS[known] = compiled_adapter(name, rules, reads)
+        except NotCompilable as error:
+            note.write(str(error))
+            raise
+    return _ADAPTERS[known]
 
 
-def compiled_question(
-    rules: Rules, function: Callable[..., Any], *, thrown: bool = False, parts: bool = False
-) -> CompiledQuestion:
-    """Compile a function of game and state, or find it compiled earlier in this process.
+def _answers(answering: Any, call: Any, states: Any, answers: Any, alive: Any) -> int:
+    return int(answer_all(answering, call, states, answers))
+
+
+class Question:
+    """A function of game and state, compiled, to be asked in many states again and again.
+
+    Attributes
+    ----------
+    answer : pointer to a compiled function
+    call : (1,) QUESTION
+        The call that it is given.
+
+    Raises
+    ------
+    NotCompilable
+    """
+
+    def __init__(
+        self, rules: Rules, function: Callable[..., Any], *, thrown: bool = False, parts: bool
+    ) -> None:
+        reads = what_is_read(rules, {"question": function})
+        name = "answer" + "_thrown" * thrown + "_parts" * parts
+        self.answer = _adapter(name, rules, reads)
+        self.call, self._alive = new_call(QUESTION, rules.game, reads.values)
+
+    def answers(
+        self, states: NDArray[np.int32], part: int | None = None, *, asked: bool = False
+    ) -> tuple[NDArray[np.int64], int]:
+        """As `ask`; nobody compares the answers with Python's.
+
+        Parameters
+        ----------
+        asked : bool
+            The states were asked before, so the function comes to an end.
+        """
+        answers = np.empty(len(states), np.int64)
+        self.call["part"] = part or 0
+        alive = self._alive
+        if asked and len(states) <= SOON:
+            return answers, _answers(self.answer, self.call, states, answers, alive)
+        failed = heard(_answers, self.answer, self.call, states, answers, alive)
+        return answers, int(failed)
+
+
+def ask(
+    rules: Rules,
+    function: Callable[..., Any],
+    states: NDArray[np.int32],
+    part: int | None = None,
+) -> tuple[NDArray[np.int64], int]:
+    """What a function answers in each state, in compiled code.
 
     Parameters
     ----------
-    thrown : bool
-        It is a function of game, state and throw.
-    parts : bool
-        It answers with a tuple of whole numbers.
+    function : callable
+        Of game and state, and of the throw if the states have one; gives a whole number.
+    states : (n, n_fields) or (n, n_columns) int32
+        Rows of a graph: all of them positions, or all of them after a throw.
+    part : int, optional
+        Which number of the answer is asked for, if that is a tuple.
+
+    Returns
+    -------
+    answers : (n,) int64
+    failed : int
+        The first state in which it fails, or -1.
 
     Raises
     ------
-    NotCompilable
-        With the reason, in a line, and what to change.
+    NotCompilable, RulesDiffer
     """
-    reads = what_is_read(rules, {"question": function})
-    name = "answer" + "_thrown" * thrown + "_parts" * parts
-    key = f"{name} {reads.key.text}"
-    if key not in _QUESTIONS:
-        from rollwise.builders.compiled.adapter import compile_adapter, kept_adapter, scope_of
-
-        answer = kept_adapter(name, reads.key)
-        if answer is None:
-            with _tried_once(reads):
-                scope = scope_of(rules, reads)
-                source = question_source(rules, scope, thrown=thrown, parts=parts)
-                answer = compile_adapter(scope, source, name)
-        _QUESTIONS[key] = CompiledQuestion(answer, tuple(reads.values))
-    return _QUESTIONS[key]
-
-
-@contextlib.contextmanager
-def _tried_once(reads: Reads) -> Iterator[None]:
-    """Compile what reads that; where it can't be compiled, that is noted on disk.
-
-    Raises
-    ------
-    NotCompilable
-        At once, where it was noted.
-    """
-    from rollwise.builders.compiled.disk import compiled_by
-
-    functions = _refused_or_reached(reads)
-    note = Note(reads.key_with(reads.lines, compiled_by()), "failed")
-    if reason := note.read():
-        raise NotCompilable(reason)
-    try:
-        with reasons_told(functions):
-            yield
-    except NotCompilable as error:
-        note.write(str(error))
-        raise
-
-
-def _refused_or_reached(reads: Reads) -> list[Callable[..., Any]]:
-    """All functions that are to be compiled.
-
-    Raises
-    ------
-    NotCompilable
-        One of them does what only Python can.
-    """
-    reached = Reached(reads.functions, reads.methods)
-    reached.refuse_what_only_python_runs()
-    return list(reached.calls)
-
-
-def is_in_process(rules: Rules) -> bool:
-    """Whether this process has compiled these rules already."""
-    return reads_of(rules).key.text in _COMPILED
+    thrown = states.shape[1] > len(rules.field_names)
+    question = Question(rules, function, thrown=thrown, parts=part is not None)
+    answers, failed = question.answers(states, part)
+    if failed < 0:
+        compare_answers(rules, function, states, answers, part)
+    return answers, failed

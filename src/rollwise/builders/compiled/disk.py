@@ -13,17 +13,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import pickle
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
+from numba import types
 from numba.core import serialize
+from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
-from rollwise.builders.compiled.notes import MOST_FILES, folder
+from rollwise.builders.compiled.cache_key import Key
+from rollwise.builders.compiled.reads import MOST_FILES, folder
 from rollwise.errors import OutputError
 from rollwise.machine import switches
 from rollwise.machine.atomic_files import write_atomically
@@ -34,6 +38,8 @@ from rollwise.machine.kernel_cache import (
     source_stamp,
 )
 from rollwise.machine.user_cache import make_room
+
+OPTIONS = {"boundscheck": True}  # of adapters
 
 
 @cache
@@ -101,3 +107,28 @@ class KeptOnly(RulesCache):
         if found is None:
             raise NotKept
         return found
+
+
+def kept_adapter(name: str, key: Key) -> Any:
+    """An adapter that was compiled before on this machine, read from disk; None if there is none.
+
+    Its source needn't be written again: the key says what it would be.
+    """
+    if not key.lasts:
+        return None
+
+    def not_compiled(address: int) -> int:
+        raise AssertionError("an adapter that is read from disk has no source")
+
+    pointer = pointer_to(not_compiled)
+    pointer._cache = KeptOnly(f"{name}-{key.text}")
+    try:
+        pointer.compile()
+    except NotKept:
+        return None
+    return pointer
+
+
+def pointer_to(function: Callable[[int], int]) -> Any:
+    """What compiles a function into a pointer that kernels can call."""
+    return CFunc(function, ((types.int64,), types.int64), locals={}, options=OPTIONS)

@@ -9,22 +9,29 @@ import numpy as np
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, Throws
-from rollwise.builders.compiled.compiling import CompiledRules
-from rollwise.builders.compiled.questions import Question
-from rollwise.builders.compiled.record import new_call
+from rollwise.builders.compiled.compiling import Question, compiled_rules
+from rollwise.builders.compiled.reads import new_call, reads_of
 from rollwise.builders.compiled.spot_check import compare, sample
-from rollwise.builders.compiled.state_table import StateTable, likely_ends
 from rollwise.builders.compiled.workspace import (
+    StateTable,
     grown_graph_arrays,
     grown_lotteries,
+    likely_ends,
     new_buffers,
     new_graph_arrays,
     new_lotteries,
     roomier,
 )
-from rollwise.builders.expand import Action, expand, situations_in
+from rollwise.builders.expand import (
+    LOOKS,
+    SECONDS_BETWEEN,
+    Action,
+    Stall,
+    expand,
+    situations_in,
+    watched,
+)
 from rollwise.builders.rules import Rules, Situation
-from rollwise.builders.watch import LOOKS, SECONDS_BETWEEN, Stall, watched
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
 from rollwise.game import LEAST_PAYOFF
 from rollwise.kernels import explore
@@ -66,14 +73,13 @@ class Explorer:
     def __init__(
         self,
         rules: Rules,
-        compiled: CompiledRules,
         roots: np.ndarray,
         max_states: int,
         *,
         layer_by_layer: bool = False,
     ) -> None:
-        self._rules, self._expand, self._max_states = rules, compiled.expand, max_states
-        self._call, self._alive = new_call(EXPAND, rules.game, compiled.attributes)
+        self._rules, self._expand, self._max_states = rules, compiled_rules(rules), max_states
+        self._call, self._alive = new_call(EXPAND, rules.game, reads_of(rules).values)
         self._contract = explore.Contract(
             allowed=np.array([then in rules.allowed_thens for then in range(6)]),
             payoffs_allowed=rules.payoffs_allowed,
@@ -359,7 +365,6 @@ class Explorer:
 
 def build_compiled(
     rules: Rules,
-    compiled: CompiledRules,
     roots: np.ndarray,
     max_states: int,
     *,
@@ -375,7 +380,7 @@ def build_compiled(
     ------
     RulesError, RulesDiffer, TooManyStates
     """
-    explorer = Explorer(rules, compiled, roots, max_states)
+    explorer = Explorer(rules, roots, max_states)
     more = True
     while more:
         if progress is not None:

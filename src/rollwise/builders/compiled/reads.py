@@ -1,27 +1,119 @@
-"""What functions of a game read, and the keys by which it is known.
+"""What functions of a game read, the keys by which it is known, and notes on disk about these.
 
 Code that was compiled for a game is used again where its `Reads.key` is the same. Whatever
 else depends on rules (a note that a game is large, a graph kept between runs) is known by
-that key and further facts: `Reads.key_with`.
+that key and further facts: `Reads.key_with`. In compiled rules a record stands for ``self``.
 """
 
 from __future__ import annotations
 
+import contextlib
+import enum
+import os
 import platform
 import types as python_types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeGuard
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 import rollwise
 from rollwise.builders.compiled.cache_key import Key, key_of, names_in
-from rollwise.builders.compiled.record import array_dtype, is_constant
 from rollwise.builders.rules import Rules
+from rollwise.game import Game
 from rollwise.graph.layout import StateLayout
+from rollwise.machine.user_cache import make_room, place, private_folder
+
+if TYPE_CHECKING:
+    from rollwise.builders.rules import Rules
+
+
+def array_dtype(array: np.ndarray) -> np.dtype[Any]:
+    """The type that rules see an array in: short whole numbers are widened to 64 bits.
+
+    To Numba a state with a field of 32 bits isn't of the type of one with 64.
+    """
+    short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
+    return np.dtype(np.int64) if short else array.dtype
+
+
+def is_constant(value: Any) -> bool:
+    """Whether compiled rules hold a value themselves, so that another one is compiled anew."""
+    return isinstance(value, str | enum.Enum)
+
+
+def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
+    """The record of a game, read from ``whole`` and ``real``, as Python source.
+
+    It reads what `new_call` writes.
+
+    Returns
+    -------
+    source : str
+        A tuple of what the rules read from the game, without constants.
+    n_whole, n_real : int
+        Numbers that it takes from ``whole`` and from ``real``.
+    """
+    n_whole = n_real = 0
+    items = []
+    for name, value in values.items():
+        if is_constant(value):
+            continue
+        if isinstance(value, np.ndarray):
+            shape = "".join(f"whole[{n_whole + 1 + k}], " for k in range(value.ndim))
+            items.append(f"carray(pointer(whole[{n_whole}]), ({shape}), dtype_{name})")
+            n_whole += 1 + value.ndim
+        elif isinstance(value, float | np.floating):
+            items.append(f"real[{n_real}]")
+            n_real += 1
+        else:
+            truth = " != 0" if isinstance(value, bool | np.bool_) else ""
+            items.append(f"whole[{n_whole}]{truth}")
+            n_whole += 1
+    return f"({', '.join(items or ['whole[0]'])},)", max(n_whole, 1), max(n_real, 1)
+
+
+def new_call(
+    kind: np.dtype[np.void], game: Game, attributes: Iterable[str]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A call of compiled rules with what they read from a game.
+
+    Parameters
+    ----------
+    kind : dtype
+        One of the records of `rollwise.kernels.calls`.
+    attributes : iterable of str
+        See `rollwise.builders.compiled.reads.Reads.values`.
+
+    Returns
+    -------
+    call : (1,) array of the record
+    alive : arrays whose addresses are in it; keep them while it is used
+    """
+    whole: list[int] = []
+    real: list[float] = []
+    alive: list[np.ndarray] = []
+    for name in attributes:
+        value = getattr(game, name)
+        if is_constant(value):
+            continue
+        if isinstance(value, np.ndarray):
+            value = np.ascontiguousarray(value, array_dtype(value))
+            alive.append(value)
+            whole += [value.ctypes.data, *value.shape]
+        elif isinstance(value, float | np.floating):
+            real.append(float(value))
+        else:
+            whole.append(int(value))
+    alive += [np.array(whole or [0], np.int64), np.array(real or [0.0])]
+    call = np.zeros(1, kind)
+    call["whole"], call["real"] = alive[-2].ctypes.data, alive[-1].ctypes.data
+    return call, alive
+
 
 Function = Callable[..., Any]
 
@@ -156,3 +248,59 @@ def graph_key(rules: Rules, *facts: Any) -> Key:
         *facts,
     )
     return found._replace(lasts=found.lasts and key.lasts and of_layers.lasts)
+
+
+MOST_FILES = 300  # the oldest go
+
+
+def folder() -> Path | None:
+    """Where compiled rules are kept: with Numba's cache if that has a place, else the user's.
+
+    None if there is no private folder for them.
+    """
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return private_folder(Path(chosen) / "rollwise-rules")
+    home = place()
+    return None if home is None else private_folder(home / "rules")
+
+
+class Note:
+    """A short text in the cache about what has a key; of a key that doesn't last there is none.
+
+    A place that can't be read or written is no error.
+    """
+
+    def __init__(self, key: Key, kind: str) -> None:
+        place = folder() if key.lasts else None
+        self._path = None if place is None else place / f"{key.text}.{kind}"
+
+    def exists(self) -> bool:
+        return self._path is not None and self._path.exists()
+
+    def read(self) -> str:
+        """The text; an empty one where there is none."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            if self._path is not None:
+                return self._path.read_text(encoding="utf-8")
+        return ""
+
+    def write(self, text: str = "") -> None:
+        with contextlib.suppress(OSError):
+            if self._path is not None:
+                self._path.write_text(text, encoding="utf-8")
+                make_room(self._path.parent, f"*{self._path.suffix}", most_files=MOST_FILES)
+
+
+def was_large(rules: Rules, outcomes: int) -> bool:
+    """Whether these rules and parameters were noted to give more outcomes than that."""
+    return _large_note(rules, outcomes).exists()
+
+
+def note_large(rules: Rules, outcomes: int) -> None:
+    """Note on disk that a game has more outcomes than that."""
+    _large_note(rules, outcomes).write()
+
+
+def _large_note(rules: Rules, outcomes: int) -> Note:
+    key = reads_of(rules).whole_key
+    return Note(key._replace(text=f"{key.text}-{outcomes}"), "large")

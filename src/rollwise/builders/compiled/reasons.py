@@ -16,13 +16,10 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
+from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.sources import MISSING, Place, Source
 from rollwise.faults import PASSED_ON, is_users, one_line
 from rollwise.game import Game
-
-
-class NotCompilable(Exception):
-    """Numba can't compile these rules; the message says why, in a line."""
 
 
 @contextlib.contextmanager

@@ -1,18 +1,36 @@
-"""The source of functions that are compiled: what stands in a line, and what its names are."""
+"""The source of functions that rules reach, and what in them only Python can run.
+
+Compiled code that prints waits for the interpreter's lock, perhaps for ever. Numba can't read
+recursive functions from disk, and an endless recursion ends the process without a word. A handler
+of exceptions would take that of checked arithmetic, which asks for the interpreted rules, for the
+rules' own. So such rules are refused before anything is compiled.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import inspect
 import linecache
 import os
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from rollwise.builders.compiled.cache_key import closure_read
+from rollwise.builders.compiled.cache_key import (
+    NotCompilable,
+    attributes_read,
+    closure_read,
+    globals_read,
+    goes_with_version,
+    names_in,
+)
 from rollwise.faults import is_users
+from rollwise.game import marked_rules
 
 MISSING = object()  # what a name stands for that isn't known
 
@@ -94,3 +112,115 @@ def _is_in(node: Any, line: int) -> bool:
     """Whether a line is a node's: of a statement with others in it only the first one."""
     last = node.lineno if hasattr(node, "body") and isinstance(node, ast.stmt) else node.end_lineno
     return bool(node.lineno <= line <= last)
+
+
+Function = Callable[..., Any]
+
+
+class Reached:
+    """Functions with all helpers and methods that they call, directly or not.
+
+    Attributes
+    ----------
+    calls : dict
+        Each function with those that it calls.
+    """
+
+    def __init__(self, functions: Mapping[str, Function], methods: Mapping[str, Function]) -> None:
+        self._methods, self._marked = methods, marked_rules()
+        self.calls: dict[Any, list[Any]] = {}
+        waiting = list(functions.values())
+        while waiting:
+            function = waiting.pop(0)
+            if function not in self.calls:
+                self.calls[function] = self._called_by(function)
+                waiting.extend(self.calls[function])
+
+    def refuse_what_only_python_runs(self) -> None:
+        """Refuse functions that print, call themselves, or handle exceptions.
+
+        Raises
+        ------
+        NotCompilable
+        """
+        for function in self.calls:
+            line = _printing_line(function)
+            if line is not None:
+                raise NotCompilable(
+                    f"print(){_place(function, line)} needs Python: leave it out of compiled rules"
+                )
+            if self._comes_back(function):
+                raise NotCompilable(
+                    f"{function.__name__}(){_place(function)} calls itself, directly or through "
+                    "others: write a loop instead"
+                )
+
+        for node, (file, line) in Source(self.calls).nodes(None):
+            if isinstance(node, ast.ExceptHandler):
+                raise NotCompilable(
+                    f"except ({Path(file).name}, line {line}) needs Python: test beforehand instead"
+                )
+
+    def _called_by(self, function: Any) -> list[Any]:
+        names, methods = set(), set()
+        for code in _codes(function.__code__):
+            before = ""
+            for one in dis.get_instructions(code):
+                if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
+                    names.add(one.argval)
+                elif _gets_method(one) and before.startswith(("LOAD_FAST", "LOAD_DEREF")):
+                    methods.add(one.argval)
+                before = one.opname
+        around = {**globals_read(function), **closure_read(function)}
+        read = [value for name, value in around.items() if name in names]
+        for module in [value for value in read if isinstance(value, ModuleType)]:
+            if not goes_with_version(module):
+                read += attributes_read(module, names_in(function.__code__)).values()
+        marked = [value for value in read if isinstance(value, FunctionType)]
+        helpers: list[Any] = [self._marked[value] for value in marked if value in self._marked]
+        by_numba = [getattr(value, "py_func", None) for value in read]  # compiled by the user
+        helpers += [value for value in by_numba if isinstance(value, FunctionType)]
+        return helpers + [self._methods[name] for name in sorted(methods & set(self._methods))]
+
+    def _comes_back(self, function: Any) -> bool:
+        found: set[Any] = set()
+        waiting = [function]
+        while waiting:
+            for called in self.calls[waiting.pop()]:
+                if called is function:
+                    return True
+                if called not in found:
+                    found.add(called)
+                    waiting.append(called)
+        return False
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function and of its inner functions."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _codes(part)
+
+
+def _gets_method(one: dis.Instruction) -> bool:
+    """Whether an instruction gets an attribute that is called then."""
+    if sys.version_info < (3, 12):
+        return one.opname == "LOAD_METHOD"
+    return one.opname == "LOAD_ATTR" and bool((one.arg or 0) & 1)
+
+
+def _printing_line(function: Any) -> int | None:
+    """The line in which a function names ``print``; None if it doesn't."""
+    around = {**vars(builtins), **function.__globals__, **closure_read(function)}
+    for code in _codes(function.__code__):
+        for one in dis.get_instructions(code):
+            reads = one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
+            if reads and around.get(one.argval) is print:
+                return one.positions and one.positions.lineno
+    return None
+
+
+def _place(function: Any, line: int | None = None) -> str:
+    code = function.__code__
+    return f" ({Path(code.co_filename).name}, line {line or code.co_firstlineno})"

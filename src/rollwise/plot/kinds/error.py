@@ -20,8 +20,7 @@ from rollwise.answer.solution import Solution
 from rollwise.derive.larger import larger
 from rollwise.errors import TooLargeForFractions, UsageError
 from rollwise.graph import sign_of, win_probability
-from rollwise.graph.choices import fold_actions, has_choice
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.choices import action_gaps, fold_actions, has_choice
 from rollwise.methods import find_method, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.plot import Choices
