@@ -365,7 +365,8 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
     If the same was compiled before on this machine, it is read from disk.
     """
     key = scope["key"]
-    scope = {**scope, "__name__": __name__}
+    # Numba imports this module as it reads the adapter from disk, so it is a light one.
+    scope = {**scope, "__name__": RulesCache.__module__}
     exec(source, scope)
     scope["walk"] = numba.njit()(renamed(scope["walk"], key.text))
     exec(
