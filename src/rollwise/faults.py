@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from operator import index
 from pathlib import Path
@@ -33,6 +35,17 @@ def shown(value: object) -> str:
         raise
     except BaseException:
         return f"a {type(value).__name__} that can't be shown"
+
+
+@contextmanager
+def failing(kind: type[Exception], what: str) -> Iterator[None]:
+    """Make an exception of users' code one of a kind that says what fails, and why."""
+    try:
+        yield
+    except PASSED_ON:
+        raise
+    except BaseException as error:
+        raise kind(f"{what}: {fault_text(error)}") from error
 
 
 def whole(value: object) -> int:

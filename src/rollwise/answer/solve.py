@@ -13,7 +13,6 @@ from rollwise.answer.estimates import beside_truth
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
-from rollwise.derive.larger import larger
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
@@ -22,6 +21,7 @@ from rollwise.methods import DEFAULT, find_method
 
 if TYPE_CHECKING:
     from rollwise.answer.seats_solution import SeatsSolution
+    from rollwise.derive.larger import Larger
 
 
 def solve(
@@ -92,7 +92,7 @@ def solve(
         graph,
         method=method,
         options=options,
-        larger=partial(larger, game, graph),
+        larger=partial(_larger, game, graph),
         progress=progress,
     )
     found = beside_truth(graph, found) if found.estimated else found
@@ -138,3 +138,9 @@ def solve_seats(game: Game, **how: Any) -> SeatsSolution:
     from rollwise.many.equilibrium import equilibrium
 
     return SeatsSolution.of(equilibrium(game, **how))
+
+
+def _larger(game: Game, graph: StateGraph, by: int) -> Larger:
+    from rollwise.derive.larger import larger
+
+    return larger(game, graph, by)

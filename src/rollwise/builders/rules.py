@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rollwise.builders.compiled.cache_key import drawn_by
 from rollwise.dice import Pool
 from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, spelled
-from rollwise.faults import PASSED_ON, fault_text, one_line, shown, whole
+from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
 from rollwise.game import (
     AGAIN,
     DRAW,
@@ -126,25 +126,24 @@ class Rules:
                 f"{game.name}: objective is {shown(game.objective)}; it must be 'win', "
                 "'maximize' or 'minimize'"
             )
+        may_go_on = game.endless != "forbidden"
+        fault = ""
         if game.players >= 2 and game.objective != "win":
-            raise RulesError(
-                f"{game.name}: the objective {game.objective!r} is for solitaire games "
-                "(players = 1)"
+            fault = f"the objective {game.objective!r} is for solitaire games (players = 1)"
+        elif game.endless not in ("forbidden", "draw", "lose"):
+            fault = (
+                f"endless is {game.endless!r}; it must be 'forbidden', 'draw' or 'lose' (what play "
+                "is worth that never ends)"
             )
-        if game.endless not in ("forbidden", "draw", "lose"):
-            raise RulesError(
-                f"{game.name}: endless is {game.endless!r}; it must be 'forbidden', 'draw' or "
-                "'lose' (what play is worth that never ends)"
+        elif game.objective != "win" and may_go_on:
+            fault = (
+                f"endless = {game.endless!r} is for games that are won or lost; in a game for "
+                "points endless play loses without bound, or is refused"
             )
-        if game.objective != "win" and game.endless != "forbidden":
-            raise RulesError(
-                f"{game.name}: endless = {game.endless!r} is for games that are won or lost; in a "
-                "game for points endless play loses without bound, or is refused"
-            )
-        if game.players > 2 and game.endless != "forbidden":
-            raise RulesError(
-                f"{game.name}: endless = {game.endless!r} is for games of one or two players"
-            )
+        elif game.players > 2 and may_go_on:
+            fault = f"endless = {game.endless!r} is for games of one or two players"
+        if fault:
+            raise RulesError(f"{game.name}: {fault}")
         drawing = drawn_by(game)
         if drawing is not None:
             raise RulesError(
@@ -208,12 +207,8 @@ class Rules:
 
     @cached_property
     def start(self) -> Any:
-        try:
+        with failing(RulesError, f"{self.game.name}: start() fails"):
             return self.game.start()
-        except PASSED_ON:
-            raise
-        except BaseException as error:
-            raise RulesError(f"{self.game.name}: start() fails: {fault_text(error)}") from error
 
     @cached_property
     def state_type(self) -> type:
@@ -243,15 +238,9 @@ class Rules:
     @cached_property
     def _first_throw(self) -> Any:
         """The first of what `throws` yields at the start; None if that is nothing."""
-        try:
+        where = f"in the state {self.state_text(self.start)}"
+        with failing(RulesError, f"{self.game.name}: throws() fails {where}"):
             return next(iter(self.game.throws(self.start)), None)
-        except PASSED_ON:
-            raise
-        except BaseException as error:
-            raise RulesError(
-                f"{self.game.name}: throws() fails in the state {self.state_text(self.start)}: "
-                f"{fault_text(error)}"
-            ) from error
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -319,19 +308,13 @@ class Rules:
         RulesError
             It fails, or gives something else than a text of one line.
         """
-        try:
+        where = f"in the state {self.where(at, label)}"
+        with failing(RulesError, f"{self.game.name}: action_text() fails {where}"):
             found = self.game.action_text(at.state, *at.throw, label)
-        except PASSED_ON:
-            raise
-        except BaseException as error:
-            raise RulesError(
-                f"{self.game.name}: action_text() fails in the state {self.where(at, label)}: "
-                f"{fault_text(error)}"
-            ) from error
         if not isinstance(found, str) or found != one_line(found):
             raise RulesError(
-                f"{self.game.name}: action_text() gives {shown(found)} in the state "
-                f"{self.where(at, label)}; it is a text of one line"
+                f"{self.game.name}: action_text() gives {shown(found)} {where}; it is a text of "
+                "one line"
             )
         return found
 
@@ -600,14 +583,8 @@ class Rules:
 
     def _progress(self, state: Any) -> Progress:
         where = f"in the state {self.state_text(state)}"
-        try:
+        with failing(RulesError, f"{self.game.name}: progress() fails {where}"):
             reached = self.game.progress(state)
-        except PASSED_ON:
-            raise
-        except BaseException as error:
-            raise RulesError(
-                f"{self.game.name}: progress() fails {where}: {fault_text(error)}"
-            ) from error
         try:
             given: tuple[Any, ...] = reached if isinstance(reached, tuple) else (reached,)
             numbers = tuple(map(index, given))

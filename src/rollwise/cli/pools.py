@@ -36,13 +36,14 @@ def check_workers(workers: int | None, cluster: str | None) -> None:
     ------
     UsageError
     """
-    from rollwise.cluster.dask_workers import check_address
-
     if workers is not None and workers < 1:
         raise UsageError(f"--workers is {workers}; it must be at least 1")
     if workers is not None and cluster is not None:
         raise UsageError("--workers are of this machine, and --cluster has its own: give one")
-    check_address(cluster)
+    if cluster is not None:
+        from rollwise.cluster.dask_workers import check_address
+
+        check_address(cluster)
 
 
 def workers_of(cluster: str | None) -> AbstractContextManager[Pool | None]:

@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
-from rollwise.graph.by_fields import action_array, state_array
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Components, Lotteries, share
 from rollwise.graph.naming import (
@@ -460,6 +459,8 @@ class StateGraph:
         numbers : (n_states,)
             Such as the values of a solution or of an evaluation.
         """
+        from rollwise.graph.by_fields import state_array
+
         return state_array(self, numbers)
 
     def action_array(self, numbers: NDArray[Any]) -> NDArray[Any]:
@@ -469,6 +470,8 @@ class StateGraph:
         ----------
         numbers : (n_actions,)
         """
+        from rollwise.graph.by_fields import action_array
+
         return action_array(self, numbers)
 
     @property
