@@ -16,7 +16,7 @@ import pytest
 from cli_runner import output, refusal, run
 
 from rollwise import solve
-from rollwise.cli.figures import Figures
+from rollwise.cli.printing import Figures
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
 from rollwise.machine.switches import jit_disabled

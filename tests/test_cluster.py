@@ -20,10 +20,8 @@ from rollwise.analysis.tuning import Aim, tune
 from rollwise.answer.kept import solve
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers
-from rollwise.cluster.pool import Here, Pool
-from rollwise.cluster.processes import Processes
-from rollwise.cluster.tasks import Ways, done
-from rollwise.cluster.threads import Threads
+from rollwise.cluster.pool import Here, Pool, Threads
+from rollwise.cluster.processes import Processes, Ways, done
 from rollwise.errors import ClusterError, ForMorePlayers, TooManyStates
 from rollwise.games import Sheet, find
 from rollwise.games.pig import Pig

@@ -151,7 +151,7 @@ def test_json_holds_everything(tmp_path):
 
 def test_the_size_of_json_is_told_before_it_is_written(tmp_path, monkeypatch):
     asked = ("export", "pig", "target=12", "--to", "json", "--out", str(tmp_path / "pig.json"))
-    monkeypatch.setattr("rollwise.cli.commands.export.MUCH", 1e5)
+    monkeypatch.setattr("rollwise.cli.commands.pictures.MUCH", 1e5)
     fault = refusal(*asked)
     told = re.search(r"makes about ([\d.,]+) kB of JSON; --yes writes it", fault)
     assert told is not None
@@ -159,7 +159,7 @@ def test_the_size_of_json_is_told_before_it_is_written(tmp_path, monkeypatch):
     output(*asked, "--yes")
     size = (tmp_path / "pig.json").stat().st_size
     assert float(told[1].replace(",", "")) == pytest.approx(size / 1e3, rel=0.05)
-    monkeypatch.setattr("rollwise.cli.commands.export.MUCH", 1e9)
+    monkeypatch.setattr("rollwise.cli.commands.pictures.MUCH", 1e9)
     assert output(*asked[:-2]) == (tmp_path / "pig.json").read_text()
 
 

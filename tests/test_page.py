@@ -22,7 +22,7 @@ from tests.throwing import Runners
 
 import rollwise
 from rollwise.answer.references import Policies
-from rollwise.cli.figures import Figures
+from rollwise.cli.printing import Figures
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.coach.rating import policy_losses
 from rollwise.errors import PolicyError, UsageError

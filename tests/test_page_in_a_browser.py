@@ -16,7 +16,7 @@ from tests.little_games import HostileNames
 import rollwise
 from rollwise import Solution
 from rollwise.answer.advice import advise
-from rollwise.cli.figures import Figures
+from rollwise.cli.printing import Figures
 from rollwise.coach.score_bins import counted, score_bins
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack

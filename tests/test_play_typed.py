@@ -174,7 +174,7 @@ def test_files_are_not_written_over(tmp_path):
 def test_a_game_that_cannot_be_written_is_printed(tmp_path):
     from rollwise.errors import OutputError
 
-    with mock.patch("rollwise.cli.kept_game.write_text", side_effect=OutputError("no room")):
+    with mock.patch("rollwise.cli.terminal_game.write_text", side_effect=OutputError("no room")):
         done = play(tmp_path, *PIG, "--save", "a.game", typed="r / r")
     assert done.stdout.count("no room; the game goes on") == 1
     assert "no room; this is the game:" in done.stderr

@@ -34,8 +34,7 @@ from rollwise.documents.parts import as_json
 from rollwise.errors import ForMorePlayers, RollwiseError, UnknownState, UsageError
 from rollwise.games import find
 from rollwise.page import page
-from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
-from rollwise.serve.connections import CONNECTION, Connections
+from rollwise.serve.app import CONNECTION, MOST_ADDRESS, MOST_BODY, Connections, make_app
 from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
 from rollwise.serve.workers import Limits

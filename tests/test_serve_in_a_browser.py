@@ -21,7 +21,7 @@ import pytest
 from browser import Browser, open_browser
 
 import rollwise
-from rollwise.cli.figures import Figures
+from rollwise.cli.printing import Figures
 from rollwise.coach import Table, read_records, replay
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.yahtzee import Yahtzee

@@ -27,7 +27,7 @@ from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.cluster.pool import Here
 from rollwise.cluster.processes import Processes
-from rollwise.documents.thumb import thumb_document
+from rollwise.documents.design import thumb_document
 from rollwise.errors import PolicyError, UsageError
 from rollwise.game import AGAIN, END
 from rollwise.games.bear_off import TwoSidedBearOff

@@ -1,9 +1,9 @@
 """The application object, and its commands, which are imported when they are asked for.
 
-Each command is a module in `commands` that hangs its function on `app`.
-A module and its function are named like their command, with underscores for dashes. To list the
-commands takes none of them: what their functions say is read from the code. To run one doesn't
-take the others.
+A module in `commands` holds one command or several of one kind, and hangs their functions on `app`.
+A function is named like its command, with underscores for dashes. To list the commands imports no
+module: their names are read from the sources, and the docstrings of their functions from the code.
+To run one imports its module alone.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib.abc import InspectLoader
 from itertools import pairwise
+from pathlib import Path
 from types import CodeType
 from typing import Annotated, Any
 
@@ -38,6 +38,7 @@ class Interrupted(RollwiseError):
 # Options that may stand alone: what they mean then, and what their values look like.
 ALONE = {"--coach": ("always", "always|mistakes|ask|off"), "--tell": ("1", r"-?\d+")}
 
+_DECLARED = re.compile(r'^@app\.command\("([\w-]+)"\)$', re.MULTILINE)
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -128,7 +129,7 @@ def _refuse_parameter(option: str, args: list[str]) -> None:
 
 
 def parameter_not_option(name: str, value: object) -> str:
-    """What to write in the place of an option that has the name of a parameter."""
+    """The remedy for an option that has the name of a parameter."""
     return f"{name} is a parameter of the game, and not an option: write {name}={value}"
 
 
@@ -160,8 +161,11 @@ class _Commands(Mapping[str, Any]):
 
 def _modules() -> dict[str, str]:
     """The modules of the commands, by the names of these, in alphabetical order."""
-    found = (module.name for module in pkgutil.iter_modules(commands.__path__))
-    return {name.replace("_", "-"): f"{commands.__name__}.{name}" for name in sorted(found)}
+    found = {}
+    for place in Path(commands.__path__[0]).glob("*.py"):
+        for name in _DECLARED.findall(place.read_text("utf-8")):
+            found[name] = f"{commands.__name__}.{place.stem}"
+    return dict(sorted(found.items()))
 
 
 def _info(name: str, module: str) -> CommandInfo:
@@ -190,7 +194,7 @@ def _outline(name: str, module: str) -> Any:
     assert isinstance(spec.loader, InspectLoader)
     code: Any = spec.loader.get_code(module)
     functions = (part for part in code.co_consts if isinstance(part, CodeType))
-    said = next(part for part in functions if part.co_name == module.rpartition(".")[2])
+    said = next(part for part in functions if part.co_name == name.replace("-", "_"))
     return _Command(name=name, help=inspect.cleandoc(said.co_consts[0]))
 
 

@@ -1,96 +1,29 @@
-"""What several commands share: their arguments, reading a game, and printing."""
+"""For several commands: reading the words that were typed, and finding the answer to ask."""
 
 from __future__ import annotations
 
-import math
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rollwise.cli.progress import Progress
-from rollwise.cli.streams import write_json
-from rollwise.documents.parts import as_json
-from rollwise.errors import (
-    ParameterError,
-    TooManyStates,
-    UnknownGame,
-    UsageError,
-)
+from rollwise.errors import ParameterError, TooManyStates, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find
 from rollwise.graph.naming import read_numbers, state_text, typed_state
-from rollwise.machine import user_cache
-from rollwise.numbers.printed import certified, chance, how_many
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from rollwise.answer.answer import Answer
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
-    from rollwise.graph import StateGraph
-
-GameArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="GAME",
-        help="A game's name (`rollwise games` lists them), or path/to/file.py:ClassName.",
-    ),
-]
-ParametersArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[NAME=VALUE]...", help="Parameters of the game."),
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-]
-MaxStatesOption = Annotated[
-    int | None,
-    typer.Option("--max-states", min=1, help="Give up beyond this many states."),
-]
+    from rollwise.cluster.pool import Pool
+    from rollwise.coach.table import Table
 
 
-def _use_cache(no_cache: bool) -> bool:
-    user_cache.use(not no_cache)
-    return no_cache
-
-
-NoCacheOption = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        callback=_use_cache,
-        help="Neither read nor keep answers: see `rollwise cache`.",
-    ),
-]
-ModeOption = Annotated[
-    str,
-    typer.Option("--mode", help="Who runs the rules: auto, interpreted or compiled."),
-]
 _ASSIGNMENT = re.compile(r"[^\W\d]\w*=")
-POLICIES = (
-    "optimal, random, longest, shortest (what makes the game so), a policy of the game, a .csv or "
-    ".parquet table, what `learn --save` kept (.npz), a rule of thumb (.json), or a mixture: "
-    "0.9*optimal+0.1*random."
-)
-PolicyOption = Annotated[str, typer.Option(metavar="P", help=POLICIES)]
-PositionOption = Annotated[
-    str | None, typer.Option(metavar="FIELD=N,...", help="A position, and not the start.")
-]
-LoadOption = Annotated[
-    str | None,
-    typer.Option(
-        "--load",
-        metavar="FILE",
-        help="Use what `solve --save` saved: a file, or with --by-layer a folder.",
-    ),
-]
 
 
 def refuse(because: str, **given: Any) -> None:
@@ -106,39 +39,6 @@ def refuse(because: str, **given: Any) -> None:
     for name, value in given.items():
         if value is not None and value is not False:
             raise UsageError(f"--{name.rstrip('_').replace('_', '-')} {because}")
-
-
-def sizes_text(document: Mapping[str, Any]) -> str:
-    """How large the graph of an answer is: "3 states, 4 actions, 6 outcomes"."""
-    return ", ".join(how_many(document[f"{one}s"], one) for one in ("state", "action", "outcome"))
-
-
-def about_draws(has_draws: bool) -> str:
-    """What is said behind a chance to win where games can be drawn."""
-    return "; a draw is half a win" if has_draws else ""
-
-
-def print_worth(place: str, value: float, bound: float | None, *, name: str, draws: bool) -> None:
-    """Two lines: what the start is worth, certified.
-
-    Parameters
-    ----------
-    name : str
-        What a value is called; see `rollwise.graph.view.worth_name`.
-    """
-    worth = certified(value, bound)
-    if bound is None or not math.isfinite(bound):
-        typer.echo(f"  {name} from the start ({place}): no bound was proved, so it isn't known")
-        return
-    if name != "win probability":
-        typer.echo(f"  {name} from the start ({place}): {worth.number} (certified ± {worth.bound})")
-        return
-    wins = chance(value, bound)
-    typer.echo(
-        f"  the mover at the start ({place}) wins with probability {wins.number} "
-        f"(certified ± {wins.bound}{about_draws(draws)})"
-    )
-    typer.echo(f"  value {worth.number} (certified ± {worth.bound} in every state)")
 
 
 class Typed(str):
@@ -279,7 +179,7 @@ def read_mode(mode: str) -> Mode:
 
 
 def file_stem(game: str) -> str:
-    """What files about a game are called, in this folder, whatever characters its name has."""
+    """The beginning of the names of files about a game: its name without unusual characters."""
     return re.sub(r"[^\w.]+", "-", game).strip("-.")[:100] or "game"
 
 
@@ -352,43 +252,43 @@ def in_one_graph(command: str) -> Iterator[None]:
         ) from None
 
 
-def print_json(document: Any) -> None:
-    """One JSON document on stdout."""
-    write_json(as_json(document) + "\n")
+def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
+    """The table to play at: the game solved, or its solution loaded."""
+    from rollwise.coach.tables import table_of
+
+    return table_of(solve_or_open(game, load, max_states), game)
 
 
-def tell_written(of: StateGraph | Game, place: Path, *, json: bool, size: bool = False) -> None:
-    """That a picture, a report or a page was written, and how large it is."""
-    from rollwise.documents.games import written_document
+def check_workers(workers: int | None, cluster: str | None) -> None:
+    """Refuse, before any work, what can't be.
 
-    if json:
-        print_json(written_document(of, place))
-    else:
-        kilobytes = f" ({place.stat().st_size / 1000:,.0f} kB)" if size else ""
-        typer.echo(f"wrote {place}{kilobytes}")
+    Raises
+    ------
+    UsageError
+    """
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers is {workers}; it must be at least 1")
+    if workers is not None and cluster is not None:
+        raise UsageError("--workers are of this machine, and --cluster has its own: give one")
+    if cluster is not None:
+        from rollwise.cluster.dask_workers import check_address
 
-
-def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
-    """The line about a document's ``equally_good``, where there is any."""
-    from rollwise.graph.policies import Ties
-
-    if told is not None:
-        typer.echo(f"{indent}{Ties(**told).text}")
+        check_address(cluster)
 
 
-def tell_undecided(states: int, indent: str = "  ") -> None:
-    """The line about states in which the bounds don't tell what is best, where there are any."""
-    if states:
-        typer.echo(
-            f"{indent}in {how_many(states, 'state')} the error bounds don't tell which of several "
-            "actions is best (advise says what one may cost); the optimal policy takes one that "
-            "keeps to them"
-        )
+def workers_of(cluster: str | None) -> AbstractContextManager[Pool | None]:
+    """The workers of a cluster, if it is given."""
+    if cluster is None:
+        return nullcontext()
+    from rollwise.cluster.dask_workers import DaskWorkers
+
+    return DaskWorkers(cluster)
 
 
-def print_table(table: Table) -> None:
-    """A Rich table on stdout, as wide as it needs to be where that isn't a terminal."""
-    from rich.console import Console
+def processes_or(cluster: str | None, workers: int | None) -> AbstractContextManager[Pool | None]:
+    """The workers of a cluster, or processes of this machine where there are to be several."""
+    if cluster is not None or workers is None or workers == 1:
+        return workers_of(cluster)
+    from rollwise.cluster.processes import Processes
 
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False, markup=False).print(table)
+    return Processes(workers)

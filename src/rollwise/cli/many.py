@@ -1,4 +1,4 @@
-"""What commands say of games of three or more players: see `rollwise.cli.forms.also_for_many`."""
+"""What commands say of games of three or more players: see `rollwise.cli.options.also_for_many`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.answer.seats_solution import SeatsSolution, gain_text, sure_text
-from rollwise.cli.common import (
-    policies_of,
+from rollwise.cli.common import policies_of, processes_or, refuse
+from rollwise.cli.printing import (
+    SECONDS,
     print_json,
     print_table,
-    refuse,
+    seeds_text,
     sizes_text,
+    tell_time,
+    write_rule,
 )
-from rollwise.cli.policy_files import SECONDS, seeds_text, tell_time, write_rule
-from rollwise.cli.pools import processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
     equilibrium_document,

@@ -1,4 +1,4 @@
-"""What a command is at, for people who wait at a terminal."""
+"""The progress of a command, for people who wait at a terminal."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli import streams
-from rollwise.cli.common import print_json, print_table
+from rollwise.cli.printing import end_if, show, show_table
 from rollwise.cli.progress import Progress
-from rollwise.documents.learned import replicates_document, start_worth
+from rollwise.documents.played import replicates_document, start_worth
 from rollwise.numbers.printed import certified, estimated, how_many, rounded_up
 
 if TYPE_CHECKING:
@@ -92,17 +92,10 @@ def print_replicates(found: Replicates, *, as_csv: bool, json: bool, curve: bool
     """
     if as_csv:
         streams.write(_csv(found))
-    elif json:
-        print_json(replicates_document(found))
     else:
-        _print(found, curve=curve)
-    if found.stopped:
-        typer.echo(
-            f"rollwise: stopped; these are the first {len(found.each):,} of "
-            f"{found.asked:,} replicates",
-            err=True,
-        )
-        raise typer.Exit(130)
+        show(json, lambda: replicates_document(found), lambda: _print(found, curve=curve))
+    told = f"stopped; these are the first {len(found.each):,} of {found.asked:,} replicates"
+    end_if(found.stopped, told, 130)
 
 
 def _csv(found: Replicates) -> str:
@@ -119,21 +112,15 @@ def _csv(found: Replicates) -> str:
 
 
 def _print(found: Replicates, *, curve: bool) -> None:
-    from rich.table import Table
-
     graph = found.graph
     typer.echo(
         f"{graph.title}: {len(found.each):,} learners, each by itself, with "
         f"{how_many(found.games[-1], 'game')} each by {found.method} "
         f"(M {found.explore:g}, seed {found.seed})"
     )
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    shown.add_column("over the replicates")
-    for name in ("mean", "standard error", "least", "most"):
-        shown.add_column(name, justify="right")
-    for name, figure in found.spreads().items():
-        shown.add_row(_name(found, name), *_cells(name, figure))
-    print_table(shown)
+    heads = ("over the replicates", "mean", "standard error", "least", "most")
+    rows = ((_name(found, name), *_cells(name, one)) for name, one in found.spreads().items())
+    show_table(heads, rows, left=heads[:1])
     if graph.players > 2:
         from rollwise.many.seats import has_payoffs
 
@@ -158,7 +145,7 @@ def _print(found: Replicates, *, curve: bool) -> None:
 
 
 def _name(found: Replicates, name: str) -> str:
-    """What a figure is called, for people."""
+    """The name of a figure, for people."""
     from rollwise.analysis import replicates
 
     graph = found.graph
@@ -189,16 +176,13 @@ def _cells(name: str, figure: Spread) -> list[str]:
 
 
 def _print_curve(found: Replicates) -> None:
-    from rich.table import Table
-
     from rollwise.analysis.replicates import ERROR, LOSS, OPTIMAL, WEIGHTED
 
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("games", "weighted error", "optimal, %", "optimal, weighted, %", "loss"):
-        shown.add_column(name, justify="right")
+    rows = []
     for number, games in enumerate(found.games):
         figures = found.spreads(number)
         cells = [_cells(name, figures[name]) for name in (ERROR, OPTIMAL, WEIGHTED, LOSS)]
-        shown.add_row(f"{games:,}", *(f"{mean} ± {error}" for mean, error, *_ in cells))
+        rows.append([f"{games:,}", *(f"{mean} ± {error}" for mean, error, *_ in cells)])
     typer.echo("\nLearning curve (mean ± standard error)")
-    print_table(shown)
+    heads = ("games", "weighted error", "optimal, %", "optimal, weighted, %", "loss")
+    show_table(heads, rows)

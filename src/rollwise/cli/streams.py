@@ -1,4 +1,4 @@
-"""What is printed, on streams that know few characters, are full, or were closed."""
+"""Output to streams that know few characters, are full, or were closed."""
 
 from __future__ import annotations
 

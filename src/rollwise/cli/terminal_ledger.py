@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rollwise.cli.figures import Figures
+from rollwise.cli.printing import Figures, table_of
 from rollwise.coach.rating import policy_losses
 from rollwise.coach.score_bins import counted, score_bins
 from rollwise.coach.session import Session
@@ -37,23 +38,35 @@ def show_balance(console: Console, session: Session, seat: int) -> None:
     change = f"{figures.points} more or less{figures.wanted}"
     head = f"Luck and skill of {you}: {figures.unit}, and {change}"
     console.print(Text(head, style="bold"))
-    grid = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
-    grid.add_column("")
-    grid.add_column("", justify="right")
-    grid.add_row("at the start", figures.level(document["start"]))
-    luck, skill = document["luck_by_mover"], document["skill_by_mover"]
-    grid.add_row(Text(f"dice of {you}"), figures.change(luck["own"]))
-    grid.add_row(Text(f"choices of {you}"), figures.change(skill["own"]))
-    players = session.table.graph.players
+    players, sides = session.table.graph.players, {"own": you}
     if players > 1:
-        other = session.names[1 - seat] if players == 2 else "the others"
-        grid.add_row(Text(f"dice of {other}"), figures.change(luck["other"]))
-        grid.add_row(Text(f"choices of {other}"), figures.change(skill["other"]))
-    grid.add_row("result" if document["over"] else "now", figures.level(document["result"]))
-    console.print(grid)
+        sides["other"] = session.names[1 - seat] if players == 2 else "the others"
+    kinds = {"dice": document["luck_by_mover"], "choices": document["skill_by_mover"]}
+    _show_pairs(
+        console,
+        [
+            ("at the start", figures.level(document["start"])),
+            *(
+                (f"{kind} of {who}", figures.change(found[side]))
+                for side, who in sides.items()
+                for kind, found in kinds.items()
+            ),
+            ("result" if document["over"] else "now", figures.level(document["result"])),
+        ],
+    )
     total = f"luck {figures.change(document['luck'])}, skill {figures.change(document['skill'])}"
     console.print(Text(f"  {total} {figures.points}", style="bold"))
     console.print(Text(f"  {_decisions(document, figures)}"))
+
+
+def _show_pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
+    """Names and figures, one below the other."""
+    table = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for name, figure in pairs:
+        table.add_row(Text(name), figure)
+    console.print(table)
 
 
 def _decisions(document: dict[str, Any], figures: Figures) -> str:
@@ -77,20 +90,19 @@ def _show_mistakes(console: Console, figures: Figures, mistakes: list[dict[str, 
 
 def _retell(console: Console, figures: Figures, moves: list[dict[str, Any]]) -> None:
     console.print("The game again:")
-    grid = Grid(box=None, padding=(0, 2, 0, 2))
-    for head in ("move", "player", "did", "what came", "skill", "luck"):
-        grid.add_column(head, justify="right" if head in ("move", "skill", "luck") else "left")
-    for move in moves:
-        dice = " ".join(str(face) for face in move["dice"])
-        grid.add_row(
+    rows = (
+        (
             str(move["move"]),
             Text(move["player"]),
-            Text(f"{move['action']} {dice}".strip()),
+            Text(" ".join(map(str, [move["action"], *move["dice"]]))),
             Text(move["outcome"]),
             figures.change(move["skill"]),
             figures.change(move["luck"]),
         )
-    console.print(grid)
+        for move in moves
+    )
+    words = ("player", "did", "result")
+    console.print(table_of(("move", *words, "skill", "luck"), rows, left=words, indent=2))
 
 
 def standing(found: Tally, figures: Figures) -> str:
@@ -109,30 +121,29 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
     console.print()
     games = f"{found.games} game{'' if found.games == 1 else 's'}"
     console.print(Text(f"{games}: {standing(found, figures)}", style="bold"))
-    grid = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
-    grid.add_column("")
-    grid.add_column("", justify="right")
-    grid.add_row(f"with best play ({figures.unit})", figures.level(found.start))
+    pairs = [(f"with best play ({figures.unit})", figures.level(found.start))]
     if found.win_rate is not None:
         rate = found.win_rate
-        spread = f"{100 * rate.standard_error:.2f}"
-        grid.add_row("wins, a draw half a win", _around(f"{100 * rate.mean:.2f} %", spread))
-        low, high = rate.interval
-        grid.add_row("  95 % confidence interval", f"{100 * low:.2f} to {100 * high:.2f} %")
+        spread, (low, high) = f"{100 * rate.standard_error:.2f}", rate.interval
+        pairs += [
+            ("wins, a draw half a win", _around(f"{100 * rate.mean:.2f} %", spread)),
+            ("  95 % confidence interval", f"{100 * low:.2f} to {100 * high:.2f} %"),
+        ]
     if found.score is not None:
         spread = f"{found.score.standard_error:.3f}"
-        grid.add_row("points a game", _around(f"{found.score.mean:.3f}", spread))
+        pairs.append(("points a game", _around(f"{found.score.mean:.3f}", spread)))
     loss = found.loss
     lost = _around(figures.cost(loss.mean), figures.spread(loss.standard_error))
-    grid.add_row(f"lost by choice a game ({figures.points})", lost)
     beside = policy_losses(session.table.solution) if session.table.is_whole else {}
-    for name, cost in beside.items():
-        grid.add_row(Text(f"  {name} loses, against optimal play"), figures.cost(cost))
-    grid.add_row(f"luck a game ({figures.points})", figures.change(found.luck))
+    pairs += [
+        (f"lost by choice a game ({figures.points})", lost),
+        *((f"  {name} loses, against optimal play", figures.cost(x)) for name, x in beside.items()),
+        (f"luck a game ({figures.points})", figures.change(found.luck)),
+    ]
     if math.isfinite(found.games_to_tell):
         games = f"{max(1, math.ceil(found.games_to_tell)):,}"
-        grid.add_row("games until the results alone tell that (95 %)", games)
-    console.print(grid)
+        pairs.append(("games until the results alone tell that (95 %)", games))
+    _show_pairs(console, pairs)
     _show_scores(console, session, found)
     if found.games > 1:
         means = [one for one in (found.win_rate, found.score, loss) if one is not None]
@@ -156,13 +167,12 @@ def _show_scores(console: Console, session: Session, found: Tally) -> None:
         return
     made = counted(bins, found.scores)
     most = max(*(one.chance for one in bins), *(n / found.games for n in made))
-    grid = Grid(box=None, padding=(0, 2, 0, 2))
-    for head in ("points", "games", "share", "best play", ""):
-        grid.add_column(head, justify="left" if head == "" else "right")
+    rows = []
     for one, n in zip(bins, made, strict=True):
         mine, best = (round(BAR * share / most) for share in (n / found.games, one.chance))
         bar = "".join("|" if k == best else "█" if k < mine else " " for k in range(BAR + 1))
-        share = f"{100 * n / found.games:.1f} %"
-        grid.add_row(one.text, str(n), share, f"{100 * one.chance:.1f} %", bar.rstrip())
+        shares = [f"{100 * share:.1f} %" for share in (n / found.games, one.chance)]
+        rows.append([one.text, str(n), *shares, bar.rstrip()])
     console.print(Text(f"Scores of {found.player}, and where best play has them (|):"))
-    console.print(grid)
+    heads = ("points", "games", "share", "best play", "")
+    console.print(table_of(heads, rows, left=("",), indent=2))

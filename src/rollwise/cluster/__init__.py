@@ -2,6 +2,6 @@
 
 A `rollwise.cluster.pool.Pool` is given tasks, and says what came of them. Whoever gives them
 needn't know which pool it is: what a task gives depends on its arguments alone, and results are
-taken in the order in which the tasks were given. `threads`, `processes` and `dask_workers` each
+taken in the order in which the tasks were given. `pool`, `processes` and `dask_workers` each
 have one.
 """

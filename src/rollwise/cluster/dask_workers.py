@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import rollwise
 from rollwise.cluster.pool import Pool
-from rollwise.cluster.tasks import Ways, check_version, done
+from rollwise.cluster.processes import Ways, check_version, done
 from rollwise.errors import ClusterError, MissingExtra, UsageError
 
 Thing = TypeVar("Thing")

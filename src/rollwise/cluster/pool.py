@@ -1,10 +1,10 @@
-"""What a pool of workers does, whoever they are."""
+"""Pools of workers that do independent tasks: nobody else, or threads of this process."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -105,3 +105,19 @@ class Here(Pool):
         future = Future[Any]()
         future.set_result(function(*arguments))
         return future
+
+
+class Threads(Pool):
+    """So many threads."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._threads = ThreadPoolExecutor(width)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Give a task to a thread."""
+        return self._threads.submit(function, *arguments)
+
+    def close(self) -> None:
+        """Wait for what is being done."""
+        self._threads.shutdown(cancel_futures=True)

@@ -1,11 +1,13 @@
-"""Solutions, advice, tables and evaluations as documents."""
+"""Solutions, advice, tables, evaluations, and positions to play by, as documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import isinf
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rollwise.answer.advice import Advice
 from rollwise.documents.parts import (
@@ -16,6 +18,7 @@ from rollwise.documents.parts import (
     state_fields,
     ties_document,
 )
+from rollwise.errors import UnknownState
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,12 +26,13 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import ThrowAdvice
     from rollwise.answer.answer import Answer
     from rollwise.answer.evaluation import BestResponse, Evaluation
-    from rollwise.answer.grids import Grid
+    from rollwise.answer.grids import Grid, Ints, Slice
     from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.seats_solution import SeatsAdvice
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
+    from rollwise.words import Narrator
 
 
 def answer_document(answer: Answer) -> Document:
@@ -41,7 +45,7 @@ def answer_document(answer: Answer) -> Document:
 
 
 def solution_document(solution: Solution, check: Sequence[str] | None = None) -> Document:
-    """What a game is worth, how sure that is, and how it was found.
+    """The value of a game, its error bound, and the run that found it.
 
     Parameters
     ----------
@@ -77,7 +81,7 @@ def solution_document(solution: Solution, check: Sequence[str] | None = None) ->
 
 
 def _run_document(solution: Solution) -> Document:
-    """What the method said besides values, where it said anything."""
+    """Details and bounds that the method gave besides values."""
     run = solution.run
     if run is None or not run.details:
         return {}
@@ -136,7 +140,7 @@ def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
 
 
 def layers_document(solution: LayeredSolution) -> Document:
-    """What a game is worth that was solved one layer at a time."""
+    """The value of a game that was solved one layer at a time."""
     start = solution.states[solution.start].tolist()
     return {
         **game_head(solution.game),
@@ -159,7 +163,7 @@ def layers_document(solution: LayeredSolution) -> Document:
 
 
 def advice_document(solution: Solution, advice: Advice | SeatsAdvice) -> Document:
-    """What each action is worth in a position, and what a wrong one costs."""
+    """The value and the cost of each action in a position."""
     if not isinstance(advice, Advice):
         from rollwise.documents.many import advice_of_many_document
 
@@ -246,7 +250,7 @@ def grid_document(solution: Solution, found: Grid) -> Document:
 def evaluation_document(
     graph: StateGraph, found: Evaluation, state: int, ties: Ties | None
 ) -> Document:
-    """What a policy is worth at a state; what didn't come to an end is worth null.
+    """The value of a policy at a state; null where the evaluation didn't end.
 
     Then ``iterate`` has the values after the last sweep, of which nothing is proved.
 
@@ -267,7 +271,7 @@ def evaluation_document(
 
 
 def response_document(graph: StateGraph, found: BestResponse, state: int) -> Document:
-    """What a best response is worth at a state, and what the policy loses to it."""
+    """The value of a best response at a state, and the loss of the policy to it."""
     return {
         **_worth(graph, found, state),
         "to": found.against,
@@ -301,3 +305,134 @@ def _worth(graph: StateGraph, found: Evaluation, s: int) -> Document:
     if found.bounds is not None and found.bounds_second is not None:
         worst = max(float(found.bounds[s]), float(found.bounds_second[s]))
     return {**document, "error_bound": number_or_none(worst)}
+
+
+def position_document(solution: Solution, narrator: Narrator, state: int) -> Document:
+    """A state in words and as a board, and what each choice there is worth.
+
+    Parameters
+    ----------
+    narrator : Narrator
+        Of the solution's graph.
+    """
+    view = solution.graph.view
+    here = view[state]
+    looked = solution.choices_in(np.array([state]))
+    value = float(solution.values[state])
+    columns = (column.tolist() for column in looked)
+    cells = narrator.cells(state)
+    return {
+        **game_head(solution.graph),
+        **here.address,
+        "position": narrator.position(state),
+        "cells": [[[cell.kind, cell.text, *cell.numbers] for cell in row] for row in cells],
+        "board": "" if cells else narrator.board(state),
+        "value": number_or_none(value),
+        "win_probability": view.win_probability(value),
+        "error_bound": number_or_none(float(solution.error_bounds[state])),
+        "choices": [
+            {
+                "action": name,
+                "number": view.action(action).label,
+                "is_throw": view.action(action).is_throw,
+                "deed": narrator.deed(action),
+                "value": number_or_none(worth),
+                "cost": number_or_none(cost),
+                "best": is_best,
+                "reward": view.action(action).reward,
+                "outcomes": len(view.action(action).outcome_range),
+            }
+            for name, action, worth, cost, is_best in zip(here.action_names, *columns, strict=True)
+        ],
+    }
+
+
+def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Document:
+    """All that can come of an action, and where it leads to."""
+    from rollwise.words.narration import thrown_dice
+
+    taken = solution.graph.view.action(action)
+    return {
+        **game_head(solution.graph),
+        **taken.state.address,
+        "action": taken.distinct_name,
+        "dice": thrown_dice(narrator, action),
+        "outcomes": [
+            {
+                "number": outcome.number + 1,
+                "ways": outcome.weight,
+                "of": taken.total,
+                "told": narrator.told(action, outcome.number),
+                "over": outcome.is_over,
+                "passes": outcome.passes,
+                "payoff": outcome.payoff if outcome.is_over else None,
+                "value": number_or_none(float(outcome.worth(solution.values))),
+                "next": None if outcome.next_state is None else outcome.next_state.address,
+            }
+            for outcome in taken.outcomes
+        ],
+    }
+
+
+def map_document(
+    solution: Solution, narrator: Narrator, around: Slice, positions: Ints, state: int
+) -> Document:
+    """The best actions in the positions around one, after the same throw if there are throws.
+
+    Parameters
+    ----------
+    positions : (n,) int64
+        The states of the solution's graph that are the positions of `around`.
+    state : int
+        That one, after its throw.
+    """
+    graph = solution.graph
+    address = graph.view[state].address
+    position = graph.view[graph.find(address["state"])]
+    names = list(address["state"])
+    after = [_after(solution, place, address) for place in positions.tolist()]
+    states = np.array([place for place in after if place >= 0], np.int64)
+    found = map(graph.view.action, solution.best_actions_in(states).tolist())
+    best = dict(zip(states.tolist(), found, strict=True))
+    numbers = {name: around.numbers[f] for f, name in enumerate(names)}
+    axes = [names[f] for f in around.axes]
+    return {
+        **game_head(graph),
+        **address,
+        "axes": axes,
+        "numbers": numbers,
+        "texts": {
+            name: {n: text for n in some if (text := narrator.field_text(name, n))}
+            for name, some in numbers.items()
+        },
+        "throws": [
+            {
+                "throw": one.next_state.address["throw"],
+                "rolls_left": one.next_state.address["rolls_left"],
+                "told": narrator.told(position.actions[0].index, one.number),
+            }
+            for one in position.throws
+            if one.next_state is not None
+        ],
+        "cells": [
+            {
+                "at": [graph.view[place].address["state"][name] for name in axes],
+                "action": best[place].distinct_name if best[place].state.is_choice else None,
+                "value": number_or_none(float(solution.values[place])),
+            }
+            for place in states.tolist()
+        ],
+        "left_out": around.left_out,
+    }
+
+
+def _after(solution: Solution, position: int, address: Mapping[str, Any]) -> int:
+    """The state after that throw in a position; -1 where it isn't thrown."""
+    graph = solution.graph
+    if address["throw"] is None:
+        return position
+    try:
+        here = graph.view[position].address["state"]
+        return graph.find(here, address["throw"], address["rolls_left"])
+    except UnknownState:
+        return -1

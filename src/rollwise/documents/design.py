@@ -1,4 +1,4 @@
-"""What designers ask, as documents."""
+"""Questions about a whole game, as documents: balance, changes of rules, rules of thumb."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
     from rollwise.analysis.balance import Balance
     from rollwise.analysis.difference import Difference
+    from rollwise.analysis.exploit import Exploitation, Response
     from rollwise.analysis.handicap import Handicap, Head
     from rollwise.analysis.played import Played
+    from rollwise.analysis.thumb.frontier import Frontier
     from rollwise.analysis.tuning import Point, Tuning
+    from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.simulate.lengths import Certified
@@ -187,7 +190,7 @@ SEATS = ("first", "second", "mean")
 
 
 def handicap_document(graph: StateGraph, found: Handicap) -> Document:
-    """What head starts are worth, and which of them are nearest to an even game."""
+    """The worth of each head start, and the nearest ones to an even game."""
     return {
         **game_head(graph),
         "field": found.field,
@@ -211,3 +214,76 @@ def _points(head: Head | None) -> int | None:
 def _head(head: Head, which: str) -> Document | None:
     amount = getattr(head, which)
     return None if amount is None else certified_document(amount)
+
+
+def exploitation_document(
+    policies: Policies, player: str, games: int, risk: float, found: Exploitation, limit: int
+) -> Document:
+    """The choices of a player, and the responses to them with gain and risk."""
+    from rollwise.analysis.exploit import differences
+
+    graph = policies.graph
+    states, actions, gains = differences(policies, found)
+    labels = graph.action_label
+    usual = policies.solution.best_actions
+    return {
+        **game_head(graph),
+        "player": player,
+        "games": games,
+        "decisions": found.friend.decisions,
+        "states": found.friend.states,
+        "unit": graph.view.worth_name,
+        "risk_allowed": risk,
+        "optimal": {**_response(found.optimal), "likely": list(found.likely_optimal)},
+        "best": {**_response(found.best), "likely": list(found.likely)},
+        "tried": [_response(one) for one in found.responses],
+        "states_that_differ": len(states),
+        "differences": [
+            {
+                "state": state_fields(graph, state),
+                "optimal": graph.vocabulary.text(int(labels[usual[state]])),
+                "best": graph.vocabulary.text(int(labels[action])),
+                "gain": gain,
+            }
+            for state, action, gain in zip(
+                states[:limit].tolist(), actions.tolist(), gains.tolist(), strict=False
+            )
+        ],
+    }
+
+
+def _response(found: Response) -> Document:
+    return {
+        "trust": found.trust,
+        "gain": certified_document(found.gain),
+        "promise": certified_document(found.promise),
+        "risk": certified_document(found.risk),
+    }
+
+
+def thumb_document(graph: StateGraph, found: Frontier) -> Document:
+    """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy."""
+    return {
+        **game_head(graph),
+        "rules": [
+            {
+                "text": rule.text,
+                "numbers": rule.numbers,
+                "loss": rule.loss,
+                "loss_first": rule.loss_first,
+                "loss_second": rule.loss_second,
+                "spread": spread_document(rule.spread),
+                "exploitability": rule.exploitability,
+                "error_bound": number_or_none(rule.error_bound),
+                "exploitability_bound": number_or_none(rule.exploitability_bound),
+                "policy": rule.rule.document(graph),
+            }
+            for rule in found.rules
+        ],
+        "unit": graph.view.worth_name,
+        "scored": found.scored,
+        "seed": found.seed,
+        "searches": found.searches,
+        "stopped": found.stopped,
+        "timed_out": found.timed_out,
+    }

@@ -1,4 +1,4 @@
-"""What games there are, what `check`, `verify` and `compare` found, what was exported and kept."""
+"""Lists of games, results of `check`, `verify` and `compare`, exports and kept answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _game_document(cls: type[Game]) -> Document:
 
 
 def check_document(report: Report) -> Document:
-    """What was found in the rules of a game."""
+    """The findings in the rules of a game."""
     return {
         "game": report.game,
         "passed": report.passed,
@@ -61,7 +61,7 @@ def check_document(report: Report) -> Document:
 
 
 def verification_document(found: Verification) -> Document:
-    """What became of verifying a saved answer."""
+    """The result of verifying a saved answer."""
     from rollwise.answer.verify import FolderVerification
 
     document = {"game": found.game, "parameters": dict(found.parameters)}
@@ -116,7 +116,7 @@ def methods_document(
 
 
 def export_document(graph: StateGraph, form: str, file: Path) -> Document:
-    """What was written for other tools."""
+    """The file of an export, and its size."""
     return {
         **game_head(graph),
         "format": form,
@@ -128,7 +128,7 @@ def export_document(graph: StateGraph, form: str, file: Path) -> Document:
 
 
 def written_document(of: StateGraph | Game, file: Path) -> Document:
-    """What was written for people: a picture, a report or a page."""
+    """The file of a picture, a report or a page, and its size."""
     return {**game_head(of), "file": str(file), "bytes": file.stat().st_size}
 
 

@@ -1,4 +1,4 @@
-"""What documents have in common: a game's name, a state, ties, numbers that JSON knows."""
+"""Parts of all documents: a game's name, a state, ties, numbers that JSON knows."""
 
 from __future__ import annotations
 

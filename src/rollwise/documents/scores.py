@@ -1,4 +1,4 @@
-"""Distributions, contests, bets, judged games and scores that were made, as documents."""
+"""Scores, contests, second aims and frontiers as documents."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     from rollwise.analysis.blind_contest import BlindContest
     from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
+    from rollwise.analysis.frontier import Frontier
     from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
     from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit, SimulatedScores
-    from rollwise.answer.optimal_set import Range
+    from rollwise.analysis.second_aims import ScoreRanges, SecondAims
+    from rollwise.answer.optimal_set import OptimalSet, Range
+    from rollwise.answer.solution import Solution
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
+
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -123,7 +127,7 @@ def tested_scores_document(
     ties: Ties | None,
     best: BestFit | None,
 ) -> Document:
-    """Scores that were made, tested against the distribution of a policy.
+    """Observed scores, tested against the distribution of a policy.
 
     Parameters
     ----------
@@ -282,7 +286,7 @@ def judged_document(
     moves: Sequence[Judgement],
     ties: Ties | None,
 ) -> Document:
-    """Plays that were written down, judged move by move.
+    """Written plays, judged move by move.
 
     Parameters
     ----------
@@ -309,4 +313,97 @@ def many_dice_document(game: Game, found: ManyDice) -> Document:
         "error_bound": bound,
         "seconds": round(found.seconds, 3),
         "rows": found.table().to_dicts(),
+    }
+
+
+def aims_document(found: SecondAims) -> list[Document]:
+    """The value of each second aim."""
+    return [
+        {"aim": aim, "value": worth.value, "error_bound": number_or_none(worth.error_bound)}
+        for aim, worth in zip(found.aims, found.values, strict=True)
+    ]
+
+
+def ranges_document(found: Sequence[Range]) -> list[Document]:
+    """The least and the most that quantities can be under optimal policies."""
+    return [{**one._asdict(), "error_bound": number_or_none(one.error_bound)} for one in found]
+
+
+def optimal_document(
+    solution: Solution, every: OptimalSet, aims: SecondAims, ranges: Sequence[Range]
+) -> Document:
+    """Where optimal policies differ.
+
+    Parameters
+    ----------
+    every : OptimalSet
+        All optimal policies.
+    aims : SecondAims
+        Those that are left after second aims, of which there may be none.
+    ranges : sequence of Range
+        Over what is left.
+    """
+    graph = solution.graph
+    return {
+        **game_head(graph),
+        "start": state_fields(graph, 0),
+        "value": solution.value,
+        "win_probability": solution.win_probability,
+        "error_bound": number_or_none(solution.error_bound),
+        "reached_states": every.graph.n_states,
+        "tied_states": every.n_ties,
+        "loss_bound": number_or_none(every.loss),
+        "then": aims_document(aims),
+        "ranges": ranges_document(ranges),
+    }
+
+
+def optimal_against_document(policy: str, worth: tuple[Range, Range]) -> Document:
+    """The range of values of optimal policies against another one, for the optimal player."""
+    seats = {
+        seat: {"least": one.least, "most": one.most, "error_bound": number_or_none(one.error_bound)}
+        for seat, one in zip(("first", "second"), worth, strict=True)
+    }
+    return {"policy": policy, **seats}
+
+
+def score_ranges_document(found: ScoreRanges) -> Document:
+    """How likely each final score is, at least and at most, under optimal policies."""
+    every = [*found.rows.values(), *found.at_most.values()]
+    return {
+        "loss_bound": number_or_none(found.loss),
+        "error_bound": number_or_none(max(one.error_bound for one in every)),
+        "variance": {
+            "least": found.variance.least,
+            "most": found.variance.most,
+            "error_bound": number_or_none(found.variance.error_bound),
+        },
+        "rows": [
+            {
+                "value": score,
+                "least": one.least,
+                "most": one.most,
+                "at_most_least": found.at_most[score].least,
+                "at_most_most": found.at_most[score].most,
+            }
+            for score, one in found.rows.items()
+        ],
+    }
+
+
+def frontier_document(graph: StateGraph, found: Frontier) -> Document:
+    """The frontier of the mean score against an aim."""
+    return {
+        **game_head(graph),
+        "aim": found.aim,
+        "gap": found.gap,
+        "corners": [
+            {
+                "mean": corner.mean,
+                "value": corner.chance,
+                "mean_bound": corner.mean_bound,
+                "error_bound": corner.chance_bound,
+            }
+            for corner in found.corners
+        ],
     }

@@ -51,13 +51,7 @@ def available() -> dict[str, type[Game]]:
 def _own(module: str) -> dict[str, type[Game]]:
     """The games of a module of this package, by name."""
     games = _games_of(importlib.import_module(f"{__name__}.{module}"))
-    offered = [cls for cls in games if cls.start is not Game.start]  # no bases of others
-    return {cls.name: cls for cls in offered if not _is_form_of_another(cls)}
-
-
-def _is_form_of_another(cls: type[Game]) -> bool:
-    """Whether a game has the name of one that it is made from, which chooses between them."""
-    return any(cls.name == getattr(base, "name", None) for base in cls.__mro__[1:])
+    return {cls.name: cls for cls in games if cls.start is not Game.start}  # no bases of others
 
 
 def _named_like_its_module(reference: str) -> type[Game] | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rollwise import boards, dice
-from rollwise.game import AGAIN, END, PASS, WIN, Game, parameter, policy, replaced, rule
-from rollwise.games.hypergammon import Throw, written
+from rollwise.game import AGAIN, END, PASS, WIN, parameter, policy, replaced, rule
+from rollwise.games.hypergammon import Checkers, Throw
 
 EMPTY = (0,) * 6  # points of a home board
 STEPS = 4  # of a checker by a die, in a double
@@ -136,12 +136,20 @@ def numbered(*rows: list[boards.Cell]) -> boards.Board:
     return [*rows, [boards.label(str(k)) for k in range(len(EMPTY), 0, -1)]]
 
 
+class Bearing(Checkers):
+    """A game whose checkers are all home: nothing stands in the way of a throw."""
+
+    def throws(self, s: Any) -> Iterator[tuple[int, Throw]]:
+        for ways, shown in dice.faces(2, 6):
+            yield ways, (shown[1], shown[0])
+
+
 class Solitaire(NamedTuple):
     on: Home  # the checkers on each point, from the ace point on
 
 
 @dataclass(frozen=True)
-class BearOff(Game):
+class BearOff(Bearing):
     """Bear off all checkers of backgammon's home board in as few throws as possible.
 
     Throw two dice and move a checker by each, or one by both, in any order; a double is played
@@ -161,10 +169,6 @@ class BearOff(Game):
     def roots(self) -> Iterator[Solitaire]:
         for home in home_boards(self.checkers, self.points):
             yield Solitaire(home)
-
-    def throws(self, s: Solitaire) -> Iterator[tuple[int, Throw]]:
-        for ways, shown in dice.faces(2, 6):
-            yield ways, (shown[1], shown[0])
 
     def actions(self, s: Solitaire, throw: Throw) -> Iterator[int]:
         for _, play in plays(s.on, throw):
@@ -191,15 +195,6 @@ class BearOff(Game):
     def cells(self, s: Solitaire) -> boards.Board:
         return numbered([boards.point(n) for n in reversed(s.on)])
 
-    def action_text(self, s: Solitaire, throw: Throw, play: int) -> str:
-        return written(play)
-
-    def throw_text(self, s: Solitaire, throw: Throw) -> str:
-        return f"{throw[0]}-{throw[1]}"
-
-    def deed(self, s: Solitaire, throw: Throw, play: int) -> str:
-        return f"move {written(play)}"
-
     def told(self, s: Solitaire, throw: Throw, play: int, then: int, after: Solitaire) -> str:
         return "all are off" if then == END else left(after.on)
 
@@ -215,7 +210,7 @@ class Race(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TwoSidedBearOff(Game):
+class TwoSidedBearOff(Bearing):
     """Bear off all checkers of backgammon's home board before the other player does.
 
     The checkers move as in `bear-off`. The two sides don't meet any more. The
@@ -234,10 +229,6 @@ class TwoSidedBearOff(Game):
         for mine in home_boards(self.checkers, self.points):
             for theirs in home_boards(self.checkers, self.points):
                 yield Race(mine, theirs)
-
-    def throws(self, s: Race) -> Iterator[tuple[int, Throw]]:
-        for ways, shown in dice.faces(2, 6):
-            yield ways, (shown[1], shown[0])
 
     def actions(self, s: Race, throw: Throw) -> Iterator[int]:
         for _, play in plays(s.mine, throw):
@@ -260,15 +251,6 @@ class TwoSidedBearOff(Game):
         theirs = [boards.point(0, n) for n in reversed(s.theirs)]
         mine = [boards.point(n) for n in reversed(s.mine)]
         return numbered([*theirs, boards.label("other")], [*mine, boards.label("mover")])
-
-    def action_text(self, s: Race, throw: Throw, play: int) -> str:
-        return written(play)
-
-    def throw_text(self, s: Race, throw: Throw) -> str:
-        return f"{throw[0]}-{throw[1]}"
-
-    def deed(self, s: Race, throw: Throw, play: int) -> str:
-        return f"move {written(play)}"
 
     def told(self, s: Race, throw: Throw, play: int, then: int, after: Race) -> str:
         return "all are off" if then == WIN else left(after.theirs)

@@ -136,16 +136,6 @@ def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
     return found
 
 
-def drawn(s: Board, others: Sequence[Sequence[int]], sides: int, shortest: int) -> boards.Board:
-    """The columns, lying; those of the other players beside them."""
-    rows = []
-    for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True)):
-        most = length(place + 2, sides, shortest)
-        rows.append([boards.label(str(place + 2)), boards.bar(banked, steps, of=most)])
-        rows[-1] += [boards.bar(theirs[place], of=most, theirs=True) for theirs in others]
-    return rows
-
-
 def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
     """The steps climbed in each column."""
     columns = [
@@ -154,31 +144,6 @@ def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
         if kept or steps
     ]
     return "steps in column " + ", ".join(columns) if columns else "an empty board"
-
-
-def spelled(columns: int) -> str:
-    """So many columns, and their verb."""
-    return ("one column is", "two columns are", "three columns are")[columns - 1]
-
-
-def climbed_text(action: int) -> str:
-    """What the runners do."""
-    if action == BUST:
-        return "move no runner"
-    one, other = divmod((action - 1) // 2, TOTALS)
-    return f"climb columns {one} and {other}" if one else f"climb column {other}"
-
-
-def few_runners(board: Board, actions: Iterator[int]) -> int:
-    """The action that rolls on if that leaves a runner, else one that stops."""
-    chosen = BUST
-    for action in actions:
-        runners = 0
-        for steps in after_move(board, action).turn if action != BUST else board.turn:
-            runners += steps > 0
-        if chosen == BUST or (not stops(action) and runners < RUNNERS):
-            chosen = action
-    return chosen
 
 
 @rule
@@ -330,11 +295,20 @@ class CantStop(Game):
         return "; ".join(found)
 
     def cells(self, s: Boards) -> boards.Board:
-        others = self.boards_of_others(s)
-        return drawn(Board(s.mine, s.turn), others, self.sides, self.shortest)
+        rows = []
+        for place, (banked, steps) in enumerate(zip(s.mine, s.turn, strict=True)):
+            most = length(place + 2, self.sides, self.shortest)
+            others = [one[place] for one in self.boards_of_others(s)]
+            bars = [boards.bar(steps, of=most, theirs=True) for steps in others]
+            name = boards.label(str(place + 2))
+            rows.append([name, boards.bar(banked, steps, of=most), *bars])
+        return rows
 
     def deed(self, s: Boards, throw: Throw, action: int) -> str:
-        return climbed_text(action)
+        if action == BUST:
+            return "move no runner"
+        one, other = divmod((action - 1) // 2, TOTALS)
+        return f"climb columns {one} and {other}" if one else f"climb column {other}"
 
     def told(
         self,
@@ -348,7 +322,8 @@ class CantStop(Game):
         if action == BUST:
             return "the steps of the turn are lost"
         if then in (WIN, END):
-            return f"{spelled(self.columns)} full"
+            filled = ("one column is", "two columns are", "three columns are")
+            return f"{filled[self.columns - 1]} full"
         if then > PASS:
             return "all columns are full"
         mine = [after.mine, *self.boards_of_others(after)][-1]
@@ -357,7 +332,13 @@ class CantStop(Game):
     @policy
     def until_three_runners(self, s: Boards, throw: Throw) -> int:
         """Roll on until three runners are on the board or the game is won."""
-        return few_runners(seen(s, self.sides, self.shortest), self.actions(s, throw))
+        board, chosen = seen(s, self.sides, self.shortest), BUST
+        for action in self.actions(s, throw):
+            turn = board.turn if action == BUST else after_move(board, action).turn
+            runners = sum(steps > 0 for steps in turn)
+            if chosen == BUST or (not stops(action) and runners < RUNNERS):
+                chosen = action
+        return chosen
 
 
 @dataclass(frozen=True)

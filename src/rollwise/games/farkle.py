@@ -102,9 +102,11 @@ def all_moves(scoring: str) -> Moves:
     )
 
 
-class Thrown:
-    """The throws of a position, and the moves of a scoring, as the rules read them."""
+class Thrown(Game):
+    """The throws of a position, the moves of a scoring as the rules read them, and their words."""
 
+    scoring: str
+    action_names: ClassVar = ACTIONS
     ways: Array
     faces: Array
     best: Array
@@ -113,8 +115,9 @@ class Thrown:
     points: Array
     dice: Array
 
-    def read_moves(self, scoring: str) -> None:
-        for name, array in all_moves(scoring)._asdict().items():
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, array in all_moves(self.scoring)._asdict().items():
             object.__setattr__(self, name, array)
 
     def throws(self, s: Turn | Dice) -> Iterator[tuple[int, Throw]]:
@@ -122,35 +125,34 @@ class Thrown:
             a, b, c, d, e, f = self.faces[k]
             yield self.ways[k], (a, b, c, d, e, f)
 
+    def action_text(self, s: Turn | Dice, throw: Throw, action: int) -> str:
+        shown = (str(face) for face in range(1, 7) for _ in range(dice.of_code(action // 2, face)))
+        return f"set aside {' '.join(shown)}"
 
-def move_text(move: int) -> str:
-    """What a move that sets dice aside is called."""
-    shown = (str(face) for face in range(1, 7) for _ in range(dice.of_code(move // 2, face)))
-    return f"set aside {' '.join(shown)}"
+    def throw_text(self, s: Turn | Dice, throw: Throw) -> str:
+        return " ".join(str(face) for face in throw if face)
 
+    def deed(self, s: Turn | Dice, throw: Throw, action: int) -> str:
+        return ACTIONS.get(action) or self.action_text(s, throw, action)
 
-def thrown_text(throw: Throw) -> str:
-    """The dice that were thrown."""
-    return " ".join(str(face) for face in throw if face)
+    @policy
+    def stop_at_300(self, s: Turn | Dice, throw: Throw) -> int:
+        """Set aside all that scores; stop with 300 points, or with one or two dice left."""
+        first, *others = self.actions(s, throw)
+        if not others and first in ACTIONS:
+            return first
+        k = row(throw)
+        places = range(self.first[k], self.first[k + 1])
+        points, left, place = max(
+            (self.points[place], s.dice - self.dice[place], place) for place in places
+        )
+        stops = s.turn + points >= 300 or 0 < left < 3
+        return STOP if first == STOP and stops else int(self.move[place])
 
 
 def dice_text(n: int) -> str:
     """So many dice."""
     return "one die" if n == 1 else f"{n} dice"
-
-
-def takes_all(game: Farkle | FarkleTurn, s: Turn | Dice, throw: Throw, enough: int) -> int:
-    """Set aside all that scores, and stop with enough points, or with one or two dice left."""
-    first, *others = game.actions(s, throw)  # type: ignore[arg-type]
-    if not others and first in ACTIONS:
-        return first
-    k = row(throw)
-    places = range(game.first[k], game.first[k + 1])
-    points, left, place = max(
-        (game.points[place], s.dice - game.dice[place], place) for place in places
-    )
-    stops = s.turn + points >= enough or 0 < left < 3
-    return STOP if first == STOP and stops else int(game.move[place])
 
 
 class Turn(NamedTuple):
@@ -166,7 +168,7 @@ Outcomes = Iterator[tuple[int, int, Turn]]
 
 
 @dataclass(frozen=True)
-class Farkle(Thrown, Game):
+class Farkle(Thrown):
     """Throw six dice, set aside some that score, and stop or throw the rest.
 
     Set aside at least one die, and none that doesn't score. Dice score together only where one
@@ -208,11 +210,6 @@ class Farkle(Thrown, Game):
     lowest: int = parameter(
         0, at_least=-30_000, at_most=0, variant=True, about="points below which no penalty goes"
     )
-    action_names: ClassVar = ACTIONS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.read_moves(self.scoring)
 
     @property
     def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
@@ -307,15 +304,6 @@ class Farkle(Thrown, Game):
         aside = "- " * (DICE - s.dice) + "[] " * s.dice
         return "\n".join([*rows, f" dice {aside.rstrip()}"])
 
-    def action_text(self, s: Turn, throw: Throw, action: int) -> str:
-        return move_text(action)
-
-    def throw_text(self, s: Turn, throw: Throw) -> str:
-        return thrown_text(throw)
-
-    def deed(self, s: Turn, throw: Throw, action: int) -> str:
-        return ACTIONS.get(action) or move_text(action)
-
     def told(self, s: Turn, throw: Throw, action: int, then: int, after: Turn) -> str:
         if then == LOSE or (then == WIN and s.rival >= self.target):
             return ""
@@ -330,11 +318,6 @@ class Farkle(Thrown, Game):
             lost = f"the third farkle costs {s.banked - after.rival} points; {lost}"
         return f"{lost}{after.rival} to {s.rival}"
 
-    @policy
-    def stop_at_300(self, s: Turn, throw: Throw) -> int:
-        """Set aside all that scores; stop with 300 points, or with one or two dice left."""
-        return takes_all(self, s, throw, 300)
-
 
 class Dice(NamedTuple):
     turn: int  # points so far
@@ -342,7 +325,7 @@ class Dice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FarkleTurn(Thrown, Game):
+class FarkleTurn(Thrown):
     """One turn of Farkle, for the most points.
 
     The rules of a turn and the scorings are those of Farkle. A player who can
@@ -355,11 +338,6 @@ class FarkleTurn(Thrown, Game):
     most: int = parameter(10_000, at_least=1, at_most=30_000, about="points that must stop")
     players: ClassVar = 1
     objective: ClassVar = "maximize"
-    action_names: ClassVar = ACTIONS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.read_moves(self.scoring)
 
     def start(self) -> Dice:
         return Dice(0, DICE)
@@ -395,23 +373,9 @@ class FarkleTurn(Thrown, Game):
     def describe(self, s: Dice) -> str:
         return f"{s.turn} points so far; {dice_text(s.dice)} to throw"
 
-    def action_text(self, s: Dice, throw: Throw, action: int) -> str:
-        return move_text(action)
-
-    def throw_text(self, s: Dice, throw: Throw) -> str:
-        return thrown_text(throw)
-
-    def deed(self, s: Dice, throw: Throw, action: int) -> str:
-        return ACTIONS.get(action) or move_text(action)
-
     def told(self, s: Dice, throw: Throw, action: int, then: int, after: Dice) -> str:
         if then == AGAIN:
             return self.describe(after)
         if action == FARKLE:
             return f"{s.turn} points are lost" if s.turn else ""
         return f"{s.turn + self.best[row(throw)]} points"
-
-    @policy
-    def stop_at_300(self, s: Dice, throw: Throw) -> int:
-        """Set aside all that scores; stop with 300 points, or with one or two dice left."""
-        return takes_all(self, s, throw, 300)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rollwise import boards, dice
 from rollwise.game import PASS, Game, parameter, payoff, policy, replaced, rule
@@ -178,8 +178,21 @@ def where(checkers: tuple[int, ...]) -> str:
     return ", ".join(part for part in (points, f"{off} off" if off else "") if part)
 
 
+class Checkers(Game):
+    """How throws of two dice, and plays of checkers by them, are written."""
+
+    def action_text(self, s: Any, throw: Throw, play: int) -> str:
+        return written(play)
+
+    def throw_text(self, s: Any, throw: Throw) -> str:
+        return f"{throw[0]}-{throw[1]}"
+
+    def deed(self, s: Any, throw: Throw, play: int) -> str:
+        return "stay put" if play == NO_PLAY else f"move {written(play)}"
+
+
 @dataclass(frozen=True)
-class Hypergammon(Game):
+class Hypergammon(Checkers):
     """Backgammon with three checkers or fewer, which start on their 24, 23 and 22 points.
 
     Throw two dice and move a checker by each, or one by both; a double is played four times. A
@@ -243,15 +256,6 @@ class Hypergammon(Game):
             [*points(near[0]), mine[0], *points(near[1]), mine[1]],
             [*numbers(near[0]), bar, *numbers(near[1]), off],
         ]
-
-    def action_text(self, s: Board, throw: Throw, play: int) -> str:
-        return written(play)
-
-    def throw_text(self, s: Board, throw: Throw) -> str:
-        return f"{throw[0]}-{throw[1]}"
-
-    def deed(self, s: Board, throw: Throw, play: int) -> str:
-        return "stay put" if play == NO_PLAY else f"move {written(play)}"
 
     def told(self, s: Board, throw: Throw, play: int, then: int, after: Board) -> str:
         if then == PASS:

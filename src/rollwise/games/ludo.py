@@ -27,8 +27,36 @@ def across(square: int, track: int) -> int:
     return (square - 1 + track // 2) % track + 1
 
 
+class Pieces(Game):
+    """How far a race of pieces is, and the words for them.
+
+    A game adds a state with the fields of `Race`, and the parameter `pieces`.
+    """
+
+    pieces: int
+
+    def progress(self, s: Race) -> int:
+        return s.home + s.rival
+
+    def describe(self, s: Race) -> str:
+        return f"{self._pieces(s.mine, s.home)}; the other: {self._pieces(s.theirs, s.rival)}"
+
+    def _pieces(self, held: int, home: int) -> str:
+        squares = " ".join(map(str, bits.members(held)))
+        waiting = self.pieces - bits.size(held) - home
+        where = [squares and f"on {squares}", waiting and f"{waiting} to come"]
+        return ", ".join(part for part in (*where, home and f"{home} home") if part)
+
+    def told(self, s: Race, throw: int, k: int, then: int, after: Race) -> str:
+        if then == WIN:
+            return "all are home"
+        lost = bits.size(after.mine if then == PASS else after.theirs) < bits.size(s.theirs)
+        again = "another throw" if then == AGAIN else ""
+        return "; ".join(part for part in ("a capture" if lost else "", again) if part)
+
+
 @dataclass(frozen=True)
-class Ludo(Game):
+class Ludo(Pieces):
     """Throw a die and move a piece; with a 6 one enters, and throws again. All home wins.
 
     Each player enters on a square of their own, half the track away from the other's, and goes
@@ -98,18 +126,6 @@ class Ludo(Game):
             else:
                 yield 1, PASS, Race(theirs, mine, s.rival, home)
 
-    def progress(self, s: Race) -> int:
-        return s.home + s.rival
-
-    def describe(self, s: Race) -> str:
-        return f"{self._pieces(s.mine, s.home)}; the other: {self._pieces(s.theirs, s.rival)}"
-
-    def _pieces(self, held: int, home: int) -> str:
-        squares = " ".join(map(str, bits.members(held)))
-        waiting = self.pieces - bits.size(held) - home
-        where = [squares and f"on {squares}", waiting and f"{waiting} to come"]
-        return ", ".join(part for part in (*where, home and f"{home} home") if part)
-
     def show(self, s: Race) -> str:
         half = self.track // 2
         signs = ["."] * self.track
@@ -127,13 +143,6 @@ class Ludo(Game):
             return "enter" if k == ENTER else "sit out"
         to = k + throw
         return f"move from {k} to {to}" if to <= self.track else f"take a piece home from {k}"
-
-    def told(self, s: Race, throw: int, k: int, then: int, after: Race) -> str:
-        if then == WIN:
-            return "all are home"
-        lost = bits.size(after.mine if then == PASS else after.theirs) < bits.size(s.theirs)
-        again = "another throw" if then == AGAIN else ""
-        return "; ".join(part for part in ("a capture" if lost else "", again) if part)
 
     @policy
     def capture_or_run(self, s: Race, throw: int) -> int:

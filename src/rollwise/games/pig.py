@@ -22,39 +22,50 @@ Outcomes = Iterator[tuple[int, int, Turn]]
 OF_TWO = {"rivals.0": "rival"}  # what the points of the only rival are called
 
 
-def standing(s: Turn) -> str:
-    """A position in words."""
-    have = "the other has" if len(s.rivals) == 1 else "the others have"
-    return f"{s.banked} in the bank and {s.turn} at risk; {have} {spoken(s.rivals)}"
+class Banks(Game):
+    """The words of all three games: points at risk, and points in the banks.
 
+    A game adds its state, a `Turn`, and the parameter `target`.
+    """
 
-def what_came(s: Turn, action: int, then: int, after: Turn, points: int) -> str:
-    """What came of a roll that shows so many points (0 where nobody knows), or of holding."""
-    rivals = spoken(s.rivals)
-    if action == HOLD:
-        return f"{s.banked + s.turn} to {rivals}"
-    if then == AGAIN:
-        total = f", {s.banked + after.turn} with the bank" if s.banked else ""
-        return f"{after.turn} at risk{total}"
-    if then == WIN:
-        return f"{s.banked + s.turn + points} to {rivals}" if points else ""
-    lost = "the turn's points are lost" if s.turn else "nothing gained"
-    if after.rivals[-1] < s.banked:
-        lost = "all points are lost"
-    return f"{lost}; {after.rivals[-1]} to {rivals}"
+    target: int
+    action_names: ClassVar[tuple[str, ...]]
+    column_names: ClassVar = OF_TWO
 
+    def describe(self, s: Turn) -> str:
+        have = "the other has" if len(s.rivals) == 1 else "the others have"
+        return f"{s.banked} in the bank and {s.turn} at risk; {have} {spoken(s.rivals)}"
 
-def banks(s: Turn, target: int) -> boards.Board:
-    """All banks, as bars."""
-    board = [[boards.label("mover"), boards.bar(s.banked, s.turn, of=target)]]
-    for k, points in enumerate(s.rivals, 1):
-        who = boards.label("other" if len(s.rivals) == 1 else f"next {k}")
-        board.append([who, boards.bar(points, of=target, theirs=True)])
-    return board
+    def cells(self, s: Turn) -> boards.Board:
+        board = [[boards.label("mover"), boards.bar(s.banked, s.turn, of=self.target)]]
+        for k, points in enumerate(s.rivals, 1):
+            who = boards.label("other" if len(s.rivals) == 1 else f"next {k}")
+            board.append([who, boards.bar(points, of=self.target, theirs=True)])
+        return board
+
+    def show(self, s: Turn) -> str:
+        return ""  # the words say it all
+
+    def deed(self, s: Turn, action: int) -> str:
+        return f"{self.action_names[ROLL]} {{}}" if action == ROLL else "hold"
+
+    def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
+        rivals = spoken(s.rivals)
+        if action == HOLD:
+            return f"{s.banked + s.turn} to {rivals}"
+        if then == AGAIN:
+            total = f", {s.banked + after.turn} with the bank" if s.banked else ""
+            return f"{after.turn} at risk{total}"
+        if then == WIN:
+            return f"{s.banked + s.turn + sum(faces)} to {rivals}" if faces else ""
+        lost = "the turn's points are lost" if s.turn else "nothing gained"
+        if after.rivals[-1] < s.banked:
+            lost = "all points are lost"
+        return f"{lost}; {after.rivals[-1]} to {rivals}"
 
 
 @dataclass(frozen=True)
-class Pig(Game):
+class Pig(Banks):
     """Roll for points or bank them; a 1 loses the turn's points.
 
     Points that reach the target win at once, or, under `must_bank`, only when
@@ -99,21 +110,6 @@ class Pig(Game):
     def progress(self, s: Turn) -> int:
         return s.banked + sum(s.rivals)
 
-    def describe(self, s: Turn) -> str:
-        return standing(s)
-
-    def cells(self, s: Turn) -> boards.Board:
-        return banks(s, self.target)
-
-    def show(self, s: Turn) -> str:
-        return ""  # the words say it all
-
-    def deed(self, s: Turn, action: int) -> str:
-        return "roll {}" if action == ROLL else "hold"
-
-    def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
-        return what_came(s, action, then, after, sum(faces))
-
     def final(self, s: Turn, action: int, faces: Sequence[int] = ()) -> Turn:
         if action == HOLD:
             return Turn(s.banked + s.turn, s.rivals, 0)
@@ -134,12 +130,11 @@ class Pig(Game):
 
 
 @dataclass(frozen=True)
-class Piglet(Game):
+class Piglet(Banks):
     """Pig with a coin: a head is a point, a tail loses the turn's points."""
 
     target: int = parameter(10, at_least=1, at_most=30_000, about="points that win")
     action_names: ClassVar = ("flip", "hold")
-    column_names: ClassVar = OF_TWO
 
     def start(self) -> Turn:
         return Turn(0, (0,), 0)
@@ -162,20 +157,8 @@ class Piglet(Game):
     def progress(self, s: Turn) -> int:
         return s.banked + s.rivals[0]
 
-    def describe(self, s: Turn) -> str:
-        return standing(s)
-
-    def cells(self, s: Turn) -> boards.Board:
-        return banks(s, self.target)
-
-    def show(self, s: Turn) -> str:
-        return ""  # the words say it all
-
-    def deed(self, s: Turn, action: int) -> str:
-        return "flip {}" if action == ROLL else "hold"
-
     def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
-        return what_came(s, action, then, after, 1)
+        return super().told(s, action, then, after, (1,))  # a head is a point
 
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (2,) if action == ROLL else ()
@@ -190,13 +173,12 @@ class Piglet(Game):
 
 
 @dataclass(frozen=True)
-class TwoDicePig(Game):
+class TwoDicePig(Banks):
     """Pig with two dice: a 1 loses the turn's points, two 1s all points in the bank."""
 
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     sides: int = parameter(6, at_least=2, at_most=100, about="sides of each die")
     action_names: ClassVar = ("roll", "hold")
-    column_names: ClassVar = OF_TWO
 
     def start(self) -> Turn:
         return Turn(0, (0,), 0)
@@ -219,21 +201,6 @@ class TwoDicePig(Game):
                         yield 1, WIN, s
                     else:
                         yield 1, AGAIN, Turn(s.banked, s.rivals, turn)
-
-    def describe(self, s: Turn) -> str:
-        return standing(s)
-
-    def cells(self, s: Turn) -> boards.Board:
-        return banks(s, self.target)
-
-    def show(self, s: Turn) -> str:
-        return ""  # the words say it all
-
-    def deed(self, s: Turn, action: int) -> str:
-        return "roll {}" if action == ROLL else "hold"
-
-    def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
-        return what_came(s, action, then, after, sum(faces))
 
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides, self.sides) if action == ROLL else ()

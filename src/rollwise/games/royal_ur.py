@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import bits, boards
-from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, rule
+from rollwise.game import AGAIN, PASS, WIN, parameter, policy, rule
+from rollwise.games.ludo import Pieces
 
 ENTER, MOST_SQUARES = 0, 16  # a piece that waits stands on square 0, before the first one
 SIT_OUT = MOST_SQUARES + 1  # who can't move
@@ -44,7 +45,7 @@ def place(finkel: bool, square: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class RoyalUr(Game):
+class RoyalUr(Pieces):
     """Throw binary dice, then move a piece; the first whose pieces have all left the board wins.
 
     The path has 14 squares (Finkel), of which 5 to 12 are shared, or it goes round the far end
@@ -121,21 +122,9 @@ class RoyalUr(Game):
             else:
                 yield 1, PASS, Race(theirs, mine, s.rival, s.home)
 
-    def progress(self, s: Race) -> int:
-        return s.home + s.rival
-
-    def describe(self, s: Race) -> str:
-        return f"{self._pieces(s.mine, s.home)}; the other: {self._pieces(s.theirs, s.rival)}"
-
     def field_text(self, name: str, number: int) -> str:
         held = " ".join(map(str, bits.members(number))) if name in ("mine", "theirs") else ""
         return "none" if name in ("mine", "theirs") and not held else held
-
-    def _pieces(self, held: int, home: int) -> str:
-        squares = " ".join(map(str, bits.members(held)))
-        waiting = self.pieces - bits.size(held) - home
-        where = [squares and f"on {squares}", waiting and f"{waiting} to come"]
-        return ", ".join(part for part in (*where, home and f"{home} home") if part)
 
     def cells(self, s: Race) -> boards.Board:
         finkel = self.path == "finkel"
@@ -156,13 +145,6 @@ class RoyalUr(Game):
         if k + throw > (14 if self.path == "finkel" else 16):
             return f"take a piece home from {k}"
         return f"enter on {throw}" if k == ENTER else f"move from {k} to {k + throw}"
-
-    def told(self, s: Race, throw: int, k: int, then: int, after: Race) -> str:
-        if then == WIN:
-            return "all are home"
-        lost = bits.size(after.mine if then == PASS else after.theirs) < bits.size(s.theirs)
-        again = "another throw" if then == AGAIN else ""
-        return "; ".join(part for part in ("a capture" if lost else "", again) if part)
 
     def features(self, s: Race, throw: int) -> dict[str, int]:
         mine, theirs = tuple(bits.members(s.mine)), tuple(bits.members(s.theirs))

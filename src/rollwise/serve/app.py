@@ -1,4 +1,4 @@
-"""The server's routes: each reads a request, asks a worker, and answers with its text."""
+"""The server: its routes, which ask a worker and answer with its text, and its connections."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import importlib.resources
 import json
 import re
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,127 @@ from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageErr
 from rollwise.game import Game
 from rollwise.graph.naming import typed_state
 from rollwise.parameters import typed
-from rollwise.serve.connections import CONNECTION, Connection
 from rollwise.serve.offered import Offered
 from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Worker, Workers
+
+CONNECTION = "rollwise.connection"  # what the state of a request names its connection by
+MOST = 900  # connections; a process may often have 1,024 files
+MOST_OF_AN_ADDRESS = 300
+LONGEST_WAIT = 15.0  # seconds for the head of a request, from the start or the answer before
+
+
+class Connection:
+    """A connection as requests see it; this one is nowhere."""
+
+    def works(self) -> None:
+        """A request has come."""
+
+    def waits(self) -> None:
+        """It was answered."""
+
+    def abort(self) -> None:
+        """Close it at once."""
+
+
+class Connections:
+    """All connections of a server.
+
+    Where there are too many, of an address or of all, the one that has waited longest for a
+    request is closed. A new one is closed where none waits.
+
+    Parameters
+    ----------
+    protocol : callable
+        Makes the protocol (`asyncio.Protocol`) of a connection, as Uvicorn makes it.
+    """
+
+    def __init__(
+        self,
+        protocol: Callable[..., Any],
+        most: int = MOST,
+        most_of_an_address: int = MOST_OF_AN_ADDRESS,
+        longest_wait: float = LONGEST_WAIT,
+    ) -> None:
+        self._protocol = protocol
+        self._most, self._most_of_an_address = most, most_of_an_address
+        self.longest_wait = longest_wait
+        self.of_address: Counter[str] = Counter()
+        self.waiting: dict[Watched, None] = {}  # in the order in which they began to wait
+
+    def __call__(self, *, app_state: dict[str, Any], **given: Any) -> Watched:
+        """The protocol of a new connection."""
+        watched = Watched(self)
+        watched.inner = self._protocol(app_state={**app_state, CONNECTION: watched}, **given)
+        return watched
+
+    def make_room(self, new: Watched) -> None:
+        """Close connections until there aren't too many; `new` has been counted."""
+        if self.of_address[new.address] > self._most_of_an_address:
+            same = (one for one in self.waiting if one.address == new.address)
+            next(same, new).abort()
+        elif self.of_address.total() > self._most:
+            next(iter(self.waiting), new).abort()
+
+
+class Watched(Connection, asyncio.Protocol):
+    """A connection that is closed when it waits too long; all else its inner protocol does."""
+
+    inner: Any
+
+    def __init__(self, all_of_them: Connections) -> None:
+        self._all = all_of_them
+        self._timer: asyncio.TimerHandle | None = None
+        self._transport: asyncio.Transport | None = None
+        self.address = ""
+
+    def works(self) -> None:
+        self._all.waiting.pop(self, None)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def waits(self) -> None:
+        self.works()
+        if self._transport is not None:
+            self._all.waiting[self] = None
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._all.longest_wait, self.abort)
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+            self._forget()
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self.address = str((transport.get_extra_info("peername") or ("",))[0])
+        self._all.of_address[self.address] += 1
+        self._all.make_room(self)
+        self.inner.connection_made(transport)
+        self.waits()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._forget()
+        self.inner.connection_lost(error)
+
+    def _forget(self) -> None:
+        self.works()
+        if self._transport is not None:
+            self._transport = None
+            self._all.of_address -= Counter([self.address])
+
+    def data_received(self, data: bytes) -> None:
+        self.inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        kept: bool | None = self.inner.eof_received()
+        return kept
+
+    def pause_writing(self) -> None:
+        self.inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self.inner.resume_writing()
+
 
 MOST_BODY = 16_384  # bytes
 MOST_RECORD = 200_000  # bytes of a game that is kept
@@ -172,14 +290,17 @@ def make_app(
             Route("/api/solve", site.begin, methods=["POST"]),
             Route("/api/solve", site.status, methods=["GET"]),
             Route("/api/solve", site.stop, methods=["DELETE"]),
-            Route("/api/advise", site.advise),
-            Route("/api/position", site.position),
-            Route("/api/map", site.map),
+            Route("/api/advise", site.asks("advise", _place)),
+            Route("/api/position", site.asks("position", _place, action=None)),
+            Route("/api/map", site.asks("map", _place, x=None, y=None)),
             Route("/api/history", site.keep, methods=["POST"]),
-            Route("/api/table", site.table),
+            Route("/api/table", site.asks("table", _rows, where=None)),
             Route("/page", site.page),
-            Route("/report", site.report),
-            Route("/plot", site.plot),
+            Route("/report", site.asks("report", policy=PICTURES)),
+            Route(
+                "/plot",
+                site.asks("plot", policy=PICTURES, kind="policy", x=None, y=None, where=None),
+            ),
         ],
         exception_handlers={
             RollwiseError: _refused,
@@ -220,16 +341,34 @@ class _Site:
         self.workers.give_up(self._asked(request), _query(request, "key"))
         return Response(status_code=204)
 
-    async def advise(self, request: Request) -> Response:
-        return _json(await self._ask(request, {"ask": "advise", **_place(request)}))
+    def asks(
+        self,
+        name: str,
+        parts: Callable[[Request], dict[str, Any]] = lambda request: {},
+        policy: str | None = None,
+        **words: str | None,
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """A route that asks the worker of a game one question, and sends its answer.
 
-    async def position(self, request: Request) -> Response:
-        question = {"ask": "position", **_place(request), "action": _query(request, "action")}
-        return _json(await self._ask(request, question))
+        Parameters
+        ----------
+        parts : callable
+            The parts of the question that are read from a request.
+        policy : str, optional
+            The content security policy of an answer that is a page. Other answers are JSON.
+        **words
+            Words of the request that are handed on as they are, with their defaults.
+        """
 
-    async def map(self, request: Request) -> Response:
-        axes = {name: _query(request, name) for name in ("x", "y")}
-        return _json(await self._ask(request, {"ask": "map", **_place(request), **axes}))
+        async def answer(request: Request) -> Response:
+            told = {
+                word: (_query(request, word) or usual) if usual else _query(request, word)
+                for word, usual in words.items()
+            }
+            text = await self._ask(request, {"ask": name, **parts(request), **told})
+            return _json(text) if policy is None else _html(text, policy)
+
+        return answer
 
     async def keep(self, request: Request) -> Response:
         if self.history is None:
@@ -239,27 +378,10 @@ class _Site:
         worker = self.workers.solved(self._asked(request))
         return _json(await worker.ask(question, is_remembered=False), 201)
 
-    async def table(self, request: Request) -> Response:
-        question = {
-            "ask": "table",
-            "where": _query(request, "where"),
-            "limit": _number(_query(request, "limit") or "100", "limit"),
-            "offset": _number(_query(request, "offset") or "0", "offset"),
-        }
-        return _json(await self._ask(request, question))
-
     async def page(self, request: Request) -> Response:
         is_file = _query(request, "file") == "yes"
         question = {"ask": "page", "keeps": self.history is not None, "file": is_file}
         return _html(await self._ask(request, question), COACH)
-
-    async def report(self, request: Request) -> Response:
-        return _html(await self._ask(request, {"ask": "report"}), PICTURES)
-
-    async def plot(self, request: Request) -> Response:
-        choices = {name: _query(request, name) for name in ("x", "y", "where")}
-        kind = _query(request, "kind") or "policy"
-        return _html(await self._ask(request, {"ask": "plot", "kind": kind, **choices}), PICTURES)
 
     def _asked(self, request: Request) -> Game:
         values: dict[str, str] = {}
@@ -320,6 +442,14 @@ def _place(request: Request) -> dict[str, Any]:
         "state": typed_state(_query(request, "state") or "", lambda: WRITTEN),
         "throw": None if throw is None else _numbers(throw, "throw"),
         "rolls_left": None if left is None else _number(left, "rolls_left"),
+    }
+
+
+def _rows(request: Request) -> dict[str, Any]:
+    """The rows of a table that a request asks for."""
+    return {
+        "limit": _number(_query(request, "limit") or "100", "limit"),
+        "offset": _number(_query(request, "offset") or "0", "offset"),
     }
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rollwise.documents.parts import as_json
 from rollwise.errors import RollwiseError, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
     from rollwise.answer.answer import Answer
     from rollwise.answer.solution import Solution
-    from rollwise.graph import State
 
 MOST_ROWS = 1000  # of a table, in one answer
 PACKED_AT_ONCE = 1_000_000  # outcomes of a game whose page takes a second or two to make
@@ -123,15 +123,13 @@ def reply(answer: Answer, question: Mapping[str, Any]) -> str:
 def _advise(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.answer.advice import advise
     from rollwise.documents.answers import advice_document
-    from rollwise.documents.parts import as_json
 
     part, state = _found(answer, question)
     return as_json(advice_document(part, advise(part, state)))
 
 
 def _position(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.documents.parts import as_json
-    from rollwise.documents.positions import outcomes_document, position_document
+    from rollwise.documents.answers import outcomes_document, position_document
     from rollwise.words import Narrator
 
     part, state = _found(answer, question)
@@ -158,13 +156,15 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.answer.grids import MOST_CELLS, slice_around
     from rollwise.builders.rules import Rules
     from rollwise.builders.some_states import positions_at_once
-    from rollwise.documents.parts import as_json
-    from rollwise.documents.positions import map_document
+    from rollwise.documents.answers import map_document
     from rollwise.graph.choices import has_choice
     from rollwise.words import Narrator
 
     part, state = _found(answer, question)
-    place = _after_a_throw(part.graph.view[state]).address
+    here = part.graph.view[state]
+    after = [one.next_state for one in here.throws if one.next_state is not None]
+    # after the first throw that leaves a choice; in the position itself where nothing is thrown
+    place = next((one for one in after if one.is_choice), after[0] if after else here).address
     named = place["state"]
     axes = _axes(part.graph.title, list(named), question)
     at = list(named.values())
@@ -184,12 +184,6 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     return as_json(map_document(part, narrator, around, positions, state))
 
 
-def _after_a_throw(here: State) -> State:
-    """The state after the first throw that leaves a choice; itself where nothing is thrown."""
-    after = [one.next_state for one in here.throws if one.next_state is not None]
-    return next((one for one in after if one.is_choice), after[0] if after else here)
-
-
 def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int]:
     asked = [question[axis] for axis in ("x", "y") if question[axis] is not None]
     for name in asked:
@@ -207,7 +201,6 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.json_lines import json_line, record_of_line
     from rollwise.coach.replay import replay
     from rollwise.coach.tables import table_of
-    from rollwise.documents.parts import as_json
 
     record = record_of_line(question["record"], "the record", 1)
     game = answer.game
@@ -264,9 +257,7 @@ def _plot(answer: Any, question: Mapping[str, Any]) -> str:
     choices = {name: question[name] for name in ("x", "y", "where")}
     check_choices(kind, **choices)
     part = answer.part_where(choices["where"])
-    figure = plot(part, kind, **choices)
-    title = part.graph.title
-    return page(figure, f"{title}: {kind}")
+    return page(plot(part, kind, **choices), f"{part.graph.title}: {kind}")
 
 
 REPLIES = {

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
-from rollwise.cluster.pool import Pool
-from rollwise.cluster.threads import Threads
+from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, win_probability

@@ -7,50 +7,44 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import read_game, read_state, refuse
+from rollwise.cli.options import (
+    ChaseOption,
+    ContestOption,
+    Form,
     GameArgument,
+    HistoryOption,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
     PolicyOption,
     PositionOption,
-    about_draws,
-    print_json,
-    read_game,
-    read_state,
-    refuse,
-    tell_ties,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
+    PrintSweepsOption,
     TargetOption,
     TiesOption,
+    TimeLimitOption,
     WithScoreOption,
     also_for_many,
     as_played,
-)
-from rollwise.cli.method_options import (
-    HistoryOption,
-    PrintSweepsOption,
-    TimeLimitOption,
     check_history_path,
     printing_sweeps,
     write_history,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.rows import (
+from rollwise.cli.printing import (
     SHOWN,
     CsvOption,
     LimitOption,
     OutOption,
     WhereOption,
+    about_draws,
     form_of,
+    print_json,
     print_rows,
+    tell_ties,
     write_rows,
 )
+from rollwise.cli.progress import Progress
 from rollwise.documents.answers import evaluation_document, rows_json
 from rollwise.documents.parts import Document
 from rollwise.errors import TooManyStates, UsageError

@@ -10,32 +10,32 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import check_workers, processes_or, read_game, refuse
+from rollwise.cli.options import (
+    ChaseOption,
+    ClusterOption,
+    ContestOption,
+    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    print_json,
-    print_table,
-    read_game,
-    refuse,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
     TargetOption,
     TiesOption,
     also_for_many,
     as_played,
 )
-from rollwise.cli.grids import print_grid
-from rollwise.cli.policy_files import check_policy_file, write_policy
-from rollwise.cli.pools import ClusterOption, check_workers, processes_or
+from rollwise.cli.printing import (
+    check_file,
+    print_grid,
+    print_json,
+    print_table,
+    write_policy,
+)
 from rollwise.cli.progress import Progress
 from rollwise.cli.replicates import learn_apart
-from rollwise.documents.learned import against_document, learned_document, wrong_positions
+from rollwise.documents.played import learned_against_document, learned_document, wrong_positions
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, estimated
@@ -244,7 +244,7 @@ def _tell_against(
     if csv:
         streams.write(learned.table().write_csv())
         return
-    document = learned_document(learned) | {"against": against_document(found)}
+    document = learned_document(learned) | {"against": learned_against_document(found)}
     if json:
         print_json(document)
         return
@@ -274,7 +274,7 @@ def _check_one(
         refuse("doesn't go with --csv, which has a line for each action", **held)
     if against is not None:
         refuse("is for self-play, which --against isn't", **held, resume=resume)
-        check_policy_file(save)
+        check_file("--save", save, ".csv", ".parquet")
 
 
 def _check_several(

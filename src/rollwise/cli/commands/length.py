@@ -8,28 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import policies_of, read_game
+from rollwise.cli.options import (
     POLICIES,
     GameArgument,
     JsonOption,
     MaxStatesOption,
+    MemoryOption,
     NoCacheOption,
     ParametersArgument,
-    policies_of,
-    print_json,
-    print_table,
-    read_game,
 )
-from rollwise.cli.pools import MemoryOption
+from rollwise.cli.printing import end_if, show, show_table
 from rollwise.cli.progress import Progress
-from rollwise.documents.lengths import length_document
+from rollwise.documents.played import length_document
 from rollwise.errors import TooManyStates, UsageError
 from rollwise.graph import title_of
+from rollwise.numbers.printed import between, certified, estimated
 from rollwise.numbers.randomness import fresh_seed
 
 if TYPE_CHECKING:
-    from rollwise.analysis.length_range import Length, LengthRange
-    from rollwise.answer.layer_lengths import Bracket
+    from rollwise.analysis.length_range import Length, LengthRange, Spread
     from rollwise.game import Game
 
 
@@ -103,13 +101,16 @@ def length(
             )
         else:
             found = _found(chosen, policy, max_states, progress)
-    if json:
-        print_json(length_document(chosen, found, seed if games else None))
-    else:
-        title = title_of(chosen.name, chosen.parameters)
-        typer.echo(f"{title}: expected moves of a game from the start")
-        _print(found, seed)
-    _tell_ending(found)
+    title = title_of(chosen.name, chosen.parameters)
+    show(
+        json,
+        lambda: length_document(chosen, found, seed if games else None),
+        lambda: _print(title, found, seed),
+    )
+    unsettled = " and ".join(found.words(one) for one in found.lengths if one.unsettled is not None)
+    why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
+    said = f"{why}lengths haven't settled where {unsettled}; the bounds are proved"
+    end_if(unsettled, said, 130 if found.stopped else 1)
 
 
 def _found(game: Game, policy: str, max_states: int | None, progress: Progress) -> LengthRange:
@@ -126,48 +127,14 @@ def _found(game: Game, policy: str, max_states: int | None, progress: Progress) 
     return length_range_by_layer(game, max_states=max_states, progress=progress)
 
 
-def _tell_ending(found: LengthRange) -> None:
-    """How a search ended whose lengths didn't settle, and with which exit code."""
-    unsettled = [found.words(length) for length in found.lengths if length.unsettled is not None]
-    if not unsettled:
-        return
-    why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
-    where = " and ".join(unsettled)
-    typer.echo(
-        f"rollwise: {why}lengths haven't settled where {where}; what is proved holds", err=True
-    )
-    raise typer.Exit(130 if found.stopped else 1)
-
-
-def _print(found: LengthRange, seed: int) -> None:
-    from rich.table import Table
-
-    from rollwise.analysis.length_range import OPPOSED
-    from rollwise.numbers.printed import certified
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("")
-    table.add_column("moves", justify="right")
-    table.add_column("standard deviation", justify="right")
-    if any(length.played for length in found.lengths):
-        table.add_column("played", justify="right")
-    for length in found.lengths:
-        if length.unsettled is not None:
-            table.add_row(found.words(length), _bracket(length.unsettled), "-", *_played(length))
-        elif length.moves is None:
-            table.add_row(found.words(length), "-" if length.aim in OPPOSED else "no end", "")
-        else:
-            table.add_row(
-                found.words(length),
-                str(certified(*length.moves.mean)),
-                str(certified(*length.moves.deviation)),
-                *_played(length),
-            )
-    if found.score is not None:
-        mean, spread = certified(*found.score.mean), certified(*found.score.deviation)
-        table.add_row(f"points of {found.policy}", str(mean), str(spread))
-    print_table(table)
+def _print(title: str, found: LengthRange, seed: int) -> None:
+    typer.echo(f"{title}: expected moves of a game from the start")
     played = [length.played for length in found.lengths if length.played is not None]
+    rows = [(found.words(length), *_cells(length)) for length in found.lengths]
+    if found.score is not None:
+        rows.append((f"points of {found.policy}", *_spread(found.score)))
+    heads = ("", "moves", "standard deviation", *(["played"] if played else []))
+    show_table(heads, rows, left=("",))
     if played:
         typer.echo(f"played: {played[0].games:,} games of each, seed {seed}; the rest is certified")
     else:
@@ -177,16 +144,22 @@ def _print(found: LengthRange, seed: int) -> None:
             typer.echo(f"{found.words(length)}: {length.endless}")
 
 
-def _bracket(bracket: Bracket) -> str:
-    from rollwise.numbers.printed import between
+def _cells(length: Length) -> list[str]:
+    """A length in moves, its standard deviation, and the mean of the games that were played."""
+    from rollwise.analysis.length_range import OPPOSED
 
-    low, high = between(*bracket)
-    return f"{low} to {high}" if math.isfinite(bracket.high) else f"at least {low}"
+    if length.unsettled is not None:
+        low, high = between(*length.unsettled)
+        finite = math.isfinite(length.unsettled.high)
+        cells = [f"{low} to {high}" if finite else f"at least {low}", "-"]
+    elif length.moves is None:
+        return ["-" if length.aim in OPPOSED else "no end", ""]
+    else:
+        cells = _spread(length.moves)
+    if length.played is not None:
+        cells.append(str(estimated(length.played.mean, length.played.standard_error)))
+    return cells
 
 
-def _played(length: Length) -> list[str]:
-    from rollwise.numbers.printed import estimated
-
-    if length.played is None:
-        return []
-    return [str(estimated(length.played.mean, length.played.standard_error))]
+def _spread(found: Spread) -> list[str]:
+    return [str(certified(*found.mean)), str(certified(*found.deviation))]

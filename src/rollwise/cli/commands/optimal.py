@@ -1,33 +1,52 @@
-"""``rollwise optimal``: second aims, and what figures can be under any optimal policy."""
+"""Figures under optimal policies: ``rollwise optimal``, ``distribution`` and ``frontier``."""
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from rollwise.answer import kept
+from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import read_game, read_state, refuse
+from rollwise.cli.options import (
+    POLICIES,
+    ChaseOption,
+    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    about_draws,
-    print_json,
-    print_worth,
-    read_game,
+    TargetOption,
+    as_played,
 )
-from rollwise.cli.forms import ChaseOption, Form, TargetOption, as_played
+from rollwise.cli.printing import (
+    about_draws,
+    check_file,
+    end_if,
+    form_of,
+    print_worth,
+    show,
+    show_table,
+    tell_ties,
+    write_rows,
+)
 from rollwise.cli.progress import Progress
-from rollwise.documents.optimal_set import against_document, optimal_document
+from rollwise.documents.scores import (
+    distribution_document,
+    distributions_document,
+    frontier_document,
+    optimal_against_document,
+    optimal_document,
+    score_ranges_document,
+)
 from rollwise.errors import UsageError
-from rollwise.machine.atomic_files import check_place, write_atomically, write_text
-from rollwise.numbers.printed import certified, chances, column, in_common, rounded_up
-
-if TYPE_CHECKING:
-    import polars as pl
+from rollwise.numbers.printed import certified, chances, column, estimated, in_common, rounded_up
 
 UNPROVED = "no bound was proved, so it isn't known"
 AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
@@ -40,36 +59,9 @@ ThenOption = Annotated[
         "again for a third aim.",
     ),
 ]
-RangeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--range",
-        metavar="QUANTITY",
-        help=f"The least and the most of this under optimal policies: {AIMS}",
-    ),
-]
-AgainstOption = Annotated[
-    str | None,
-    typer.Option(
-        "--against",
-        metavar="POLICY",
-        help="The least and the most that optimal policies are worth against this one.",
-    ),
-]
 WinTiesOption = Annotated[
     str | None,
     typer.Option("--ties", help="Of the aim win: shared (the default), first or win-or-tie."),
-]
-ExactTiesOption = Annotated[
-    bool, typer.Option("--exact", help="Tell in fractions which actions are equally good.")
-]
-SaveOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the policy that --then picks to a .csv or .parquet file, which is then a "
-        "policy like others. Where it looks at the points made so far, they go with --with-score.",
-    ),
 ]
 
 
@@ -78,29 +70,50 @@ def optimal(
     game: GameArgument,
     parameters: ParametersArgument = None,
     then: ThenOption = None,
-    range_of: RangeOption = None,
+    range_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            metavar="QUANTITY",
+            help=f"The least and the most of this under optimal policies: {AIMS}",
+        ),
+    ] = None,
     ties: WinTiesOption = None,
-    against: AgainstOption = None,
-    exact: ExactTiesOption = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="POLICY",
+            help="The least and the most that optimal policies are worth against this one.",
+        ),
+    ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Tell in fractions which actions are equally good.")
+    ] = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
-    save: SaveOption = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the policy that --then picks to a .csv or .parquet file, which is then a "
+            "policy like others. Where it looks at the points made so far, they go with "
+            "--with-score.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Where optimal policies differ: second aims, and the range of a figure over all of them."""
     from rollwise.analysis.second_aims import ranges_in, second_aims
-    from rollwise.answer import kept
     from rollwise.answer.optimal_set import OptimalSet, ranges_against
     from rollwise.answer.references import Policies
 
     if save is not None:
         if not then:
             raise UsageError("--save goes with --then, which picks a policy")
-        if save.suffix not in (".csv", ".parquet"):
-            raise UsageError(f"--save {save}: the name must end in .csv or .parquet")
-        check_place(save)
+        check_file("--save", save, ".csv", ".parquet")
     chosen = as_played(read_game(game, parameters), Form(chase, target), need_target=True)
     read = read_ties(ties, [*(then or ()), *(range_of or ())])
     with Progress() as progress:
@@ -119,35 +132,21 @@ def optimal(
         if against is not None:
             worth = ranges_against(solution, Policies.of(solution).find(against))
     if save is not None:
-        _save(aims.table(solution), save)
+        write_rows(aims.table(solution), save.suffix.lstrip("."), save)
     document = optimal_document(solution, every, aims, found)
     if against is not None and worth is not None:
-        document["against"] = against_document(against, worth)
-    if json:
-        print_json(document)
-    else:
-        _print(document, solution.graph)
-        if save is not None:
-            needs = " (a policy with --with-score)" if aims.policies.scores is not None else ""
-            typer.echo(f"Saved to {save}{needs}.")
+        document["against"] = optimal_against_document(against, worth)
+    needs = " (a policy with --with-score)" if aims.policies.scores is not None else ""
+    said = [] if save is None else [f"Saved to {save}{needs}."]
+    show(json, lambda: document, lambda: _print_optimal(document, solution.graph), *said)
     against_seats = [seat for seat in document.get("against", {}).values() if seat != against]
     told = [document, *document["then"], *document["ranges"], *against_seats]
-    if any(one["error_bound"] is None for one in told):
-        typer.echo("rollwise: not certified: not every bound was proved", err=True)
-        raise typer.Exit(1)
-
-
-def _save(rows: pl.DataFrame, path: Path) -> None:
-    if path.suffix == ".csv":
-        write_text(path, rows.write_csv())
-    else:
-        from rollwise.machine.parquet_files import write_parquet
-
-        write_atomically(path, lambda place: write_parquet(rows, place))
+    unproved = any(one["error_bound"] is None for one in told)
+    end_if(unproved, "not certified: not every bound was proved")
 
 
 def read_ties(ties: str | None, aims: list[str]) -> str:
-    """What --ties asks for, which only the aim ``win`` needs."""
+    """The value of --ties, which only the aim ``win`` needs."""
     from rollwise.analysis.contest import TIES
 
     if ties is None:
@@ -159,7 +158,7 @@ def read_ties(ties: str | None, aims: list[str]) -> str:
     return ties
 
 
-def _print(document: dict[str, Any], graph: Any) -> None:
+def _print_optimal(document: dict[str, Any], graph: Any) -> None:
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
     typer.echo(graph.title)
     name = graph.view.worth_name
@@ -180,7 +179,7 @@ def _print(document: dict[str, Any], graph: Any) -> None:
 
 
 def _print_against(told: dict[str, Any], graph: Any) -> None:
-    """What optimal policies win against another, from each seat."""
+    """Print the worth of optimal policies against another one, from each seat."""
     written = column if graph.is_score else chances
     wins = graph.view.worth_name if graph.is_score else "wins with probability"
     for seat in ("first", "second"):
@@ -216,3 +215,255 @@ def print_ranges(ranges: list[dict[str, Any]], after_aims: bool, loss: float | N
         ends, bound = in_common(column([one["least"], one["most"]], [one["error_bound"]] * 2))
         told = f"from {ends[0]} to {ends[1]} (certified ± {bound})"
         typer.echo(f"    {one['name']}: {told if one['error_bound'] is not None else UNPROVED}")
+
+
+@app.command("distribution")
+def distribution(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="POLICY",
+            help=f"{POLICIES} optimal unless given; give it again for several side by side.",
+        ),
+    ] = None,
+    count: Annotated[
+        str | None,
+        typer.Option(metavar="ACTION", help="How often this action is taken, not the score."),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option("--state", metavar="STATE", help="What is still to come from this state."),
+    ] = None,
+    target: Annotated[
+        int | None,
+        typer.Option(
+            "--target",
+            metavar="SCORE",
+            help="Also for who plays to reach this score, and not for the mean.",
+        ),
+    ] = None,
+    then: ThenOption = None,
+    range_of_all: Annotated[
+        bool,
+        typer.Option("--range", help="Also the least and the most over all optimal policies."),
+    ] = False,
+    ties: WinTiesOption = None,
+    at_most: Annotated[
+        int | None, typer.Option("--at-most", metavar="N", help="Also P(at most N).")
+    ] = None,
+    simulate: Annotated[
+        int, typer.Option(min=0, max=10**9, metavar="GAMES", help="Simulate games beside it.")
+    ] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    json: JsonOption = False,
+    no_cache: NoCacheOption = False,
+) -> None:
+    """The distribution of a solitaire game's final score under a policy, without simulating."""
+    from rollwise.analysis.contest import distribution_of_chase
+    from rollwise.analysis.distributions import distribution as distribution_of
+    from rollwise.analysis.distributions import exact_distribution
+    from rollwise.analysis.observed_scores import simulated_scores
+    from rollwise.analysis.second_aims import score_ranges, second_aims
+    from rollwise.derive.by_score import require_points
+    from rollwise.graph.policies import ties_in_play
+
+    form_of(None, csv=csv, json=json)
+    if csv:
+        refuse("doesn't go with --csv, which has a line for each score", at_most=at_most)
+    if not simulate:
+        refuse("goes with --simulate GAMES", seed=seed)
+    seed = 1 if seed is None else seed
+    chosen = read_game(game, parameters)
+    policies = kept.policies(chosen)
+    graph = policies.graph
+    if count is None or graph.players != 1:
+        require_points(graph)
+    place = 0 if state is None else graph.find(read_state(state, chosen))
+    told = partial(distribution_document, at_most=at_most)
+    entries = []
+    for reference in policy or ["optimal"]:
+        with Progress() as progress:
+            progress(f"the distribution under {reference}", 0, None)
+            plan = policies.find(reference)
+            found = distribution_of(graph, plan, state=place, count=count).trimmed()
+        resting = ties_in_play(graph, plan, start=place)
+        fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
+        played = None
+        if simulate:
+            played = simulated_scores(
+                graph, plan, found, count=count, games=simulate, seed=seed, state=place
+            )
+        entries.append(told(reference, found, resting, fractions=fractions, simulated=played))
+    if target is not None:
+        if count is not None or state is not None or simulate or exact:
+            raise UsageError("--target goes with neither --count, --state, --simulate nor --exact")
+        found, resting = distribution_of_chase(graph, target)
+        entries.append(told(f"chase-{target}", found, resting))
+    given = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
+    wins = read_ties(ties, then or [])
+    if then:
+        refuse("doesn't go with --then, which is about final scores", **given)
+        best = second_aims(policies, then, ties=wins)
+        entries.append(told(best.name, best.distribution(), None))
+    document = distributions_document(graph, place, count, entries)
+    if range_of_all:
+        refuse("doesn't go with --range, which is about final scores", csv=csv, **given)
+        document["ranges"] = score_ranges_document(score_ranges(policies))
+    if csv:
+        _write_csv(entries)
+    else:
+        show(json, lambda: document, lambda: _print_distributions(document, at_most))
+
+
+class Column(NamedTuple):
+    """A column of the table: a policy's probabilities, or its frequencies in games."""
+
+    head: str
+    cells: list[float | str]
+    bound: float  # of probabilities
+    games: int  # where they were simulated
+
+
+def _side_by_side(shown: list[dict[str, Any]]) -> tuple[list[int], list[Column]]:
+    """The numbers that any policy gives, and columns with a cell for each."""
+    values = sorted({row["value"] for entry in shown for row in entry["rows"]})
+    columns = []
+    for entry in shown:
+        for name in ("probability", "simulated", "fraction"):
+            if not entry["rows"] or name not in entry["rows"][0]:
+                continue
+            head = entry["policy"] if name == "probability" else f"{entry['policy']} {name}"
+            found = {row["value"]: row[name] for row in entry["rows"]}
+            games = entry["simulated"]["games"] if name == "simulated" else 0
+            cells = [found.get(value, 0.0) for value in values]
+            columns.append(Column(head, cells, entry["error_bound"], games))
+    return values, columns
+
+
+def _write_csv(shown: list[dict[str, Any]]) -> None:
+    values, columns = _side_by_side(shown)
+    rows = zip(values, *(one.cells for one in columns), strict=True)
+    lines = [["value", *(one.head for one in columns)], *([str(x) for x in row] for row in rows)]
+    streams.write("\n".join(",".join(line) for line in lines) + "\n")
+
+
+def _cells(one: Column) -> list[str]:
+    """A column as text: as many digits as the bound earns, or as the games tell."""
+    if one.games:
+        digits = len(str(one.games))
+        return [f"{cell:.{digits}f}" for cell in one.cells]
+    if any(isinstance(cell, str) for cell in one.cells):
+        return [str(cell) for cell in one.cells]
+    numbers = [float(cell) for cell in one.cells]
+    return [row.number for row in column(numbers, [one.bound] * len(numbers))]
+
+
+def _print_distributions(document: dict[str, Any], at_most: int | None) -> None:
+    shown = document["policies"]
+    values, columns = _side_by_side(shown)
+    rows = zip(map(str, values), *(_cells(one) for one in columns), strict=True)
+    show_table(("value", *(one.head for one in columns)), rows)
+    for entry in shown:
+        quantiles = ", ".join(f"{share}: {value}" for share, value in entry["quantiles"].items())
+        mean = certified(entry["mean"], entry["mean_bound"])
+        sd = certified(entry["sd"], entry["sd_bound"])
+        found = [row["probability"] for row in entry["rows"]]
+        _, bound = in_common(column(found, [entry["error_bound"]] * len(found)))
+        typer.echo(
+            f"{entry['policy']}: mean {mean}, standard deviation {sd} "
+            f"(certified, probabilities ± {bound}); quantiles {quantiles}"
+        )
+        tell_ties(entry["equally_good"])
+        if "mean_fraction" in entry:
+            typer.echo(f"  mean {entry['mean_fraction']} (exact)")
+        if at_most is not None:
+            told = entry["at_most"]
+            typer.echo(
+                f"  P(at most {at_most}) = {certified(told['probability'], told['error_bound'])}"
+            )
+        if "simulated" in entry:
+            told = entry["simulated"]
+            p_value = "" if told["p_value"] is None else f", chi-square p = {told['p_value']:.3f}"
+            typer.echo(
+                f"  {told['games']:,} simulated games (seed {told['seed']}): mean "
+                f"{estimated(told['mean'], told['standard_error'])} (standard error){p_value}"
+            )
+    if "ranges" in document:
+        _print_score_ranges(document["ranges"])
+
+
+def _print_score_ranges(ranges: dict[str, Any]) -> None:
+    """The least and the most of each probability over all optimal policies."""
+    names, rows = ("least", "most", "at_most_least", "at_most_most"), ranges["rows"]
+    bounds = [ranges["error_bound"]] * len(rows)
+    cells = [column([row[name] for row in rows], bounds) for name in names]
+    typer.echo("\nover all optimal policies, which may look at the points made so far:")
+    values = (str(row["value"]) for row in rows)
+    show_table(
+        ("value", "at least", "at most", "or less: at least", "at most"),
+        zip(values, *([cell.number for cell in one] for one in cells), strict=True),
+    )
+    bound = max((in_common(one)[1] for one in cells), key=float)
+    spread = ranges["variance"]
+    ends = column([spread["least"], spread["most"]], [spread["error_bound"]] * 2)
+    typer.echo(
+        f"  certified ± {bound}; variance from {ends[0].number} to {ends[1].number} "
+        f"(certified ± {in_common(ends)[1]})"
+    )
+    typer.echo(tell_loss(ranges["loss_bound"]))
+
+
+@app.command("frontier")
+def frontier(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    aim: Annotated[
+        str,
+        typer.Option(
+            "--aim",
+            metavar="AIM",
+            help="What the mean is held against: win (a contest, against one who plays next and "
+            "knows the score) or score<=N.",
+        ),
+    ] = "win",
+    ties: WinTiesOption = None,
+    tolerance: Annotated[
+        float, typer.Option(min=0.0, help="How far the frontier may lie beyond what is shown.")
+    ] = 1e-4,
+    json: JsonOption = False,
+    no_cache: NoCacheOption = False,
+) -> None:
+    """The best chance for every mean score of a solitaire game, and what it costs."""
+    from rollwise.analysis.frontier import frontier as find_frontier
+
+    chosen = read_game(game, parameters)
+    with Progress() as progress:
+        solution = kept.policies(chosen).solution
+        progress("the frontier", 0, None)
+        found = find_frontier(solution, aim, ties=read_ties(ties, [aim]), tolerance=tolerance)
+    document = frontier_document(solution.graph, found)
+    show(json, lambda: document, lambda: _print_frontier(document))
+
+
+def _print_frontier(document: dict[str, Any]) -> None:
+    corners = document["corners"]
+    means = column([c["mean"] for c in corners], [c["mean_bound"] for c in corners])
+    values = column([c["value"] for c in corners], [c["error_bound"] for c in corners])
+    gained = [
+        f"{abs(far['value'] - near['value']) / abs(far['mean'] - near['mean']):.4f}"
+        for near, far in pairwise(corners)
+    ]
+    rows = zip(
+        [one.number for one in means], [one.number for one in values], ["", *gained], strict=False
+    )
+    show_table(("mean score", document["aim"], "gained a point of the mean"), rows)
+    typer.echo(
+        f"certified ± {in_common(means)[1]} and ± {in_common(values)[1]}; no policy lies more "
+        f"than {rounded_up(document['gap'])} beyond the line between two neighbours (certified)"
+    )

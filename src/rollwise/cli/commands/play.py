@@ -1,91 +1,51 @@
-"""``rollwise play``: sit down and play."""
+"""``rollwise play``: sit down and play, one game or a series."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import lay_table, refuse, split_words
+from rollwise.cli.options import (
     POLICIES,
+    ChaseOption,
+    ContestOption,
+    Form,
     JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
+    OptionalGameArgument,
     ParametersArgument,
-    print_json,
-    refuse,
-    solve_or_open,
-    split_words,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.cli.printing import print_json
+from rollwise.cli.terminal_game import KeptGame, Stopped, TerminalGame
+from rollwise.cli.terminal_ledger import show_ledger, show_tally, standing
+from rollwise.coach.coach import Coach, Speaks
+from rollwise.coach.session import Session
+from rollwise.coach.tally import tally
+from rollwise.documents.parts import Document
+from rollwise.documents.played import ledger_document, series_document
 from rollwise.errors import UsageError
+from rollwise.machine.interrupts import endings_interrupt, held_back
 
 if TYPE_CHECKING:
     from rollwise.coach.game_record import Record
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
-    from rollwise.game import Game
     from rollwise.graph.policies import Policy
 
-OptionalGameArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[GAME]",
-        help="A game's name (`rollwise games` lists them), or path/to/file.py:ClassName. A kept "
-        "game says it itself, unless its rules are in a file of yours.",
-    ),
-]
 
-
-AgainstOption = Annotated[
-    str | None,
-    typer.Option(metavar="POLICY", help=f"human, or a policy; optimal unless given. {POLICIES}"),
-]
-CoachOption = Annotated[
-    str,
-    typer.Option(
-        metavar="[WHEN]",
-        help="When the coach speaks: always (before and after each choice; --coach alone), "
-        "mistakes (when a choice is doubtful or worse), ask (when you type hint), or off.",
-    ),
-]
-SeatOption = Annotated[
-    str | None,
-    typer.Option(help="Your seat: first (which moves first), second, or, with --games, alternate."),
-]
-SeatsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="A,B,...",
-        help="Who has each seat, in the order of the moves: human, or a policy. For games of two "
-        "or more, instead of --against and --seat.",
-    ),
-]
-GamesOption = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Play N games, one after the other, and add them up."),
-]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="Of the dice.")]
-DiceOption = Annotated[
-    str | None,
-    typer.Option(help="rollwise throws them (here, the default), or you do (by-hand)."),
-]
-
-
-SaveOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Keep the game, or all games, in this new file."),
-]
 HistoryOption = Annotated[
     Path | None,
     typer.Option(
@@ -94,29 +54,63 @@ HistoryOption = Annotated[
         help="Keep every game in this SQLite file too; review and scores read it.",
     ),
 ]
-ResumeOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Take up a game that was kept, or games with --games."),
-]
 
 
 @app.command("play")
 def play(
     game: OptionalGameArgument = None,
     parameters: ParametersArgument = None,
-    against: AgainstOption = None,
-    coach: CoachOption = "ask",
-    seat: SeatOption = None,
-    seats: SeatsOption = None,
-    seed: SeedOption = None,
-    dice: DiceOption = None,
-    games: GamesOption = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY", help=f"human, or a policy; optimal unless given. {POLICIES}"
+        ),
+    ] = None,
+    coach: Annotated[
+        str,
+        typer.Option(
+            metavar="[WHEN]",
+            help="When the coach speaks: always (before and after each choice; --coach alone), "
+            "mistakes (when a choice is doubtful or worse), ask (when you type hint), or off.",
+        ),
+    ] = "ask",
+    seat: Annotated[
+        str | None,
+        typer.Option(
+            help="Your seat: first (which moves first), second, or, with --games, alternate."
+        ),
+    ] = None,
+    seats: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Who has each seat, in the order of the moves: human, or a policy. For games of "
+            "two or more, instead of --against and --seat.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the dice.")] = None,
+    dice: Annotated[
+        str | None,
+        typer.Option(help="rollwise throws them (here, the default), or you do (by-hand)."),
+    ] = None,
+    games: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Play N games, one after the other, and add them up."
+        ),
+    ] = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
-    save: SaveOption = None,
-    resume: ResumeOption = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep the game, or all games, in this new file."),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Take up a game that was kept, or games with --games."),
+    ] = None,
     history: HistoryOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
@@ -124,10 +118,7 @@ def play(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Play a game, with a coach if you like; the ledger tells luck from skill."""
-    from rich.console import Console
-
-    from rollwise.cli.kept_game import KeptGame, require_new
-    from rollwise.cli.series import Series
+    from rollwise.cli.terminal_game import KeptGame, require_new
     from rollwise.coach.agreed_game import agreed_form, agreed_game
     from rollwise.coach.history import History
     from rollwise.coach.replay import replay
@@ -185,17 +176,10 @@ def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int
 
 
 def _headers(table: Table, dice: str | None) -> dict[str, str]:
-    """What the file of a kept game says of it, besides what the session knows."""
+    """The lines of a kept game's file that the session doesn't know."""
     said = {"dice": dice or "here"}
     form = table.game.form
     return said | {name: str(form[name]) for name in ("target", "ties") if name in form}
-
-
-def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
-    """The table to play at: the game solved, or its solution loaded."""
-    from rollwise.coach.tables import table_of
-
-    return table_of(solve_or_open(game, load, max_states), game)
 
 
 def named_policy(table: Table, name: str) -> Policy | str | None:
@@ -299,3 +283,135 @@ def _kept_policies(table: Table, record: Record) -> list[Policy | str | None]:
             f"{table.graph.title}"
         )
     return [named_policy(table, policy) for _, policy in seats]
+
+
+class Series:
+    """A game, or several of one kind between the same players.
+
+    Parameters
+    ----------
+    sessions : list of Session
+        Those that were begun; the last one goes on, and others follow.
+    kept : KeptGame
+        Of the first one.
+    games : int or None
+        How many are to be played in all; None is one that isn't part of a series.
+    alternate : bool
+        The players change seats from game to game.
+    """
+
+    def __init__(
+        self, sessions: list[Session], kept: KeptGame, games: int | None, *, alternate: bool
+    ) -> None:
+        self.sessions, self.kept, self.games = sessions, kept, games
+        self.alternate = alternate
+        for session in sessions[1:]:
+            kept.begin(session)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all games are played."""
+        return self.sessions[-1].is_over and len(self.sessions) >= (self.games or 1)
+
+    @property
+    def people(self) -> list[str]:
+        """The players who aren't machines, or whoever moved first in the first game."""
+        first = self.sessions[0]
+        seats = zip(first.names, first.policies, strict=True)
+        return [name for name, policy in seats if policy is None] or [first.names[0]]
+
+    def sit_down(self, console: Console, coach: str, *, by_hand: bool, again: Sequence[str]) -> int:
+        """Play until all games are over, or somebody stops: then what was played is kept.
+
+        Parameters
+        ----------
+        again : sequence of str
+            The game, as it was typed, for the command that goes on.
+
+        Returns
+        -------
+        int
+            The exit code.
+        """
+        greeted = False
+        while not self.is_over:
+            if self.sessions[-1].is_over:
+                self._begin_next()
+            session = self.sessions[-1]
+            speaker = Coach(session, Speaks(coach))
+            front = TerminalGame(session, console, speaker, self.kept, by_hand=by_hand)
+            if not greeted:
+                front.greet()
+                greeted = True
+            if self.games is not None:
+                front.tell()
+                front.tell((self._heading(front), "bold"))
+            code = self._play(front, coach, again)
+            if not session.is_over:
+                return code
+        return 0
+
+    def _begin_next(self) -> None:
+        last = self.sessions[-1]
+        step = -1 if self.alternate else 1
+        following = Session(
+            last.table, last.names[::step], last.policies[::step], seed=last.seed + 1
+        )
+        self.sessions.append(following)
+        self.kept.begin(following)
+
+    def _heading(self, front: TerminalGame) -> str:
+        text = f"Game {len(self.sessions)} of {self.games}, seed {self.sessions[-1].seed}"
+        if len(self.sessions) == 1:
+            return text
+        so_far = [standing(tally(self.sessions, name), front.figures) for name in self.people]
+        return f"{text}; so far {', '.join(so_far)}"
+
+    def _play(self, front: TerminalGame, coach: str, again: Sequence[str]) -> int:
+        """Play one game to its end, or until it is stopped; then say how to go on.
+
+        Returns
+        -------
+        int
+            The exit code.
+        """
+        try:
+            with endings_interrupt():
+                front.play()
+        except (Stopped, KeyboardInterrupt) as ending:
+            with held_back():
+                place = self.kept.keep_somewhere()
+                front.tell()
+                if place is not None:
+                    command = ["rollwise", "play", *again, "--resume", str(place)]
+                    command += ["--games", str(self.games)] if self.games is not None else []
+                    command += ["--seat", "alternate"] if self.alternate else []
+                    command += ["--coach", coach] if coach != "ask" else []
+                    what = "game is" if self.games is None else "games are"
+                    print(
+                        f"rollwise: stopped; the {what} kept, go on with: {shlex.join(command)}",
+                        file=sys.stderr,
+                    )
+            return 130 if isinstance(ending, KeyboardInterrupt) else 0
+        return 0
+
+    @property
+    def _finished(self) -> list[Session]:
+        return [session for session in self.sessions if session.is_over]
+
+    def show(self, console: Console) -> None:
+        """The ledger of a game that is over, or the tally of a series."""
+        session = self.sessions[-1]
+        if self.games is not None:
+            for name in self.people if self._finished else ():
+                show_tally(console, session, tally(self.sessions, name))
+        elif session.is_over:
+            show_ledger(console, session, session.names.index(self.people[0]))
+
+    def document(self) -> Document:
+        """The ledger or the tally as data."""
+        session = self.sessions[-1]
+        if self.games is None:
+            return ledger_document(session, session.names.index(self.people[0]))
+        tallies = [tally(self.sessions, name) for name in self.people if self._finished]
+        return series_document(self.sessions, self.games, tallies)

@@ -6,7 +6,11 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.commands.evaluate import print_worth
-from rollwise.cli.common import (
+from rollwise.cli.common import read_game, read_state
+from rollwise.cli.options import (
+    ChaseOption,
+    ContestOption,
+    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
@@ -14,19 +18,12 @@ from rollwise.cli.common import (
     ParametersArgument,
     PolicyOption,
     PositionOption,
-    print_json,
-    read_game,
-    read_state,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
     TargetOption,
     TiesOption,
     also_for_many,
     as_played,
 )
+from rollwise.cli.printing import print_json
 from rollwise.cli.progress import Progress
 from rollwise.documents.answers import response_document
 from rollwise.numbers.printed import certified

@@ -1,29 +1,40 @@
-"""``rollwise scores``: a person's scores, tested against a policy."""
+"""Scores and contests: ``rollwise scores``, ``bet``, ``judge`` and ``many-dice``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import read_game, read_state, split_words
+from rollwise.cli.options import (
     POLICIES,
+    ContestTiesOption,
     GameArgument,
     JsonOption,
     NoCacheOption,
     ParametersArgument,
-    print_json,
-    split_words,
-    tell_ties,
 )
+from rollwise.cli.printing import check_file, form_of, print_json, show, show_table, tell_ties
+from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
-from rollwise.documents.scores import tested_scores_document
-from rollwise.numbers.printed import certified, estimated
+from rollwise.documents.scores import (
+    bet_document,
+    judged_document,
+    many_dice_document,
+    tested_scores_document,
+)
+from rollwise.errors import UsageError
+from rollwise.machine.atomic_files import write_text
+from rollwise.numbers.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
+    from rollwise.analysis.judge import Judgement, Play
+    from rollwise.analysis.many_dice import ManyDice
     from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit
 
 
@@ -77,16 +88,15 @@ def scores(
         drawn = draw(policies.solution, "scores", policy=policy, made=tuple(made.tolist()))
         write_figure(drawn, out, f"{graph.title}: scores")
     if json:
-        print_json(tested_scores_document(graph, policy, tested, ties, best))
-        return
-    _print(policy, tested, expected)
+        return print_json(tested_scores_document(graph, policy, tested, ties, best))
+    _print_scores(policy, tested, expected)
     tell_ties(ties_document(ties))
     _tell_verdict(tested, best)
     if out is not None:
         typer.echo(f"wrote {out}")
 
 
-def _print(policy: str, tested: GoodnessOfFit, expected: Distribution) -> None:
+def _print_scores(policy: str, tested: GoodnessOfFit, expected: Distribution) -> None:
     mean = estimated(tested.mean, tested.standard_error)
     typer.echo(
         f"{tested.games:,} scores: mean {mean} (standard error), standard deviation "
@@ -119,4 +129,239 @@ def _tell_verdict(tested: GoodnessOfFit, best: BestFit | None) -> None:
     typer.echo(
         f"The scores {'differ from' if differs else 'are what one expects of'} {whom}"
         f"{'' if differs else ', as far as so many games can tell'} (5% level)."
+    )
+
+
+@app.command("bet")
+def bet(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    players: Annotated[
+        int, typer.Option("--players", metavar="N", help="How many take a turn each.")
+    ] = 2,
+    ties: ContestTiesOption = "shared",
+    scores: Annotated[
+        str | None,
+        typer.Option(metavar="S,S,...", help="Final scores of those who had their turns."),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE",
+            help="Where the next player's turn stands, his score so far included: "
+            "to_roll=2,...,score=3.",
+        ),
+    ] = None,
+    pot: Annotated[float, typer.Option(min=0, help="The pot that fair stakes add up to.")] = 1.0,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="The edge over an opponent who plays this policy."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Fair odds and stakes at any moment of a contest; with two players, what a double is worth."""
+    from rollwise.analysis.betting import edge_against, solve_doubling
+    from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.answer.references import Policies
+
+    contest = Contest(read_game(game, parameters), players, ties)
+    finished = _read_scores(scores)
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        doubling = solve_doubling(contest) if players == 2 else None
+        solution = solve_contest(contest) if doubling is None else doubling.plain
+    graph = solution.scored.graph
+    place = None
+    if state is not None:
+        fields = read_state(state, contest.game)
+        unknown = [name for name in fields if name not in graph.field_names]
+        if unknown:
+            raise UsageError(f"a state here has the fields {', '.join(graph.field_names)}")
+        place = tuple(fields.get(name, 0) for name in graph.field_names)
+    edge = None
+    if against is not None:
+        policies = Policies(solution.scored.source, contest.game)
+        edge = against, edge_against(contest, policies.find(against))
+    document = bet_document(solution, finished, place, pot, doubling=doubling, edge=edge)
+    show(json, lambda: document, lambda: _print_bet(document))
+
+
+def _read_scores(text: str | None) -> tuple[int, ...]:
+    """Scores as typed: ``7,5``."""
+    if text is None or not text.strip():
+        return ()
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{text!r} isn't a list of scores such as 7,5") from None
+
+
+def _print_bet(document: dict[str, Any]) -> None:
+    stakes, bound = document["stakes"], document["error_bound"]
+    found = [stake["probability"] for stake in stakes]
+    chances, sure = in_common(column(found, [bound] * len(found)))
+    odds = [stake["odds_against"] for stake in stakes]
+    show_table(
+        ("player", "chance", "fair odds against", f"fair stake of {document['pot']:g}"),
+        zip(
+            (str(stake["player"]) for stake in stakes),
+            chances,
+            ("none" if one is None else f"{one:.4f} to 1" for one in odds),
+            (f"{stake['stake']:.6f}" for stake in stakes),
+            strict=True,
+        ),
+    )
+    typer.echo(
+        f"(chances certified ± {sure}, odds and stakes rounded from them; player "
+        f"{document['to_move']} to move)"
+    )
+    if "double" in document:
+        told = document["double"]
+        (waiting, accepted, declined), sure = _certified(told, "no_offer", "accepted", "declined")
+        typer.echo(
+            f"double: player {document['to_move']} should "
+            f"{'offer now' if told['offer'] else 'not offer now'}, the other "
+            f"{'accept' if told['accept'] else 'decline'}; equity per unit staked "
+            f"{waiting} without an offer now, {accepted} if it is accepted, {declined} if it is "
+            f"declined (certified ± {sure})"
+        )
+    if "edge" in document:
+        told = document["edge"]
+        (first, fair_first, second, fair_second), sure = _certified(
+            told, "going_first", "fair_first", "going_second", "fair_second"
+        )
+        typer.echo(
+            f"edge over {told['against']}, per unit staked: {first} going first (fair "
+            f"{fair_first}), {second} going second (fair {fair_second}; certified ± {sure})"
+        )
+    tell_ties(document["equally_good"], "")
+
+
+def _certified(told: dict[str, Any], *names: str) -> tuple[list[str], str]:
+    """Numbers of a document with their signs, and the bound that they share."""
+    bounds = [told["error_bound"]] * len(names)
+    return in_common(column([told[name] for name in names], bounds, sign=True))
+
+
+@app.command("judge")
+def judge(
+    game: GameArgument,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV file, a row a choice: player, and the fields of the state and action "
+            "(for Threes also rolled and taken).",
+        ),
+    ],
+    parameters: ParametersArgument = None,
+    ties: ContestTiesOption = "shared",
+    json: JsonOption = False,
+    no_cache: NoCacheOption = False,
+) -> None:
+    """Judge the moves of a play: which choices lost how many points, and chances to win."""
+    from rollwise.analysis.judge import judge as judge_plays
+    from rollwise.analysis.judge import read_plays
+    from rollwise.answer.kept import solve
+    from rollwise.graph.policies import ties_in_play
+
+    asked = split_words(game, file, *(parameters or ()), files=1)
+    chosen = asked.make_game()
+    solution = solve(chosen)
+    plays = read_plays(chosen, solution.graph, asked.files[0])
+    rows = judge_plays(solution, plays, ties)
+    ties_here = ties_in_play(solution.graph, solution.policy)
+    show(
+        json,
+        lambda: judged_document(solution.graph, ties, plays, rows, ties_here),
+        lambda: _print_judged(plays, rows),
+    )
+    if not json:
+        tell_ties(ties_document(ties_here), "")
+
+
+def _print_judged(plays: list[Play], rows: list[Judgement]) -> None:
+    words = ("player", "line", "state", "action", "best")
+    cells = (
+        (
+            row.player,
+            str(row.line),
+            " ".join(part for part in row.state.split(", ") if not part.endswith("=0")),
+            row.action,
+            row.best,
+            f"{row.points_lost:z.4f}",
+            "" if row.chance is None else f"{row.chance:.4f}",
+            row.best_chance or "",
+            "" if row.chance is None else f"{row.chance_lost:z.4f}",
+        )
+        for row in rows
+    )
+    heads = (*words, "points lost", "chance", "best for it", "chance lost")
+    show_table(heads, cells, left=(*words, "best for it"))
+    for play in plays:
+        mine = [row for row in rows if row.player == play.player]
+        lost = sum(row.points_lost for row in mine)
+        line = f"player {play.player}: score {play.score}, {lost:.4f} points lost by choice"
+        if len(plays) > 1:
+            line += f", {sum(row.chance_lost or 0.0 for row in mine):.4f} of the chance to win"
+        typer.echo(line)
+
+
+@app.command("many-dice")
+def many_dice(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    most: Annotated[int, typer.Option(metavar="N", help="Up to so many dice.")] = 5000,
+    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the table to a .csv file.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Expected score against the number of dice, certified, for games of taking the lowest."""
+    from rollwise.analysis.many_dice import many_dice as solve_many
+
+    form_of(None, csv=csv, json=json)
+    check_file("--out", out, ".csv")
+    chosen = read_game(game, parameters)
+    found = solve_many(chosen, most)
+    rows = found.table()
+    if out is not None:
+        write_text(out, rows.write_csv())
+    if csv:
+        streams.write(rows.write_csv())
+    else:
+        show(json, lambda: many_dice_document(chosen, found), lambda: _print_many_dice(found))
+
+
+def _print_many_dice(found: ManyDice) -> None:
+    """Rows for few dice and for round numbers of them."""
+    landmarks = {n for ten in (1, 10, 100, 1000, 10_000) for n in (ten, 2 * ten, 5 * ten)}
+    shown = [
+        row
+        for row in found.table().iter_rows(named=True)
+        if row["dice"] <= 12 or row["dice"] in landmarks or row["dice"] == found.most
+    ]
+    bounds = [row["error_bound"] for row in shown]
+    scores = map(certified, [row["expected_score"] for row in shown], bounds)
+    two = [
+        "" if row["take_two"] is None
+        else certified(*found.value(row["dice"], take_two=True)).number
+        for row in shown
+    ]  # fmt: skip
+    cells = (
+        (
+            str(row["dice"]),
+            score.number,
+            score.bound,
+            taken,
+            "" if row["refuse_from"] is None else str(row["refuse_from"]),
+        )
+        for row, score, taken in zip(shown, scores, two, strict=True)
+    )
+    show_table(("dice", "expected score", "error bound", "two to take", "refuse from"), cells)
+    worth = certified(*found.value(found.most))
+    typer.echo(
+        f"{found.most:,} dice: expected score {worth.number} (certified ± {worth.bound}), found in "
+        f"{found.seconds:.1f} s; --csv, --json or --out for every number of dice"
     )

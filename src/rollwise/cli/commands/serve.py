@@ -62,8 +62,7 @@ def serve(
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from rollwise.coach.history import History
-    from rollwise.serve.app import LOCAL, make_app
-    from rollwise.serve.connections import Connections
+    from rollwise.serve.app import LOCAL, Connections, make_app
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import check_workers, read_game, refuse, solve_or_open, workers_of
+from rollwise.cli.options import (
+    ChaseOption,
+    ClusterOption,
+    ContestOption,
+    Form,
     GameArgument,
     JsonOption,
     LoadOption,
@@ -16,27 +21,16 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     PolicyOption,
-    about_draws,
-    print_json,
-    read_game,
-    refuse,
-    solve_or_open,
-    tell_ties,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
     TargetOption,
     TiesOption,
     WithScoreOption,
     also_for_many,
     as_played,
 )
-from rollwise.cli.pools import ClusterOption, check_workers, workers_of
+from rollwise.cli.printing import about_draws, print_json, tell_ties
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
-from rollwise.documents.simulated import match_document, told_games_document
+from rollwise.documents.played import match_document, told_games_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, estimated
 

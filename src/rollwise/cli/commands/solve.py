@@ -9,47 +9,47 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import check_workers, read_game, read_mode, refuse
+from rollwise.cli.options import (
+    DEFAULT,
+    ChaseOption,
+    ClusterOption,
+    EpsilonOption,
+    Form,
     GameArgument,
+    HistoryOption,
     JsonOption,
     MaxStatesOption,
+    MaxSweepsOption,
+    MemoryOption,
+    MethodOption,
     ModeOption,
     NoCacheOption,
-    ParametersArgument,
-    print_json,
-    print_worth,
-    read_game,
-    read_mode,
-    refuse,
-    sizes_text,
-    tell_undecided,
-)
-from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, also_for_many, as_played
-from rollwise.cli.method_options import (
-    DEFAULT,
-    EpsilonOption,
-    HistoryOption,
-    MaxSweepsOption,
-    MethodOption,
     ObjectiveOption,
     OrderOption,
+    ParametersArgument,
     PrintSweepsOption,
+    ProcessesOption,
     RimOption,
     SampleSeedOption,
     SamplesOption,
     SolverOption,
     SoundOption,
     StartOption,
+    TargetOption,
+    TiesOption,
     TightenOption,
     TimeLimitOption,
     WholeOption,
+    also_for_many,
+    as_played,
     check_history_path,
     method_options,
     printing_sweeps,
     tell_unfinished,
     write_history,
 )
-from rollwise.cli.pools import ClusterOption, MemoryOption, ProcessesOption, check_workers
+from rollwise.cli.printing import print_json, print_worth, sizes_text, tell_undecided
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
@@ -225,7 +225,7 @@ def _unusual(method: str, mode: str) -> dict[str, Any]:
 
 
 def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, json: bool) -> None:
-    from rollwise.cli.solve_contest import print_blind_contest, print_contest
+    from rollwise.cli.solve_forms import print_blind_contest, print_contest
 
     if n is not None and not blind:
         print_contest(game, n, ties or "shared", json=json)
@@ -239,7 +239,7 @@ def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, 
 def _print_layers(
     game: Game, max_states: int | None, save: Path | None, *, json: bool, **how: Any
 ) -> None:
-    from rollwise.cli.solve_by_layer import print_layers
+    from rollwise.cli.solve_forms import print_layers
 
     print_layers(game, max_states, save, json=json, **how)
 
@@ -335,7 +335,7 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
     bound = document["error_bound"]
     typer.echo(graph.title)
     if "estimate" in document:
-        from rollwise.cli.estimates import print_estimate
+        from rollwise.cli.printing import print_estimate
 
         print_estimate(start, document, graph)
     elif bound is None:

@@ -8,31 +8,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import check_workers, in_one_graph, processes_or, read_game, refuse
+from rollwise.cli.options import (
+    ChaseOption,
+    ClusterOption,
+    ContestOption,
+    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    in_one_graph,
-    print_json,
-    print_table,
-    read_game,
-    refuse,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
+    ProcessesOption,
     TargetOption,
     TiesOption,
     also_for_many,
     as_played,
 )
-from rollwise.cli.policy_files import SECONDS, seeds_text, tell_time, write_rule
-from rollwise.cli.pools import ClusterOption, ProcessesOption, check_workers, processes_or
+from rollwise.cli.printing import (
+    SECONDS,
+    print_json,
+    print_table,
+    seeds_text,
+    tell_time,
+    write_rule,
+)
 from rollwise.cli.progress import Progress
-from rollwise.documents.thumb import thumb_document
+from rollwise.documents.design import thumb_document
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,31 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
+from rollwise.cli.common import check_workers, read_game, workers_of
+from rollwise.cli.options import (
+    ChaseOption,
+    ClusterOption,
+    ContestOption,
+    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    print_json,
-    print_table,
-    read_game,
-    tell_ties,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
     TargetOption,
     TiesOption,
     WithScoreOption,
     also_for_many,
     as_played,
 )
-from rollwise.cli.pools import ClusterOption, check_workers, workers_of
+from rollwise.cli.printing import print_json, print_table, tell_ties
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
-from rollwise.documents.simulated import tournament_document
+from rollwise.documents.played import tournament_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import column, estimated
 

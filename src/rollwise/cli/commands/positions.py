@@ -1,4 +1,4 @@
-"""``rollwise table``: the strategy, row by row."""
+"""The strategy: ``rollwise table``, row by row, and ``advise``, in one position."""
 
 from __future__ import annotations
 
@@ -8,53 +8,56 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    read_game,
+    read_state,
+    read_throw,
+    refuse,
+    solve_or_open,
+)
+from rollwise.cli.options import (
+    DEFAULT,
+    ChaseOption,
+    ContestOption,
+    EpsilonOption,
+    Form,
     GameArgument,
     JsonOption,
     LoadOption,
     MaxStatesOption,
-    NoCacheOption,
-    ParametersArgument,
-    print_json,
-    read_game,
-    refuse,
-    solve_or_open,
-    tell_undecided,
-)
-from rollwise.cli.forms import (
-    ChaseOption,
-    ContestOption,
-    Form,
-    TargetOption,
-    TiesOption,
-    as_played,
-)
-from rollwise.cli.grids import print_grid
-from rollwise.cli.method_options import (
-    DEFAULT,
-    EpsilonOption,
     MaybeMethodOption,
+    NoCacheOption,
     OrderOption,
+    ParametersArgument,
     RimOption,
     SampleSeedOption,
     SamplesOption,
     SolverOption,
     SoundOption,
+    TargetOption,
+    TiesOption,
     TimeLimitOption,
     WholeOption,
+    as_played,
     method_options,
     tell_unfinished,
 )
-from rollwise.cli.rows import (
+from rollwise.cli.printing import (
     SHOWN,
     CsvOption,
     LimitOption,
     OutOption,
     WhereOption,
     form_of,
+    print_grid,
+    print_json,
     print_rows,
+    show_table,
+    tell_undecided,
     write_rows,
 )
-from rollwise.documents.answers import grid_document, table_json
+from rollwise.documents.answers import advice_document, grid_document, table_json
+from rollwise.errors import UsageError
+from rollwise.methods import find_method
 from rollwise.numbers.printed import as_text, rounded_up
 
 if TYPE_CHECKING:
@@ -62,31 +65,27 @@ if TYPE_CHECKING:
     from rollwise.answer.grids import Grid
     from rollwise.answer.solution import Solution
 
-ThrowsOption = Annotated[
-    bool, typer.Option("--throws", help="A row for each throw in each position.")
-]
-EachActionOption = Annotated[
-    bool,
-    typer.Option("--each-action", help="A column for each action: what it is worth."),
-]
-GridOption = Annotated[
-    bool,
-    typer.Option(
-        "--grid",
-        help="Two matrices by two fields instead of rows: the best actions, and what they are "
-        "worth.",
-    ),
-]
-
 
 @app.command("table")
 def table(
     game: GameArgument,
     parameters: ParametersArgument = None,
     where: WhereOption = None,
-    throws: ThrowsOption = False,
-    each_action: EachActionOption = False,
-    grid: GridOption = False,
+    throws: Annotated[
+        bool, typer.Option("--throws", help="A row for each throw in each position.")
+    ] = False,
+    each_action: Annotated[
+        bool,
+        typer.Option("--each-action", help="A column for each action: what it is worth."),
+    ] = False,
+    grid: Annotated[
+        bool,
+        typer.Option(
+            "--grid",
+            help="Two matrices by two fields instead of rows: the best actions, and what they are "
+            "worth.",
+        ),
+    ] = False,
     limit: LimitOption = None,
     out: OutOption = None,
     csv: CsvOption = False,
@@ -185,3 +184,58 @@ def _tell_unfinished(solution: Answer) -> None:
     if solution.gave_up:
         tell_unfinished(solution.part_where(None))
         raise typer.Exit(1)
+
+
+@app.command("advise")
+def advise(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    state: Annotated[
+        str,
+        typer.Option(metavar="FIELD=N,...", help="The position, as in banked=50,rival=50,turn=20."),
+    ] = ...,  # type: ignore[assignment]
+    throw: Annotated[
+        str | None,
+        typer.Option(metavar="N,...", help="What was thrown; without it, each throw is shown."),
+    ] = None,
+    rolls_left: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How often dice may still be thrown again."),
+    ] = None,
+    chase: ChaseOption = False,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
+    json: JsonOption = False,
+    load: LoadOption = None,
+    method: MaybeMethodOption = None,
+    epsilon: EpsilonOption = None,
+    time_limit: TimeLimitOption = None,
+    solver: SolverOption = None,
+    rim: RimOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+) -> None:
+    """Say what each action is worth in a position, and what a wrong one costs."""
+    options = method_options(
+        method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver, rim=rim
+    )
+    if find_method(method or DEFAULT).estimates:
+        raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
+    chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
+    position, thrown = read_state(state, chosen), read_throw(throw)
+    found = solve_or_open(chosen, load, max_states, method=method, options=options)
+    solution = found.part(position)
+    advice = solution.advise(position, thrown, rolls_left)
+    if solution.gave_up:
+        tell_unfinished(solution, solution.find(position, thrown, rolls_left))
+        raise typer.Exit(1)
+    document = advice_document(solution, advice)
+    if json:
+        return print_json(document)
+    columns, rows, sure = advice.as_rows()
+    show_table(columns, rows, left=("", "action", "throw"))
+    for name in ("value_exact", "win_probability_exact"):
+        if name in document:
+            what = name.removesuffix("_exact").replace("_", " ")
+            typer.echo(f"{what} exactly: {document[name]}")
+    typer.echo(sure)

@@ -1,0 +1,336 @@
+"""The answer for people and other tools: ``rollwise plot``, ``report``, ``page`` and ``export``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.cli import streams
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    file_stem,
+    read_game,
+    read_state,
+    refuse,
+    solve_or_load,
+    solve_or_open,
+)
+from rollwise.cli.options import (
+    POLICIES,
+    ChaseOption,
+    ContestOption,
+    Form,
+    GameArgument,
+    JsonOption,
+    LoadOption,
+    MaxStatesOption,
+    NoCacheOption,
+    ParametersArgument,
+    TargetOption,
+    TiesOption,
+    WithScoreOption,
+    as_played,
+)
+from rollwise.cli.printing import check_file, print_json, tell_written
+from rollwise.cli.progress import Progress
+from rollwise.documents.games import export_document
+from rollwise.errors import TooManyStates, UsageError
+from rollwise.graph.naming import title_of
+from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.numbers.printed import in_bytes
+from rollwise.plot import KINDS
+
+if TYPE_CHECKING:
+    from rollwise.answer.solution import Solution
+    from rollwise.game import Game
+
+
+OF_POSITIONS = ("policy", "value", "regret", "surface")  # which can be drawn of a part of a game
+
+
+@app.command("plot")
+def plot(
+    game: GameArgument,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items())
+        ),
+    ],
+    parameters: ParametersArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A .html file (interactive), or .png or .svg where a browser is installed; "
+            "GAME-KIND.html unless given.",
+        ),
+    ] = None,
+    x: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along x.")] = None,
+    y: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along y.")] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="EXPR", help='Which states, as in "rival == 50".')
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="A policy to compare with; to evaluate, for `convergence`."
+        ),
+    ] = None,
+    theta: Annotated[
+        float | None,
+        typer.Option(
+            help="For `convergence` of a policy: stop after a sweep that changes no more."
+        ),
+    ] = None,
+    state: Annotated[
+        str | None, typer.Option(metavar="FIELD=N,...", help="One position, for `graph`.")
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="A,B,...",
+            help="Methods, for `convergence` (value-iteration:components:sound has an order and "
+            "bounds; orders alone with --policy); one for `error`.",
+        ),
+    ] = None,
+    games: Annotated[
+        int | None, typer.Option(min=1, help="How many games a learner plays, for `learning`.")
+    ] = None,
+    with_: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            metavar="FILE",
+            help="Scores that people made, or games that `play` kept, for `scores`.",
+        ),
+    ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels; 1,100 unless given."),
+    ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
+    with_score: WithScoreOption = False,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Draw the answer: the policy, values, boundaries, lengths and more."""
+    from rollwise.plot import check_choices, find_kind, require_plotly
+    from rollwise.plot import plot as draw
+    from rollwise.plot.pages import check_target, write_figure
+
+    # elsewhere parameters come right after the game, so people write them before the kind too
+    words = [kind, *(parameters or ())]
+    kind = next((word for word in words if "=" not in word), kind)
+    words.remove(kind)
+    choices: dict[str, Any] = {
+        "x": x,
+        "y": y,
+        "where": where,
+        "policy": policy,
+        "state": state,
+        "methods": tuple(name.strip() for text in method or () for name in text.split(",")) or None,
+        "games": games,
+        "theta": theta,
+        "made": None if with_ is None else (),
+    }
+    if "made" not in find_kind(kind).takes:
+        able = ", ".join(name for name, one in KINDS.items() if "made" in one.takes)
+        refuse(
+            f"takes scores that people made, or games that `play` kept; the picture {kind} "
+            f"shows none of these ({able} does)", with_=with_,
+        )  # fmt: skip
+    check_choices(kind, **choices)
+    chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
+    choices["state"] = None if state is None else read_state(state, chosen)
+    place = Path(f"{file_stem(chosen.name)}-{kind}.html") if out is None else out
+    check_target(place)
+    if place.suffix == ".html":
+        refuse("is for .png and .svg: a page is as wide as its window", width=width)
+    require_plotly()
+    solution = _solved(chosen, kind, where, load, max_states)
+    if with_ is not None:
+        from rollwise.answer.references import Policies
+        from rollwise.coach.made_scores import made_scores
+
+        choices["made"] = tuple(made_scores(with_, Policies.of(solution)).tolist())
+    figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
+    write_figure(figure, place, title, width or 1100)
+    tell_written(solution.graph, place, json=json)
+
+
+def _solved(
+    game: Game, kind: str, where: str | None, load: str | None, max_states: int | None
+) -> Solution:
+    """The answer; of a game that is too large for one graph, in the positions that are drawn."""
+    from rollwise.plot import check_players
+
+    check_players(kind, game.name, game.players)
+    found = solve_or_open(game, load, max_states, in_all_states=True)
+    if not found.is_whole and kind not in OF_POSITIONS:
+        raise UsageError(
+            f"{found.title} is too large for one graph; pictures of some of its positions are "
+            f"{', '.join(OF_POSITIONS)}"
+        )
+    return found.part_where(where)
+
+
+@app.command("report")
+def report(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A .html file; GAME-report.html unless given."),
+    ] = None,
+    rules: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Score so many rules of thumb, and put the best on it as a cheat sheet.",
+        ),
+    ] = 0,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Write a report for people: who has the edge, what to do, and how sure that is."""
+    from rollwise.plot import require_plotly
+
+    chosen = as_played(
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
+    )
+    place = Path(f"{file_stem(chosen.name)}-report.html") if out is None else out
+    check_file("--out", place, ".html", silent=".htm")
+    require_plotly()
+    from rollwise.report import write_report
+
+    solution = solve_or_open(chosen, load, max_states, in_all_states=True)
+    with Progress() as progress:
+        write_report(solution, place, progress, rules=rules)
+    tell_written(solution.subject, place, json=json)
+
+
+@app.command("page")
+def page(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A .html file; GAME.html unless given."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="P", help=f"Also play against it; may be repeated. {POLICIES}"),
+    ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Write a page that plays the game, coaches and shows the strategy, with no network."""
+
+    chosen = as_played(
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
+    )
+    place = Path(f"{file_stem(chosen.name)}.html") if out is None else out
+    check_file("--out", place, ".html", silent=".htm")
+    from rollwise.page import too_large, write_page
+
+    try:
+        solution = solve_or_load(chosen, load, max_states)
+    except TooManyStates as error:
+        if max_states is not None:
+            raise
+        served = game if chosen.base_game is chosen else None
+        title = title_of(chosen.name, chosen.parameters)
+        raise too_large(title, served, "is too large for one graph") from error
+    with Progress() as progress:
+        write_page(solution, place, progress, policy or ())
+    tell_written(solution.graph, place, json=json, size=True)
+
+
+TEXT = ("prism", "drn", "json", "lp", "mps")
+MUCH = 200e6  # bytes of JSON that are written without being asked for twice
+
+
+@app.command("export")
+def export(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="FORMAT", help="prism, drn, parquet, json, npz, lp or mps."),
+    ] = ...,  # type: ignore[assignment]
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to; text is printed otherwise.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="In a model: what the second player does."),
+    ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option(help="In lp and mps: linear-programming (the default) or mixed-integer."),
+    ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
+    json: JsonOption = False,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help=f"Write JSON of over {in_bytes(MUCH)} too.")
+    ] = False,
+) -> None:
+    """Write a game for model checkers (prism, drn), solvers (lp, mps), or as data."""
+    from rollwise.export import DATA, MODELS, PROGRAM_FILES
+    from rollwise.export import export as write
+    from rollwise.export.data import json_bytes
+
+    formats = (*MODELS, *DATA, *PROGRAM_FILES)
+    if to not in formats:
+        raise UsageError(f"there is no format {to!r} ({', '.join(formats)})")
+    if to not in PROGRAM_FILES:
+        refuse("goes with --to lp and --to mps", program=program)
+    if out is None and (json or to not in TEXT):
+        raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if json else ""))
+    check_place(out)
+    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
+    solution = solve_or_load(chosen, load, max_states)
+    graph, kind = solution.graph, {"program": program} if program else {}
+    if to == "json" and not yes and (size := json_bytes(solution)) > MUCH:
+        raise UsageError(
+            f"{graph.title} makes about {in_bytes(size)} of JSON; --yes writes it, and "
+            "--to parquet or --to npz hold the same in a small part of it"
+        )
+    if out is None:
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "model"
+            write(solution, place, to, against, **kind)
+            streams.write(place.read_text(encoding="utf-8"))
+        return
+    write_atomically(out, lambda place: write(solution, place, to, against, **kind))
+    if json:
+        print_json(export_document(graph, to, out))

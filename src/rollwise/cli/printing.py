@@ -1,0 +1,399 @@
+"""Printing for several commands: documents or texts, tables and rows, values with their bounds."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.cli import streams
+from rollwise.documents.parts import Document, as_json
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.graph import win_probability
+from rollwise.machine.atomic_files import check_place, write_atomically, write_text
+from rollwise.machine.parquet_files import write_parquet
+from rollwise.numbers.printed import certified, chance, estimated, how_many, rounded_up, scaled
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+    from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
+    from rollwise.answer.references import Policies
+    from rollwise.answer.solution import Solution
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Policy
+
+
+def sizes_text(document: Mapping[str, Any]) -> str:
+    """How large the graph of an answer is: "3 states, 4 actions, 6 outcomes"."""
+    return ", ".join(how_many(document[f"{one}s"], one) for one in ("state", "action", "outcome"))
+
+
+def about_draws(has_draws: bool) -> str:
+    """The words behind a chance to win where games can be drawn."""
+    return "; a draw is half a win" if has_draws else ""
+
+
+def print_worth(place: str, value: float, bound: float | None, *, name: str, draws: bool) -> None:
+    """Two lines: what the start is worth, certified.
+
+    Parameters
+    ----------
+    name : str
+        What a value is called; see `rollwise.graph.view.worth_name`.
+    """
+    worth = certified(value, bound)
+    if bound is None or not math.isfinite(bound):
+        typer.echo(f"  {name} from the start ({place}): no bound was proved, so it isn't known")
+        return
+    if name != "win probability":
+        typer.echo(f"  {name} from the start ({place}): {worth.number} (certified ± {worth.bound})")
+        return
+    wins = chance(value, bound)
+    typer.echo(
+        f"  the mover at the start ({place}) wins with probability {wins.number} "
+        f"(certified ± {wins.bound}{about_draws(draws)})"
+    )
+    typer.echo(f"  value {worth.number} (certified ± {worth.bound} in every state)")
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout."""
+    streams.write_json(as_json(document) + "\n")
+
+
+def tell_written(of: StateGraph | Game, place: Path, *, json: bool, size: bool = False) -> None:
+    """Print that a picture, a report or a page was written, and its size."""
+    from rollwise.documents.games import written_document
+
+    if json:
+        print_json(written_document(of, place))
+    else:
+        kilobytes = f" ({place.stat().st_size / 1000:,.0f} kB)" if size else ""
+        typer.echo(f"wrote {place}{kilobytes}")
+
+
+def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
+    """The line about a document's ``equally_good``, where there is any."""
+    from rollwise.graph.policies import Ties
+
+    if told is not None:
+        typer.echo(f"{indent}{Ties(**told).text}")
+
+
+def tell_undecided(states: int, indent: str = "  ") -> None:
+    """The line about states in which the bounds don't tell what is best, where there are any."""
+    if states:
+        typer.echo(
+            f"{indent}in {how_many(states, 'state')} the error bounds don't tell which of several "
+            "actions is best (advise says what one may cost); the optimal policy takes one that "
+            "keeps to them"
+        )
+
+
+def show(
+    json: bool, document: Callable[[], Document], text: Callable[[], object], *lines: str
+) -> None:
+    """Print an answer once: its document where ``--json`` is given, or else its text.
+
+    Parameters
+    ----------
+    *lines : str
+        Follow the text, as "Saved to mine.csv.".
+    """
+    if json:
+        return print_json(document())
+    text()
+    for line in lines:
+        typer.echo(line)
+
+
+def place_line(verb: str, place: Path | None) -> list[str]:
+    """The line about a file that was written, if there is one."""
+    return [] if place is None else [f"{verb} {place}."]
+
+
+def end_if(failed: object, message: str, code: int = 1) -> None:
+    """End the command with a line on stderr and an exit code, if it failed or was stopped."""
+    if failed:
+        typer.echo(f"rollwise: {message}", err=True)
+        raise typer.Exit(code)
+
+
+def table_of(
+    heads: Sequence[str],
+    rows: Iterable[Iterable[Any]],
+    *,
+    left: Container[str] = (),
+    fold: Container[str] = (),
+    indent: int = 0,
+) -> Table:
+    """A Rich table without lines.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        One for each column; no line of heads is shown if all are empty.
+    rows : iterable
+        The cells of each row: texts, or what Rich draws.
+    left : container of str
+        The columns that are aligned to the left. The others are aligned to the right.
+    fold : container of str
+        The columns that are broken into lines instead of cut off.
+    indent : int
+        Spaces before the first column.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, indent), show_header=any(heads))
+    for head in heads:
+        justify: Any = "left" if head in left else "right"
+        table.add_column(head, justify=justify, overflow="fold" if head in fold else "ellipsis")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def show_table(heads: Sequence[str], rows: Iterable[Iterable[Any]], **how: Any) -> None:
+    """Print a table on stdout; see `table_of`."""
+    print_table(table_of(heads, rows, **how))
+
+
+def print_table(table: Table) -> None:
+    """A Rich table on stdout, as wide as it needs to be where that isn't a terminal."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False, markup=False).print(table)
+
+
+SHOWN = 40  # rows shown where nothing else is asked for
+WhereOption = Annotated[
+    str | None,
+    typer.Option(metavar="EXPR", help='Which rows, as in "lid >= 3 and forced == 0".'),
+]
+LimitOption = Annotated[int | None, typer.Option(min=0, help="At most this many rows.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write to a .csv, .json or .parquet file."),
+]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
+
+
+def form_of(out: Path | None, *, csv: bool, json: bool) -> str | None:
+    """How rows are written: csv, json or parquet; None where they are printed for people.
+
+    Raises
+    ------
+    UsageError, OutputError
+        Two forms, no known ending, or a place that can't be written to.
+    """
+    if csv and json:
+        raise UsageError("--csv and --json can't both be had")
+    form = "csv" if csv else "json" if json else None
+    if out is not None and form is None:
+        check_file("--out", out, ".csv", ".json", ".parquet")
+        return out.suffix.lstrip(".")
+    check_place(out)
+    return form
+
+
+def write_rows(
+    rows: pl.DataFrame, form: str, out: Path | None, as_json: Callable[[pl.DataFrame], str] = str
+) -> None:
+    """Write rows to a file, or to stdout; `as_json` makes a line of JSON of them."""
+
+    def text() -> str:
+        return rows.write_csv() if form == "csv" else as_json(rows) + "\n"
+
+    def write(place: Path) -> None:
+        if form == "parquet":
+            write_parquet(rows, place)
+        else:
+            place.write_text(text(), encoding="utf-8", newline="\n")
+
+    if out is not None:
+        write_atomically(out, write)
+    else:
+        (streams.write_json if form == "json" else streams.write)(text())
+
+
+def print_rows(text: Mapping[str, list[str]], n: int, total: int) -> None:
+    """Print the columns of `n` of so many rows."""
+    show_table(list(text), zip(*text.values(), strict=True), left=("action", "exact"))
+    if total > n:
+        typer.echo(f"{n} of {total:,} rows (--limit N for more, --csv, --json or --out for all)")
+
+
+def print_grid(matrix: Any, origin: Any, form: str) -> None:
+    """Print a matrix; -1 stands where there is nothing.
+
+    Parameters
+    ----------
+    matrix : (n, m) array
+    origin : (2,) array
+        The numbers of the first row and of the first column.
+    form : str
+        How a number is written, as `format` takes it.
+    """
+    text = [
+        ["-1" if value == -1 else format(value, form) for value in row] for row in matrix.tolist()
+    ]
+    width = max(len(cell) for row in text for cell in row)
+    width = max(width, len(str(int(origin[1]) + len(text[0]) - 1)))
+    side = len(str(int(origin[0]) + len(text) - 1))
+    head = " ".join(f"{int(origin[1]) + j:>{width}}" for j in range(len(text[0])))
+    typer.echo(f"{'':>{side}}   {head}")
+    for i, row in enumerate(text):
+        cells = " ".join(f"{cell:>{width}}" for cell in row)
+        typer.echo(f"{int(origin[0]) + i:>{side}} | {cells}")
+
+
+def print_estimate(start: str, document: dict[str, Any], graph: StateGraph) -> None:
+    """The value of the start, as the document of a solution has it."""
+    found = document["estimate"]
+    true_value, bound = found["true_value"], found["true_bound"]
+    if not graph.is_score:
+        what = f"the mover at the start ({start}) wins with probability"
+        scale, worth, truth = 0.5, document["win_probability"], chance(true_value, bound)
+    else:
+        what = f"{graph.view.worth_name} from the start ({start}):"
+        scale, worth, truth = 1.0, document["value"], certified(true_value, bound)
+    error, off = scale * found["standard_error"], scale * found["true_error"]
+    number = estimated(worth, error)
+    draws = about_draws(graph.has_draws)
+    typer.echo(f"  {what} {number.number} (estimated ± {number.bound}, a standard error{draws})")
+    own, inherited = (
+        estimated(0.0, scale * found[name]).bound for name in ("own_error", "inherited_error")
+    )
+    typer.echo(
+        f"  {own} from its own draws and {inherited} inherited from other estimates, whose squares "
+        "add up"
+    )
+    distance = f", {off / error:+.2f} standard errors" if error else ""
+    typer.echo(
+        f"  the truth is {truth.number} (certified ± {truth.bound}): off by {off:+.1e}{distance}"
+    )
+    typer.echo(
+        f"  {found['entries']:,} entries (actions with several outcomes), each drawn "
+        f"{found['samples']:,} times, seed {found['seed']}"
+    )
+    errors = found["in_standard_errors"]
+    if errors["states"]:
+        typer.echo(
+            f"  true errors of {errors['states']:,} states that were drawn, in standard errors: "
+            f"mean {errors['mean']:+.2f}, root mean square {errors['root_mean_square']:.2f}, "
+            f"{100 * errors['within_two']:.0f} % within 2"
+        )
+
+
+class Figures:
+    """How the values of a game are written.
+
+    Values of a game that is won or lost run from -1 to 1; people think in chances.
+    What differs by 1 % of all games differs by a percentage point.
+
+    Attributes
+    ----------
+    has_stakes : bool
+        Whether values are expected payoffs.
+    unit : str
+        Of values.
+    points : str
+        Of differences of values.
+    wanted : str
+        What is said behind `points` where few of them are wanted.
+    certainty : str
+        How sure they are.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        self.is_score, self.has_stakes = solution.is_score, solution.has_stakes
+        self.unit = solution.worth_name if solution.is_score else "chance to win"
+        self.wanted = "; few are good" if solution.graph.objective == "minimize" else ""
+        self.points = "points" if solution.is_score else "percentage points"
+        self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)
+        bound = rounded_up(scaled(solution.error_bound, self._scale))
+        rounding = f"{10**-self._digits:.{self._digits}f}"
+        self.certainty = f"certified ± {bound} {self.points}, and shown rounded to {rounding}"
+
+    def level(self, value: float) -> str:
+        """A value."""
+        return f"{value:z.3f}" if self.is_score else f"{100 * win_probability(value):.2f} %"
+
+    def change(self, value: float) -> str:
+        """A difference of values, with its sign, in `points`."""
+        return f"{self._scale * value:+z.{self._digits}f}"
+
+    def cost(self, value: float) -> str:
+        """The cost of a choice, in `points`."""
+        shown = f"{self._scale * value:z.{self._digits}f}"
+        least = f"{10**-self._digits:.{self._digits}f}"
+        return f"<{least}" if value > 0 and float(shown) == 0 else shown
+
+    def cost_text(self, value: float) -> str:
+        """The cost of a choice, with its unit."""
+        return f"{self.cost(value)} {self.points}"
+
+    def spread(self, value: float) -> str:
+        """A standard error, in `points`."""
+        return f"{self._scale * value:.{self._digits}f}"
+
+
+SECONDS = 30.0  # of a search for rules, unless it is told how long to look
+
+
+def check_file(option: str, path: Path | None, *endings: str, silent: str = "") -> None:
+    """Make sure, before any work, that a file can be written, if one is to be.
+
+    Parameters
+    ----------
+    *endings : str
+        The name must end in one of them.
+    silent : str
+        Another ending that is taken, and not recommended.
+
+    Raises
+    ------
+    UsageError, OutputError
+    """
+    if path is not None and path.suffix not in (*endings, silent or endings[0]):
+        *others, last = endings
+        either = f"{', '.join(others)} or {last}" if others else last
+        raise UsageError(f"{option} {path}: the name must end in {either}")
+    check_place(path)
+
+
+def write_policy(policies: Policies, policy: Policy, path: Path) -> None:
+    """Write a policy as a table, all at once or not at all."""
+    from rollwise.answer.references import policy_table
+
+    write_rows(policy_table(policies.graph, policy), path.suffix.lstrip("."), path)
+
+
+def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | None) -> list[str]:
+    """Keep the last of the rules, if that was asked for; what to say of it."""
+    if save is None or not rules:
+        return []
+    write_text(save, as_json(rules[-1].rule.document(graph)) + "\n")
+    return [f"Saved to {save}."]
+
+
+def seeds_text(found: Frontier) -> str:
+    """From which seed the rules were looked for, and how often."""
+    return f"seed {found.seed}" + (f", {found.searches} searches" if found.searches > 1 else "")
+
+
+def tell_time(found: Frontier) -> None:
+    """Print that time ended the search, if it did."""
+    if found.timed_out:
+        typer.echo(
+            "time ended the search, so the same seed may find other rules next time; "
+            "--evaluations N finds the same each time"
+        )

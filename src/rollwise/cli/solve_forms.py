@@ -1,0 +1,185 @@
+"""``rollwise solve`` of other forms: by layers, and contests."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from rollwise.cli.common import processes_or
+from rollwise.cli.printing import print_json, print_worth, show, show_table, sizes_text, tell_ties
+from rollwise.cli.progress import Progress
+from rollwise.documents.answers import layers_document
+from rollwise.documents.scores import blind_contest_document, contest_document
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.graph import title_of
+from rollwise.numbers.printed import certified, column, how_many, in_bytes, in_common, rounded_up
+
+
+def print_layers(
+    game: Game,
+    max_states: int | None,
+    save: Path | None,
+    *,
+    resume: bool = False,
+    keep: str | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    json: bool = False,
+) -> None:
+    """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
+    from rollwise.answer import kept
+    from rollwise.answer.layer_folder import ALL, START
+    from rollwise.answer.solve_by_layers import solve_by_layers
+
+    if save is not None:  # before the work, so that it isn't lost
+        try:
+            save.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"--save: no folder {save} can be made: {error.strerror}; with --by-layer it "
+                "is a folder, where each layer is kept when it is proved"
+            ) from None
+    with Progress() as progress:
+        if keep == START:
+            solution = solve_by_layers(game, max_states=max_states, progress=progress, keep=keep)
+        elif save is None:
+            solution = kept.solve_by_layers(game, max_states=max_states, progress=progress)
+        else:
+            with processes_or(cluster, workers) as pool:
+                solution = solve_by_layers(
+                    game,
+                    max_states=max_states,
+                    save=save,
+                    resume=resume,
+                    progress=progress,
+                    pool=pool,
+                    keep=keep or ALL,
+                )
+    document = layers_document(solution)
+    if json:
+        print_json(document)
+    else:
+        place = ", ".join(f"{name}={value}" for name, value in document["start"].items())
+        typer.echo(solution.title)
+        print_worth(
+            place,
+            solution.value,
+            solution.error_bound,
+            name=solution.worth_name,
+            draws=solution.has_draws,
+        )
+        typer.echo(
+            f"  {sizes_text(document)} in {how_many(document['layers'], 'layer')}, the largest "
+            f"of {in_bytes(solution.most_bytes)}"
+        )
+        if solution.keep == START:
+            typer.echo("  kept: the answer of the start; --save FOLDER keeps all")
+        elif solution.keep != ALL:
+            typer.echo(
+                f"  kept: {document['kept_states']:,} states, those that are entered from another "
+                "layer; what lies between is solved again when it is asked for"
+            )
+        spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
+        told = f"kept from {solution.kept_from}, " if solution.kept_from else ""
+        typer.echo(f"  strategy-iteration by layers: {told}{spent}")
+        if save is not None:
+            typer.echo(f"Saved to {save}; --load {save} reads it.")
+    if solution.status != "certified":
+        raise typer.Exit(1)
+
+
+def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
+    """Solve a contest and print it."""
+    from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.second_aims import first_share
+    from rollwise.answer.optimal_set import OptimalSet
+    from rollwise.answer.solve import solve
+
+    contest = Contest(game, players, ties)
+    started = time.perf_counter()
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        solved = solve_contest(contest)
+    seconds = time.perf_counter() - started
+    solution = solve(game)
+    for_mean = solve_contest(contest, {0: solution.policy})
+    shares = OptimalSet.of(solution).range(first_share(for_mean))
+    document = contest_document(solved, for_mean, shares, seconds)
+    show(json, lambda: document, lambda: _print_contest(document))
+
+
+def print_blind_contest(game: Game, *, json: bool) -> None:
+    """Solve a contest of two who don't see each other's score, and print it."""
+    from rollwise.analysis.blind_contest import solve_blind_contest
+
+    started = time.perf_counter()
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        solved = solve_blind_contest(game)
+    document = blind_contest_document(solved, time.perf_counter() - started)
+    show(json, lambda: document, lambda: _print_blind(document))
+
+
+def _print_blind(document: dict[str, Any]) -> None:
+    title = title_of(document["game"], document["parameters"])
+    typer.echo(f"{title}, a contest of two at the same time; both win half of it")
+    show_table(
+        ("played with probability", "mean score", "standard deviation"),
+        (
+            [f"{part[name]:.6f}" for name in ("weight", "mean_score", "standard_deviation")]
+            for part in document["mixture"]
+        ),
+    )
+    mean = document["best_mean"]
+    typer.echo(
+        f"  nobody gains more than {rounded_up(document['gain'])} against that by playing otherwise"
+    )
+    wins = certified(mean["wins_against_mixture"], mean["error_bound"])
+    loses = certified(mean["best_response_wins"], mean["best_response_error_bound"])
+    typer.echo(
+        f"  who plays for the best mean ({mean['mean_score']:.6f}) wins {wins} against it, and "
+        f"whoever knows that wins {loses}"
+    )
+    typer.echo(
+        f"  {document['states']:,} states with the score, {document['rounds']} best responses, "
+        f"{document['seconds']:.2f} s"
+    )
+
+
+def _print_contest(document: dict[str, Any]) -> None:
+    title = title_of(document["game"], document["parameters"])
+    typer.echo(f"{title}, a contest of {document['players']}")
+    bound, found = document["error_bound"], document["probabilities"]
+    chances, sure = in_common(column(found, [bound] * len(found)))
+    rows = ((str(player), chance) for player, chance in enumerate(chances, start=1))
+    show_table(("player", f"wins (ties: {document['ties']})"), rows)
+    typer.echo(
+        f"  certified ± {sure}; nobody can gain more than "
+        f"{rounded_up(document['optimality_gap'])} by playing otherwise"
+    )
+    # the difference of two doubles below 1 is off by no more than 2^-53
+    more = certified(document["last_minus_first"], 2 * bound + 2.0**-53, sign=True)
+    typer.echo(f"  the last player wins {more} more often than the first")
+    first = document["first_player"]
+    shares = first["range_playing_for_the_mean"]
+    gains = [first["probability"] - shares[end] for end in ("most", "least")]
+    off = bound + shares["error_bound"] + 2.0**-53
+    least, most = column(gains, [off] * 2, sign=True)
+    gain = str(least) if least.number == most.number else f"from {least.number} to {most}"
+    mean = certified(first["mean_score"], first["mean_score_bound"])
+    instead = certified(
+        first["mean_score_playing_for_the_mean"], first["mean_score_bound_playing_for_the_mean"]
+    )
+    typer.echo(
+        f"  playing to win instead of for the best mean brings the first player {gain} "
+        f"(mean score {mean} instead of {instead})"
+    )
+    tell_ties(document["equally_good"])
+    typer.echo(
+        f"  {document['states']:,} states with the score, {document['situations']} situations, "
+        f"{document['seconds']:.2f} s"
+    )
