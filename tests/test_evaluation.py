@@ -14,7 +14,7 @@ from hypothesis import given
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.derive.seats import two_seats, with_policy
+from rollwise.derive.seats import take_seats
 from rollwise.engine.certificates import certify
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import PASS, WIN
@@ -146,7 +146,7 @@ def test_seats_of_a_game_for_one():
 def test_the_seats_are_told_apart():
     game = HareAndTortoise(steps=6)
     graph = build(game, mode="interpreted")
-    seats = two_seats(graph, None, None)
+    seats = take_seats(graph, [None, None]).graph
     assert seats.field_names == (*graph.field_names, "seat")
     assert seats.n_states == 2 * graph.n_states
     assert seats.n_outcomes == 2 * graph.n_outcomes
@@ -158,10 +158,10 @@ def test_the_seats_are_told_apart():
 def test_one_action_of_a_pure_policy_keeps_whole_weights():
     game = SuperSix(sticks=6)
     graph = build(game, mode="interpreted")
-    played = with_policy(graph, Policies(graph, game).find("throw-until-4"))
+    played = take_seats(graph, [Policies(graph, game).find("throw-until-4")]).graph
     assert played.n_actions == graph.n_states
     assert played.outcome_weight.dtype == np.int64
-    assert with_policy(graph, Policy.uniform(graph)).outcome_weight.dtype == np.float64
+    assert take_seats(graph, [Policy.uniform(graph)]).graph.outcome_weight.dtype == np.float64
 
 
 def test_policies_that_never_end():

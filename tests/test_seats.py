@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.derive.seats import take_seats, two_seats
+from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import PASS, WIN
 from rollwise.games.pig import Pig
@@ -177,4 +177,4 @@ def test_starts_that_are_not_there(starts):
 def test_a_policy_of_another_graph_has_no_seat():
     graph = assemble([[(0.0, [(1, WIN, None)])]])
     with pytest.raises(ValueError, match="2 probabilities, the graph 1 actions"):
-        two_seats(graph, None, Policy("other", np.ones(2)))
+        take_seats(graph, [None, Policy("other", np.ones(2))])

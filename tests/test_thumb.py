@@ -42,7 +42,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
 from rollwise.many.equilibrium import equilibrium
-from rollwise.thumb.features import Features, action_features, state_features
+from rollwise.thumb.features import Features
 from rollwise.thumb.language import Condition, Feature, Rule
 from rollwise.thumb.sentences import python_source, sentence_of
 
@@ -270,7 +270,7 @@ def test_features_of_a_game_with_throws_may_leave_the_throw_out():
     document = {"rule": [{"if": "ahead >= 1", "do": "front"}, {"do": "back"}]}
     rule = Rule.read(document, graph, game)
     assert rule.clauses[0].condition.text == "ahead >= 1"
-    ahead = state_features(graph, game)["ahead"]
+    ahead = Features(graph, game).states["ahead"]
     for state in graph.view:
         if state.is_choice:
             mine, theirs = state.fields[:2], state.fields[2:4]
@@ -289,9 +289,9 @@ def test_features_have_names_of_their_own(name):
             return {"again": 1}
 
     with pytest.raises(PolicyError, match=f"features gives '{name}', which is"):
-        state_features(build(Odd()), Odd())
+        _ = Features(build(Odd()), Odd()).states
     with pytest.raises(PolicyError, match="action_features gives 'again', which is there already"):
-        action_features(build(Named()), Named())
+        _ = Features(build(Named()), Named()).actions
 
 
 class Once(NamedTuple):

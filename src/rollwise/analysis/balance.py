@@ -128,12 +128,6 @@ def most_taken(options: tuple[Option, ...]) -> list[Option]:
     return sorted(options, key=lambda option: -option.in_a_game)[:MOST_LISTED]
 
 
-def never_best(options: tuple[Option, ...]) -> tuple[str, ...]:
-    """The actions, by name, that are nowhere one of the best."""
-    best = {option.name for option in options if option.best}
-    return tuple(sorted({option.name for option in options} - best))
-
-
 @dataclass(frozen=True, eq=False)
 class Decided:
     """When games that are won or lost are decided: from when the winner's chance stays high.
@@ -200,7 +194,8 @@ class Decisions(NamedTuple):
     @property
     def never_best(self) -> tuple[str, ...]:
         """The actions, by name, that are nowhere one of the best."""
-        return never_best(self.options)
+        best = {option.name for option in self.options if option.best}
+        return tuple(sorted({option.name for option in self.options} - best))
 
 
 class Drama(NamedTuple):

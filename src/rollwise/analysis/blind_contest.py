@@ -105,7 +105,10 @@ def solve_blind_contest(game: Game) -> BlindContest:
     scored = by_score(graph)
     aims = Aims(scored)
     blind = Policy("best mean", scored.lift(solve(game).policy.probability))
-    policies, finals, bounds = [blind], *([column] for column in _final(aims, blind))
+    policies, finals, bounds = (
+        [blind],
+        *([column] for column in aims.final_scores(aims.distributions(blind))),
+    )
     off = float(bounds[0].sum())
     for rounds in range(1, MOST_ROUNDS + 1):
         weights = _equilibrium(np.array(finals))
@@ -115,7 +118,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
         if rounds == 1:
             against_mean = Certified(float(answer.values[0]), float(answer.error_bounds[0]))
         policy = aims.policy(answer, f"response {rounds}")
-        final, final_bounds = _final(aims, policy)
+        final, final_bounds = aims.final_scores(aims.distributions(policy))
         known = any(np.abs(final - other).max() <= LEAST_GAIN for other in finals)
         if gain <= LEAST_GAIN or known:
             break
@@ -137,11 +140,6 @@ def solve_blind_contest(game: Game) -> BlindContest:
         against_mean,
         rounds,
     )
-
-
-def _final(aims: Aims, policy: Policy) -> tuple[Reals, Reals]:
-    """How likely each final score is, the best ones first, and how far that can be off."""
-    return aims.final_scores(aims.distributions(policy))
 
 
 def _distribution(scored: ScoredGraph, final: Reals, bounds: Reals) -> Distribution:

@@ -195,7 +195,9 @@ class Chain:
         reward = self.source.action_reward
         if not reward.any():
             values, bounds = self.expected(at_end=self.payoff)
-            squares = self._squares_of_payoffs()
+            squares = [Certified(1.0, 0.0)] * self.graph.n_roots
+            if np.any(self.payoff[self.is_over] ** 2 != 1):
+                squares = self.totals(np.zeros(self.graph.n_states), at_end=self.payoff**2)
         else:
             each = self.sign * self._mean_reward(reward)
             values, bounds = self.expected(each, at_end=self.payoff)
@@ -216,12 +218,6 @@ class Chain:
         low = sqrt(max(variance.value - variance.bound, 0.0))
         high = sqrt(variance.value + variance.bound)
         return Certified(value, max(high - value, value - low) + 2.0**-52 * value)
-
-    def _squares_of_payoffs(self) -> list[Certified]:
-        squares = self.payoff**2
-        if np.all(squares[self.is_over] == 1):
-            return [Certified(1.0, 0.0)] * self.graph.n_roots
-        return self.totals(np.zeros(self.graph.n_states), at_end=squares)
 
     def _squares_of_points(self, worth: Floats, off: float) -> list[Certified]:
         """The mean of the square of the result: (r + R)² is r² + 2rR + R² on the way."""

@@ -41,7 +41,6 @@ from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import endless_states
 from rollwise.simulate.turn_by_turn import (
     MOST_TURNS,
-    PlayedGames,
     play_turn_by_turn,
     policy_play,
     random_play,
@@ -93,11 +92,13 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     except RollwiseError as error:
         report.add("error", "rules", str(error))
         return report
+    after = graph.n_states - graph.n_positions
+    thrown = f", and {after:,} after a throw" if graph.throw_names else ""
     report.add(
         "ok",
         "rules",
-        f"{_counted(graph)}, {how_many(graph.n_actions, 'action')} and "
-        f"{how_many(graph.n_outcomes, 'outcome')}: each state has an action, each action an "
+        f"{how_many(graph.n_positions, 'state')}{thrown}, {how_many(graph.n_actions, 'action')} "
+        f"and {how_many(graph.n_outcomes, 'outcome')}: each state has an action, each action an "
         "outcome, all weights are in order",
     )
     if caught:
@@ -135,13 +136,6 @@ def _compile_warnings() -> Iterator[list[str]]:
         yield found
 
 
-def _counted(graph: StateGraph) -> str:
-    """How many states a graph has, those after a throw apart."""
-    after = graph.n_states - graph.n_positions
-    more = f", and {after:,} after a throw" if graph.throw_names else ""
-    return f"{how_many(graph.n_positions, 'state')}{more}"
-
-
 def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: int | None) -> None:
     from rollwise.builders.arrays import as_arrays
 
@@ -171,11 +165,17 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
     report.add("ok", topic, f"the rules do the same both ways ({compared:,} states compared)")
 
 
-def _look_for_oddities(report: Report, graph: StateGraph) -> None:
-    odd = oddities(graph)
+def _look_for_oddities(
+    report: Report, graph: StateGraph, border: NDArray[np.int32] | None = None
+) -> None:
+    odd = oddities(graph, border)
     for text in odd:
-        report.add("warning", "fields", text)
-    if not odd and len(graph.columns) and (graph.fields != graph.fields[0]).any(axis=0).all():
+        if border is None:
+            report.add("warning", "fields", text)
+        else:
+            report.add("note", "fields", f"in the positions looked at, {text}")
+    differ = len(graph.columns) and (graph.fields != graph.fields[0]).any(axis=0).all()
+    if not odd and (differ or border is not None):
         report.add("ok", "fields", "every field takes more than one value")
     elif not odd:
         report.add("ok", "fields", "there is one position; a state needs a field all the same")
@@ -295,7 +295,9 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
     try:
         random = np.random.default_rng(SEED)
         played = play_turn_by_turn(game, random_play(game, random), GAMES, SEED, progress=progress)
-        rows = _chosen(played, Rules(game))
+        n = min(len(played.positions), positions_at_once(Rules(game)))
+        places = np.unique(np.linspace(0, len(played.positions) - 1, n).astype(int))
+        rows = np.asarray(played.positions[places])  # of all kinds, the start first
         graph, border = some_states(Rules(game), rows, closed=True)
     except RollwiseError as error:
         report.add("error", "rules", str(error))
@@ -310,21 +312,22 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
         "outcome, all weights are in order",
     )
     _compare(report, game, rows)
-    _look_for_odd_fields(report, graph, border)
-    _look_for_the_end(report, played)
+    _look_for_oddities(report, graph, border)
+    broken_off = played.n - int(played.over.sum())
+    mean = f"after {played.lengths.mean():.1f} {played.unit} on average"
+    report.add(
+        "note" if broken_off else "ok",
+        "endless play",
+        f"{broken_off} of the {played.n} games weren't over after {MOST_TURNS:,} positions"
+        if broken_off
+        else f"each of the {played.n} games came to its end, {mean}",
+    )
     _play_policies(report, game)
     look_at_progress(report, game, graph, border)
     for text in word_faults(game, graph):
         report.add("error", "words", text)
     for topic in ("reachable states", "actions that are never right"):
         report.add("note", topic, f"not looked for: {LARGE}")
-
-
-def _chosen(played: PlayedGames, rules: Rules) -> NDArray[np.int32]:
-    """Positions of all kinds, the start first: as many as fit into a graph."""
-    n = len(played.positions)
-    places = np.unique(np.linspace(0, n - 1, min(n, positions_at_once(rules))).astype(int))
-    return np.asarray(played.positions[places])
 
 
 def _compare(report: Report, game: Game, rows: NDArray[np.int32]) -> None:
@@ -339,27 +342,6 @@ def _compare(report: Report, game: Game, rows: NDArray[np.int32]) -> None:
         report.add("warning", "compiling", f"{game.name}: {because}")
     else:
         report.add("ok", topic, f"the rules do the same both ways ({len(places)} states compared)")
-
-
-def _look_for_odd_fields(report: Report, graph: StateGraph, border: NDArray[np.int32]) -> None:
-    odd = oddities(graph, border)
-    for text in odd:
-        report.add("note", "fields", f"in the positions looked at, {text}")
-    if not odd:
-        report.add("ok", "fields", "every field takes more than one value")
-
-
-def _look_for_the_end(report: Report, played: PlayedGames) -> None:
-    broken_off = played.n - int(played.over.sum())
-    if broken_off:
-        report.add(
-            "note",
-            "endless play",
-            f"{broken_off} of the {played.n} games weren't over after {MOST_TURNS:,} positions",
-        )
-    else:
-        mean = f"after {played.lengths.mean():.1f} {played.unit} on average"
-        report.add("ok", "endless play", f"each of the {played.n} games came to its end, {mean}")
 
 
 def _play_policies(report: Report, game: Game) -> None:

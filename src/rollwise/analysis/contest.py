@@ -361,8 +361,7 @@ class ContestSolution:
         s = 0 if state is None else self.scored.graph.find(state)
         found = self.aims.distributions(self.turns[situation].policy)
         final, final_bounds = self.aims.final_scores(found, s)
-        shares, bound = _ahead(self, situation, final, final_bounds)
-        held, _ = _held(self, situation, final, final_bounds)
+        shares, bound, held, _ = _shared(self, situation, final, final_bounds)
         for player in self.holders(finished):
             shares[player] = held
         return shares, bound
@@ -409,7 +408,13 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
         for player, policy in fixed.items()
     }
     for player in range(contest.players, -1, -1):
-        for situation in _situations(contest, player, n_scores):
+        most = player if contest.ties == "shared" else 1
+        situations = [
+            Situation(player, best, sharing)
+            for best in range(n_scores)
+            for sharing in range(1, most + 1)
+        ]
+        for situation in situations if player else [solution.opening]:
             if player == contest.players:
                 solution.held[situation] = 1.0 / situation.sharing
                 solution.chances[situation] = np.zeros(contest.players)
@@ -417,17 +422,6 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
                 continue
             _solve_turn(solution, situation, blind.get(player))
     return solution
-
-
-def _situations(contest: Contest, player: int, n_scores: int) -> list[Situation]:
-    if player == 0:
-        return [Situation(0, n_scores, 0)]
-    most = player if contest.ties == "shared" else 1
-    return [
-        Situation(player, best, sharing)
-        for best in range(n_scores)
-        for sharing in range(1, most + 1)
-    ]
 
 
 def _solve_turn(solution: ContestSolution, situation: Situation, given: Policy | None) -> None:
@@ -446,44 +440,37 @@ def _solve_turn(solution: ContestSolution, situation: Situation, given: Policy |
     assert policy is not None
     final, final_bounds = aims.final_scores(aims.distributions(policy))
     solution.turns[situation] = Turn(policy, aim, payoffs, final, final_bounds)
-    chances, bound = _ahead(solution, situation, final, final_bounds)
-    held, held_bound = _held(solution, situation, final, final_bounds)
-    solution.chances[situation] = chances
-    solution.held[situation] = held
+    chances, bound, held, held_bound = _shared(solution, situation, final, final_bounds)
+    solution.chances[situation], solution.held[situation] = chances, held
     solution.error_bounds[situation] = max(bound, held_bound)
 
 
-def _ahead(
+def _shared(
     solution: ContestSolution, situation: Situation, final: Reals, final_bounds: Reals
-) -> tuple[Reals, float]:
-    """The shares of the situation's player and those after him, given his final scores."""
-    contest = solution.contest
+) -> tuple[Reals, float, float, float]:
+    """The shares of the prize, given the final scores of the situation's player.
+
+    Returns
+    -------
+    shares, bound
+        Of the situation's player and those after him.
+    held, held_bound
+        What the best score so far stays worth to each who shares it.
+    """
     player, best, sharing = situation
-    shares = np.zeros(contest.players)
-    bound = 0.0
+    shares = np.zeros(solution.contest.players)
+    held = bound = held_bound = 0.0
     for score, probability in enumerate(final.tolist()):
-        next_best, next_sharing, among = contest.after(best, sharing, score)
+        next_best, next_sharing, among = solution.contest.after(best, sharing, score)
         after = Situation(player + 1, next_best, next_sharing)
+        off = probability * solution.error_bounds[after] + float(final_bounds[score])
         row = solution.chances[after].copy()
         if among:
             row[player] = solution.held[after]
         shares += probability * row
-        bound += probability * solution.error_bounds[after] + float(final_bounds[score])
-    return shares, bound + 2 * len(final) * 2.0**-53
-
-
-def _held(
-    solution: ContestSolution, situation: Situation, final: Reals, final_bounds: Reals
-) -> tuple[float, float]:
-    """What the best score so far stays worth to each who shares it."""
-    contest = solution.contest
-    player, best, sharing = situation
-    held = bound = 0.0
-    for score, probability in enumerate(final.tolist()):
-        next_best, next_sharing, among = contest.after(best, sharing, score)
-        taken_over = among and next_sharing == 1
-        if next_best == best and not taken_over:
-            after = Situation(player + 1, next_best, next_sharing)
+        bound += off
+        if next_best == best and not (among and next_sharing == 1):  # it isn't taken over
             held += probability * solution.held[after]
-            bound += probability * solution.error_bounds[after] + float(final_bounds[score])
-    return held, bound + 2 * len(final) * 2.0**-53
+            held_bound += off
+    rounding = 2 * len(final) * 2.0**-53
+    return shares, bound + rounding, held, held_bound + rounding

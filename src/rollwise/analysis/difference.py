@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,6 @@ from rollwise.analysis.losses import Loss, loss_of
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, reached_by
 
@@ -76,8 +76,11 @@ def difference(old: Solution, new: Solution) -> Difference:
             f"{one.view.worth_name} by {one.players}, the other for {two.view.worth_name} by "
             f"{two.players}"
         )
-    state = _matched_states(one, two)
-    place = _matched_actions(one, two, state)
+    state = _matched(two.rows, one.rows)
+    place = _matched(
+        np.column_stack([state[two.action_state], two.action_label]).astype(np.int64),
+        np.column_stack([one.action_state, one.action_label]).astype(np.int64),
+    )
     there = place >= 0
     best_before = np.zeros(two.n_actions, bool)
     best_before[there] = old.is_best[place[there]]
@@ -104,24 +107,12 @@ def difference(old: Solution, new: Solution) -> Difference:
     )
 
 
-def _matched_states(one: StateGraph, two: StateGraph) -> Ints:
-    """The state of the one graph that each state of the other is, or -1: (n_states,) int64."""
-    names = [str(k) for k in range(len(one.columns))]
-    left = pl.DataFrame(two.rows, schema=names, orient="row")
-    right = pl.DataFrame(one.rows, schema=names, orient="row").with_columns(
-        pl.int_range(one.n_states, dtype=pl.Int64).alias("place")
-    )
-    found = left.join(right, on=names, how="left", maintain_order="left")
-    return found["place"].fill_null(-1).to_numpy()
-
-
-def _matched_actions(one: StateGraph, two: StateGraph, state: Ints) -> Ints:
-    """The action of the one graph that each action of the other is, or -1: (n_actions,) int64."""
-    left = pl.DataFrame({"state": state[two.action_state], "label": two.action_label})
-    right = pl.DataFrame({"state": one.action_state, "label": one.action_label}).with_columns(
-        pl.int_range(one.n_actions, dtype=pl.Int64).alias("place"), pl.col("state").cast(pl.Int64)
-    )
-    found = left.join(right, on=["state", "label"], how="left", maintain_order="left")
+def _matched(rows: NDArray[Any], among: NDArray[Any]) -> Ints:
+    """Where each row stands among others, which differ; -1 where it does not: (n,) int64."""
+    names = [str(k) for k in range(rows.shape[1])]
+    left, right = (pl.DataFrame(part, schema=names, orient="row") for part in (rows, among))
+    place = pl.int_range(len(right), dtype=pl.Int64).alias("place")
+    found = left.join(right.with_columns(place), on=names, how="left", maintain_order="left")
     return found["place"].fill_null(-1).to_numpy()
 
 

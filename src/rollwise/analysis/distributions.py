@@ -25,6 +25,7 @@ from rollwise.derive.by_score import (
     require_points,
     whole_points,
 )
+from rollwise.derive.changed import pointers
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, outcomes_of, spans
@@ -226,7 +227,7 @@ def distributions(
     require_ending(graph)
     require_bounded(graph, points, f"times of {count!r}" if count else "points")
     low, high = points_to_come(graph, points)
-    place = np.concatenate([np.zeros(1, np.int64), np.cumsum(high - low + 1)])
+    place = pointers(high - low + 1)
     if place[-1] > most_places():
         raise UsageError(
             f"{graph.title}: the distributions from all states hold {place[-1]:,} probabilities, "
@@ -412,10 +413,10 @@ class _Play:
         counts = np.bincount(number[graph.action_state[actions]], minlength=len(states))
         return cls(
             states,
-            _starts(sizes[sizes > 0]),
+            pointers(sizes[sizes > 0]),
             int(number[start]),
-            _starts(counts),
-            _starts(sizes_of_actions),
+            pointers(counts),
+            pointers(sizes_of_actions),
             np.where(after >= 0, number[after], -1).astype(np.int32),
             graph.outcome_weight[outcomes],
             points[actions],
@@ -536,7 +537,3 @@ def _batches(indptr: Ints, width: Ints) -> list[tuple[int, int]]:
     stops = np.searchsorted(ends, np.arange(BATCH, int(ends[-1]) + BATCH, BATCH)) + 1
     stops = np.unique(np.minimum(stops, len(indptr) - 1)).tolist()
     return list(zip([0, *stops[:-1]], stops, strict=True))
-
-
-def _starts(counts: NDArray[Any]) -> Ints:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -28,7 +28,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, fold_actions, has_choice
 from rollwise.graph.policies import Policy
-from rollwise.thumb.features import action_features, state_features
+from rollwise.thumb.features import Features
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -158,7 +158,13 @@ def learn_friend(policies: Policies, actions: Ints, *, seed: int = 1) -> Friend:
     width = _width(small, random)
     weights = _fit(small, width)
     again = [
-        _fit(small.shaken(random), width, random.normal(0, width, len(weights)), weights)
+        # each choice with an exponential random number as its weight
+        _fit(
+            small.with_counts(random.standard_gamma(small.counts)),
+            width,
+            random.normal(0, width, len(weights)),
+            weights,
+        )
         for _ in range(DRAWS)
     ]
     mean = _softmax(small.features @ weights, small.owner, len(small.times))
@@ -191,10 +197,6 @@ class _Data:
         """The same with other counts."""
         return _Data(self.features, self.owner, counts, _sums(counts, self.owner, len(self.times)))
 
-    def shaken(self, random: np.random.Generator) -> _Data:
-        """The same, each choice with an exponential random number as its weight."""
-        return self.with_counts(random.standard_gamma(self.counts))
-
     def likelihood(self, weights: Floats) -> float:
         """How likely the choices are (its logarithm)."""
         mean = _softmax(self.features @ weights, self.owner, len(self.times))
@@ -205,13 +207,13 @@ class _Data:
 def _features(policies: Policies, actions: Ints, looked: NDArray[np.bool_]) -> Floats:
     """What the logit looks at: (n, n_features), about 1 in size where choices were seen."""
     graph, solution = policies.graph, policies.solution
+    of_game = Features(graph, policies.game)
     columns: list[NDArray[Any]] = [-solution.regret[actions]]
-    columns += [values[actions] for values in action_features(graph, policies.game).values()]
+    columns += [values[actions] for values in of_game.actions.values()]
     labels = np.unique(graph.action_label[actions])
     if len(labels) <= FEW_ACTIONS:
-        of_states = state_features(graph, policies.game).values()
         state = graph.action_state[actions]
-        told = [_scaled(values[state].astype(float), looked) for values in of_states]
+        told = [_scaled(values[state].astype(float), looked) for values in of_game.states.values()]
         for label in labels[1:]:
             named = (graph.action_label[actions] == label).astype(float)
             columns += [named, *(named * values for values in told)]

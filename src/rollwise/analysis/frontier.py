@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.second_aims import Aim, distribution_in, of_scores, read_aim, solution_of
+from rollwise.analysis.second_aims import Aim, distribution_in, of_scores, read_aim
 from rollwise.answer.optimal_set import OptimalSet
-from rollwise.answer.references import Subject
+from rollwise.answer.references import Policies, Subject
 from rollwise.derive.by_score import require_points
 from rollwise.errors import UsageError
 from rollwise.graph import sign_of
@@ -86,7 +86,7 @@ def frontier(
     """
     if not tolerance >= 0:
         raise UsageError(f"tolerance is {tolerance}; it can't be less than 0")
-    solution = solution_of(game)
+    solution = Policies.of(game).solution
     require_points(solution.graph)
     wanted = read_aim(solution, aim, ties)
     if not wanted.quantity.by_score or wanted.quantity.name == "variance":

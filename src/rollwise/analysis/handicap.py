@@ -76,7 +76,9 @@ class Handicap:
             For who moves first with it, for who moves second, or over the seats.
         """
         known = [head for head in self.heads if getattr(head, which) is not None]
-        return min(known, key=lambda head: self._off(head, which), default=None)
+        return min(
+            known, key=lambda head: abs(float(getattr(head, which).value) - self.even), default=None
+        )
 
     def is_within(self, which: str) -> bool:
         """Whether an even game lies between two of the head starts, or is one of them."""
@@ -85,9 +87,6 @@ class Handicap:
         low = min(amount.value - amount.bound for amount in known)
         high = max(amount.value + amount.bound for amount in known)
         return bool(low <= self.even <= high)
-
-    def _off(self, head: Head, which: str) -> float:
-        return abs(float(getattr(head, which).value) - self.even)
 
 
 def handicap(
@@ -142,17 +141,17 @@ def handicap(
         Head(
             k,
             *(
-                None if s is None else Certified(float(values[s]), _bound(float(bounds[s]), scored))
+                None
+                if s is None
+                else Certified(
+                    float(values[s]), float(bounds[s] if scored else bounds[s] / 2 + 2.0**-52)
+                )
                 for s, (values, bounds) in zip(pair, columns, strict=True)
             ),
         )
         for k, pair in zip(points, pairs, strict=True)
     ]
     return Handicap(mine, theirs, one.name, two.name, tuple(heads), 0.0 if scored else 0.5)
-
-
-def _bound(bound: float, scored: bool) -> float:
-    return bound if scored else bound / 2 + 2.0**-52
 
 
 def _fields(graph: StateGraph, said: str) -> tuple[str, str]:

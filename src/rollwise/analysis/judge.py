@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
+from rollwise.analysis.observed_scores import lines_of
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.machine.atomic_files import read_text
 from rollwise.words import Words
 
 
@@ -86,13 +87,7 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
     UsageError
         Names the file, the line and what is wrong.
     """
-    try:
-        text = read_text(path)
-    except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} can't be read: it isn't text") from error
-    reader = csv.DictReader(text.splitlines())
+    reader = csv.DictReader(lines_of(path))
     columns = [name.strip() for name in reader.fieldnames or ()]
     reader.fieldnames = columns
     groups: list[tuple[str, list[tuple[int, dict[str, str]]]]] = []
@@ -111,9 +106,9 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
         raise UsageError(f"{path} holds no moves")
     written = (*graph.field_names, "action")
     if all(name in columns for name in written):
-        reading = _from_fields
+        reading: Any = partial(_from_fields, graph.field_names)
     elif game.play_columns and all(name in columns for name in game.play_columns):
-        reading = _from_game
+        reading = Words(game).read_play
     else:
         ways = [", ".join(written)]
         if game.play_columns:
@@ -122,30 +117,23 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
             f"{path} has the columns {', '.join(columns)}; a play of {game.name} has "
             f"{' or '.join(ways)} (and player, if there are several)"
         )
-    return [_play(game, graph, path, player, rows, reading) for player, rows in groups]
+    return [_play(graph, path, player, rows, reading) for player, rows in groups]
 
 
 def _from_fields(
-    game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
+    names: Sequence[str], rows: Sequence[Mapping[str, str]]
 ) -> Sequence[tuple[Any, int | str]]:
     found = []
     for number, row in enumerate(rows):
         try:
-            state = [int(row[name]) for name in graph.field_names]
+            state = [int(row[name]) for name in names]
         except ValueError:
             raise ValueError(number, "this isn't a state and an action") from None
         found.append((state, row["action"]))
     return found
 
 
-def _from_game(
-    game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
-) -> Sequence[tuple[Any, int | str]]:
-    return Words(game).read_play(rows)
-
-
 def _play(
-    game: Game,
     graph: StateGraph,
     path: Path,
     player: str,
@@ -153,7 +141,7 @@ def _play(
     reading: Any,
 ) -> Play:
     try:
-        written = reading(game, graph, [row for _, row in rows])
+        written = reading([row for _, row in rows])
     except ValueError as error:
         number, reason = error.args if len(error.args) == 2 else (0, str(error))
         raise UsageError(f"{path}, line {rows[number][0]}: {reason}") from error

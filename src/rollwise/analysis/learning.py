@@ -35,7 +35,7 @@ from rollwise.answer.evaluation import Evaluation, best_response, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import Against
-from rollwise.derive.seats import with_policy
+from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_actions, has_choice
@@ -99,7 +99,7 @@ class Reference:
         good = (solution.regret <= margin) | solution.is_best
         chosen = good.astype(np.float64)
         chosen /= fold_actions(graph, np.add, chosen)[graph.action_state]
-        played = with_policy(graph, Policy("good play", chosen))
+        played = take_seats(graph, [Policy("good play", chosen)]).graph
         visits = np.empty(graph.n_states)
         expected_visits(
             graph.components.order,

@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -184,9 +184,11 @@ def length_range(
     graph, played = policies.graph, policies.find(policy)
     free, chain = _one_will(graph, None), _one_will(graph, played)
     found = {
-        "shortest": _length("shortest", free, lambda: _together(free, "shortest", progress)),
-        "policy": _length("policy", chain, lambda: _together(chain, "longest", progress)),
-        "longest": _length("longest", free, lambda: _together(free, "longest", progress)),
+        "shortest": _length(
+            "shortest", free, lambda: _spread(together(free, "shortest"), progress)
+        ),
+        "policy": _length("policy", chain, lambda: _spread(together(chain, "longest"), progress)),
+        "longest": _length("longest", free, lambda: _spread(together(free, "longest"), progress)),
     }
     if graph.players == 2:
         seats = take_seats(graph, [None, None], [0]).graph
@@ -194,7 +196,9 @@ def length_range(
         for root, aim in enumerate(("first stretches", "first hurries")):
             found[aim] = _length(aim, seats, partial(opposed.spread, root))
     lengths = tuple(found[aim] for aim in AIMS if aim in found)
-    score = _score(chain, progress) if graph.objective != "win" else None
+    score = None
+    if graph.objective != "win" and not len(end_components(chain)):  # else play need not end
+        score = _spread(chain, progress)
     return LengthRange(played.name, graph.players, lengths, score)
 
 
@@ -306,21 +310,6 @@ def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:
     return Length(aim, None, f"{opposed} play up for ever: {places}")
 
 
-def _together(
-    graph: StateGraph, aim: str, progress: Callable[[str, int, int], None] | None
-) -> Spread:
-    """The moves of a play in which all have one aim."""
-    one = together(graph, aim)
-    return _spread(one, solve_and_certify(one, progress=progress), progress)
-
-
-def _score(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread | None:
-    """The points of a play by a policy, in a graph of its actions; None where it need not end."""
-    if len(end_components(graph)):
-        return None
-    return _spread(graph, solve_and_certify(graph, progress=progress), progress)
-
-
 class _Opposed:
     """A game in which one player wants a play to be long, and the other wants it to be short.
 
@@ -333,12 +322,13 @@ class _Opposed:
         moves = counted(seats)
         sign = np.where(seat == 0, 1.0, -1.0)
         self._graph = moves.with_arrays(action_reward=sign * moves.action_reward)
-        self._found: CertifiedResult | None = None
+
+    @cached_property
+    def _found(self) -> CertifiedResult:
+        return solve_and_certify(self._graph, progress=self._progress)
 
     def spread(self, root: int) -> Spread:
         """The moves of a play from the start, by who moves first."""
-        if self._found is None:
-            self._found = solve_and_certify(self._graph, progress=self._progress)
         graph, (found, certificate, _) = self._graph, self._found
         sign = 1.0 if root == 0 else -1.0
         mean = Certified(sign * float(found.values[root]), float(certificate.bounds[root]))
@@ -347,17 +337,14 @@ class _Opposed:
         return Spread(mean, _variance(chain, root, self._progress))
 
 
-def _spread(
-    graph: StateGraph,
-    answer: CertifiedResult,
-    progress: Callable[[str, int, int], None] | None,
-) -> Spread:
+def _spread(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread:
     """The mean of a score from the start, and its variance with the best actions."""
-    values, bounds = answer.found.values, answer.certificate.bounds
+    found, certificate, _ = solve_and_certify(graph, progress=progress)
+    mean = Certified(float(found.values[0]), float(certificate.bounds[0]))
     if np.any(np.diff(graph.action_indptr) > 1):
-        best = first_chosen(graph, values, bounds)
+        best = first_chosen(graph, found.values, certificate.bounds)
         graph = take_seats(graph, [best], [0]).graph  # elsewhere play need not end
-    return Spread(Certified(float(values[0]), float(bounds[0])), _variance(graph, 0, progress))
+    return Spread(mean, _variance(graph, 0, progress))
 
 
 def _variance(

@@ -98,15 +98,12 @@ class ManyDice:
         dice = int(sum(roll))
         points = np.repeat(self.face_points, roll)
         cost = np.concatenate([[0.0], np.cumsum(points)])
-        middle = (self.low + self.high) / 2 if not self.skip else self._middle()
+        finite = np.isfinite(self.low)
+        middle = np.where(finite, (np.where(finite, self.low, 0) + self.high) / 2, np.inf)
         rows = [(k, float(cost[k] + middle[0, dice - k])) for k in range(1 + take_two, dice + 1)]
         if self.skip and not take_two and dice > 1:
             rows.append((0, float(middle[1, dice])))
         return sorted(rows, key=lambda row: row[1])
-
-    def _middle(self) -> NDArray[np.float64]:
-        finite = np.isfinite(self.low)
-        return np.where(finite, (np.where(finite, self.low, 0) + self.high) / 2, np.inf)
 
     def table(self) -> pl.DataFrame:
         """A row for each number of dice, ready to plot.

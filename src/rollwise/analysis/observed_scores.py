@@ -8,9 +8,10 @@ towards the policy that was found. The same solution bounds how much lower chi-s
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +20,35 @@ from rollwise.analysis.distributions import Distribution, counted_points, played
 from rollwise.analysis.second_aims import distribution_in, of_scores
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.derive.by_score import Ints
-from rollwise.errors import UsageError
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import chances
 from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import read_text
 
+MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 LEAST_SCORES = 2  # for a test
 LEAST_EXPECTED = 5.0  # of a cell of the chi-square test (Cochran 1954)
 Reals = NDArray[np.float64]
 
 MOST_STEPS = 200
 CLOSE = 1e-3  # of chi-square: more would not be seen in how likely it is by chance
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a text file.
+
+    Raises
+    ------
+    UsageError
+        It can't be read.
+    """
+    try:
+        return read_text(path).splitlines()
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} can't be read: it isn't text") from error
 
 
 def read_scores(path: Path) -> Ints:
@@ -40,14 +59,8 @@ def read_scores(path: Path) -> Ints:
     UsageError
         Names the first line that isn't a whole number.
     """
-    try:
-        lines = read_text(path).splitlines()
-    except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} can't be read: it isn't text") from error
     scores = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines_of(path), start=1):
         text = line.strip().rstrip(",").strip('"')
         if not text or (number == 1 and text.lower() in ("score", "scores")):
             continue
@@ -221,37 +234,66 @@ def sample_totals(
     seed : int
         The same seed gives the same games.
     """
-    random = np.random.default_rng(seed)
-    action_chance = _upper_ends(policy.probability, graph.action_indptr)
-    outcome_chance = _upper_ends(graph.outcome_weight.astype(np.float64), graph.outcome_indptr)
     totals = np.zeros(games, np.int64)
-    place = np.full(games, state, np.int64)
-    playing = np.arange(games)
-    while len(playing):
-        action = _draw(random, action_chance, graph.action_indptr, place)
-        totals[playing] += counted[action]
-        outcome = _draw(random, outcome_chance, graph.outcome_indptr, action)
-        place = graph.outcome_state[outcome].astype(np.int64)
-        going_on = place >= 0
-        playing, place = playing[going_on], place[going_on]
+    table = Table(graph, np.random.default_rng(seed))
+    for step in table.play((policy, policy), games, state):
+        totals[step.game] += counted[step.action]
     return totals
 
 
-def _upper_ends(weight: NDArray[np.float64], indptr: Ints) -> NDArray[np.float64]:
-    """Cumulative shares within each row, plus the number of the row: ascending throughout."""
-    totals = np.add.reduceat(weight, indptr[:-1])
-    rows = np.repeat(np.arange(len(totals)), np.diff(indptr))
-    sums = np.cumsum(weight / totals[rows])
-    before = np.concatenate([np.zeros(1), sums])[indptr[:-1]]
-    ends: NDArray[np.float64] = np.minimum(sums - before[rows], 1.0) + rows
-    return ends
+class Step(NamedTuple):
+    """A move in each of the games that go on; all arrays have their length."""
+
+    game: Ints
+    state: Ints
+    seat: Ints
+    action: Ints
+    gained: Reals  # by the first player, the end of the game included
+    turn_ends: NDArray[np.bool_]  # the die passes and the game goes on
+    is_over: NDArray[np.bool_]
 
 
-def _draw(
-    random: np.random.Generator, ends: NDArray[np.float64], indptr: Ints, rows: Ints
-) -> NDArray[np.int64]:
-    found = np.searchsorted(ends, rows + random.random(len(rows)), side="right")
-    return np.clip(found, indptr[rows], indptr[rows + 1] - 1).astype(np.int64)
+class Table:
+    """Plays games of a graph, all of them a move at a time."""
+
+    def __init__(self, graph: StateGraph, random: np.random.Generator) -> None:
+        self.graph, self.random = graph, random
+        self.outcomes = np.cumsum(chances(graph))
+
+    def play(self, players: Sequence[Policy], games: int, start: int = 0) -> Iterator[Step]:
+        """Games from a state, by the policies of the first seat and the second."""
+        graph = self.graph
+        seats = [np.cumsum(policy.probability) for policy in players]
+        game = np.arange(games)
+        state, seat = np.full(games, start, np.int64), np.zeros(games, np.int64)
+        for _ in range(MOST_MOVES):
+            action = np.empty(len(game), np.int64)
+            for k, heaped in enumerate(seats):
+                mine = seat == k
+                action[mine] = self._drawn(heaped, graph.action_indptr, state[mine])
+            outcome = self._drawn(self.outcomes, graph.outcome_indptr, action)
+            then = graph.outcome_state[outcome].astype(np.int64)
+            over, sign = then < 0, np.where(seat == 0, 1.0, -1.0)
+            gained = graph.action_reward[action].astype(np.float64)
+            gained[over] += graph.outcome_payoff[outcome[over]]
+            passes = graph.outcome_passes[outcome] & ~over
+            yield Step(game, state, seat, action, sign * gained, passes, over)
+            goes_on = ~over
+            if not goes_on.any():
+                return
+            game, state = game[goes_on], then[goes_on]
+            seat = (seat ^ passes)[goes_on]
+        raise EndlessPlay(
+            f"{graph.game}: {players[0].name} and {players[1].name} play on for more than "
+            f"{MOST_MOVES:,} moves; they are now in {graph.state_text(int(state[0]))}"
+        )
+
+    def _drawn(self, heaped: Reals, indptr: NDArray[Any], which: Ints) -> Ints:
+        """One of the parts of each of some wholes, with the chances that are heaped up."""
+        first, last = indptr[which].astype(np.int64), indptr[which + 1] - 1
+        low = np.where(first > 0, heaped[first - 1], 0.0)
+        ahead = low + self.random.random(len(which)) * (heaped[last] - low)
+        return np.asarray(np.searchsorted(heaped, ahead, side="right").clip(first, last))
 
 
 class BestFit(NamedTuple):

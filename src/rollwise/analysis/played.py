@@ -7,7 +7,7 @@ outcome by outcome, and what happens in them is counted. So each figure is found
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from rollwise.analysis.balance import QUANTILES, Balance, Decided, most_taken
 from rollwise.analysis.chain import Skill
 from rollwise.analysis.lengths import Lengths
+from rollwise.analysis.observed_scores import Step, Table
 from rollwise.answer.references import Policies
-from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import StateGraph, win_probability
-from rollwise.graph.choices import chances, fold_actions, has_choice, is_throw
+from rollwise.errors import UsageError
+from rollwise.graph import win_probability
+from rollwise.graph.choices import fold_actions, has_choice, is_throw
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import sign_of
 from rollwise.numbers.randomness import check_seed, derived_seed
@@ -30,7 +31,6 @@ Ints = NDArray[np.int64]
 Progress = Callable[[str, int, "int | None"], None]
 
 LEAST_GAMES, MOST_GAMES = 100, 1_000_000
-MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 FAR = 5.0  # standard errors that chance comes to once in 1.7 million times
 CERTAIN = 1e-8  # p * (1 - p) of what counts as certain: the tails of lengths aren't followed
 
@@ -177,7 +177,7 @@ class _Sampled:
         self.policies, self.found, self.sure, self.games = policies, found, sure, games
         self.graph = found.solution.graph
         self.best = found.solution.policy
-        self.table = _Table(self.graph, np.random.default_rng(derived_seed(seed, 0)))
+        self.table = Table(self.graph, np.random.default_rng(derived_seed(seed, 0)))
 
     def figures(self) -> Iterator[_Figure]:
         story = _Story(self.found, self.sure, self.games)
@@ -225,7 +225,7 @@ class _Sampled:
             return
         yield _Figure("lead changes", *drama.lead_changes, _mean(story.lead_changes))
         won = story.got != 0
-        turn = story.decided_in()
+        turn = np.where(story.got > 0, *story.unsure)  # from which on the winner was sure
         decided = drama.decided
         if not decided.is_cut:
             yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
@@ -287,60 +287,6 @@ class _Sampled:
         return got
 
 
-class _Step(NamedTuple):
-    """A move in each of the games that go on; all arrays have their length."""
-
-    game: Ints
-    state: Ints
-    seat: Ints
-    action: Ints
-    gained: Floats  # by the first player, the end of the game included
-    turn_ends: NDArray[np.bool_]  # the die passes and the game goes on
-    is_over: NDArray[np.bool_]
-
-
-class _Table:
-    """Plays games of a graph, all of them a move at a time."""
-
-    def __init__(self, graph: StateGraph, random: np.random.Generator) -> None:
-        self.graph, self.random = graph, random
-        self.outcomes = np.cumsum(chances(graph))
-
-    def play(self, players: Sequence[Policy], games: int) -> Iterator[_Step]:
-        graph = self.graph
-        seats = [np.cumsum(policy.probability) for policy in players]
-        game = np.arange(games)
-        state, seat = np.zeros(games, np.int64), np.zeros(games, np.int64)
-        for _ in range(MOST_MOVES):
-            action = np.empty(len(game), np.int64)
-            for k, heaped in enumerate(seats):
-                mine = seat == k
-                action[mine] = self._drawn(heaped, graph.action_indptr, state[mine])
-            outcome = self._drawn(self.outcomes, graph.outcome_indptr, action)
-            then = graph.outcome_state[outcome].astype(np.int64)
-            over, sign = then < 0, np.where(seat == 0, 1.0, -1.0)
-            gained = graph.action_reward[action].astype(np.float64)
-            gained[over] += graph.outcome_payoff[outcome[over]]
-            passes = graph.outcome_passes[outcome] & ~over
-            yield _Step(game, state, seat, action, sign * gained, passes, over)
-            goes_on = ~over
-            if not goes_on.any():
-                return
-            game, state = game[goes_on], then[goes_on]
-            seat = (seat ^ passes)[goes_on]
-        raise EndlessPlay(
-            f"{graph.game}: {players[0].name} and {players[1].name} play on for more than "
-            f"{MOST_MOVES:,} moves; they are now in {graph.state_text(int(state[0]))}"
-        )
-
-    def _drawn(self, heaped: Floats, indptr: NDArray[Any], which: Ints) -> Ints:
-        """One of the parts of each of some wholes, with the chances that are heaped up."""
-        first, last = indptr[which].astype(np.int64), indptr[which + 1] - 1
-        low = np.where(first > 0, heaped[first - 1], 0.0)
-        ahead = low + self.random.random(len(which)) * (heaped[last] - low)
-        return np.asarray(np.searchsorted(heaped, ahead, side="right").clip(first, last))
-
-
 class _Story:
     """What is counted in games between those who play best."""
 
@@ -366,7 +312,7 @@ class _Story:
         self.low, self.high = np.ones(games), np.zeros(games)  # of the first player's chances
         self.unsure = np.zeros((2, games), np.int64)  # the last turn in which each wasn't sure
 
-    def add(self, step: _Step) -> None:
+    def add(self, step: Step) -> None:
         """Count a move of each game."""
         game = step.game
         of_mover = self.chance[step.state]
@@ -386,7 +332,7 @@ class _Story:
         self.turn[game] += step.turn_ends
         self._take_lead(game[step.is_over], np.sign(self.got[game[step.is_over]]))
 
-    def _take(self, step: _Step) -> None:
+    def _take(self, step: Step) -> None:
         """Count the actions that are chosen, of those that are listed."""
         if not self.options:
             return
@@ -400,10 +346,6 @@ class _Story:
         game, lead = game[lead != 0], lead[lead != 0]
         self.lead_changes[game] += self.lead[game] * lead < 0
         self.lead[game] = lead
-
-    def decided_in(self) -> Ints:
-        """From which turn on the winner was sure: (n_games,) int64."""
-        return np.asarray(np.where(self.got > 0, self.unsure[0], self.unsure[1]))
 
     def is_comeback(self) -> NDArray[np.bool_]:
         """Whether the winner's chance had been low: (n_games,) bool."""

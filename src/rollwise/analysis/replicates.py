@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.analysis.learn_seats import LearnedSeats, learn_seats
-from rollwise.analysis.learning import Assessment, Reference, play_and_assess
+from rollwise.analysis.learn_seats import learn_seats
+from rollwise.analysis.learning import Reference, play_and_assess
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
 from rollwise.errors import UsageError
@@ -276,33 +276,28 @@ def _learned(
     reference: Reference, explore: float, method: str, games: int, checkpoints: int, seed: int
 ) -> tuple[Point, ...]:
     """One learner, as it is measured along the way."""
-    graph = reference.solution.graph
-    learner = Learner(graph, explore=explore, seed=seed, method=method)
-    return tuple(map(_point, play_and_assess(learner, games, checkpoints, reference)))
-
-
-def _point(assessed: Assessment) -> Point:
-    learned = assessed.learned
-    figures = {
-        SEEN: float(np.count_nonzero(learned.seen)),
-        START: float(learned.estimates[0]),
-        ERROR: assessed.weighted_error,
-        OPTIMAL: assessed.optimal_share,
-        WEIGHTED: assessed.weighted_optimal_share,
-        LOSS: assessed.loss,
-    }
-    return Point(learned.games, figures, assessed.loss_bound)
+    learner = Learner(reference.solution.graph, explore=explore, seed=seed, method=method)
+    points = []
+    for assessed in play_and_assess(learner, games, checkpoints, reference):
+        learned = assessed.learned
+        figures = {
+            SEEN: float(np.count_nonzero(learned.seen)),
+            START: float(learned.estimates[0]),
+            ERROR: assessed.weighted_error,
+            OPTIMAL: assessed.optimal_share,
+            WEIGHTED: assessed.weighted_optimal_share,
+            LOSS: assessed.loss,
+        }
+        points.append(Point(learned.games, figures, assessed.loss_bound))
+    return tuple(points)
 
 
 def _seats_learned(graph: StateGraph, explore: float, games: int, seed: int) -> tuple[Point, ...]:
     """One learner, measured at the end."""
-    return (_seats_point(learn_seats(graph, games, explore=explore, seed=seed)),)
-
-
-def _seats_point(found: LearnedSeats) -> Point:
+    found = learn_seats(graph, games, explore=explore, seed=seed)
     response = found.response
     figures = {SEEN: float(found.seen)}
     for kind, numbers in (("seat", response.win_probabilities), ("best", response.best)):
         figures |= {f"{kind}_{k}": number for k, number in zip(count(1), numbers)}
     figures[GAIN] = max(found.gains)
-    return Point(found.games, figures, response.error_bound)
+    return (Point(found.games, figures, response.error_bound),)

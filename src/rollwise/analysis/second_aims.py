@@ -31,7 +31,7 @@ from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import by_score, require_points
 from rollwise.derive.chase import WithScore
-from rollwise.derive.larger import places_of
+from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, fold_outcomes, has_choice, is_throw
@@ -115,7 +115,10 @@ def read_quantity(solution: Solution, text: str, ties: str = "shared") -> Quanti
     if name == "moves":
         return Quantity(name, lambda s: Amounts(actions=(~is_throw(s.graph)).astype(np.float64)))
     if name == "rolls":
-        return Quantity(name, lambda s: Amounts(actions=_is_roll(s)))
+        return Quantity(
+            name,
+            lambda s: Amounts(actions=(np.diff(s.graph.outcome_indptr) > 1).astype(np.float64)),
+        )
     try:
         labels = graph.vocabulary.require(name)
     except UsageError as error:
@@ -154,10 +157,6 @@ def of_scores(name: str, payoffs: Reals, bounds: Reals, scores: NDArray[np.int64
         return Amounts(scores=payoffs[order[place]], score_bounds=bounds[order[place]])
 
     return Quantity(name, amounts, by_score=True)
-
-
-def _is_roll(found: OptimalSet) -> Reals:
-    return (np.diff(found.graph.outcome_indptr) > 1).astype(np.float64)
 
 
 def _variance(solution: Solution) -> Quantity:
@@ -275,7 +274,7 @@ class SecondAims:
             scored = by_score(graph)
             graph, labels = scored.graph, labels[scored.state]
         chosen = self.policies.graph
-        labels[places_of(chosen, graph)] = _labels(chosen, self.policy)
+        labels[places_in(chosen.rows, graph.rows)] = _labels(chosen, self.policy)
         asked = np.flatnonzero(has_choice(graph))
         fields = dict(zip(graph.field_names, graph.states[asked].T, strict=True))
         return pl.DataFrame({**fields, "action": [graph.vocabulary.text(a) for a in labels[asked]]})
@@ -312,7 +311,7 @@ def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> 
     >>> second_aims(Threes(dice=2), ["score<=0"]).values[0].value.__round__(6)
     0.092593
     """
-    solution = solution_of(game)
+    solution = Policies.of(game).solution
     found, values, names = OptimalSet.of(solution), [], []
     wanted = [read_aim(solution, text, ties) for text in aims]
     if any(aim.quantity.by_score for aim in wanted):
@@ -334,7 +333,7 @@ def ranges(game: Subject, quantities: Sequence[str], *, ties: str = "shared") ->
     quantities : sequence of str
         See `rollwise.analysis.second_aims`.
     """
-    solution = solution_of(game)
+    solution = Policies.of(game).solution
     return ranges_in(OptimalSet.of(solution), solution, quantities, ties=ties)
 
 
@@ -402,23 +401,23 @@ class ScoreRanges:
 
 def score_ranges(game: Subject) -> ScoreRanges:
     """The range of every probability of a final score over all optimal policies."""
-    solution = solution_of(game)
+    solution = Policies.of(game).solution
     require_points(solution.graph)
     found = OptimalSet.of(solution).with_scores
     assert found.scores is not None
     rows, at_most = {}, {}
     for score in np.sort(found.scores).tolist():
         rows[score] = found.range(_is(score))
-        at_most[score] = found.range(_is_at_most(score))
+        at_most[score] = found.range(chance_of_scores(f"score<={score}", lambda x, n=score: x <= n))
     variance = found.range(read_quantity(solution, "variance"))
     return ScoreRanges(rows, at_most, variance, found.loss)
 
 
 def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
     """How likely some final scores are, at least and at most, under an optimal policy."""
-    solution = solution_of(game)
+    solution = Policies.of(game).solution
     if isinstance(solution.game, WithScore):  # whose optimal policies are those of its inner game
-        solution = solution_of(solution.game.inner)
+        solution = Policies.of(solution.game.inner).solution
     found = OptimalSet.of(solution).with_scores
     return {score: found.range(_is(score)) for score in scores}
 
@@ -427,15 +426,6 @@ def _is(score: int):  # type: ignore[no-untyped-def]
     return chance_of_scores(f"score={score}", lambda x: x == score)
 
 
-def _is_at_most(score: int):  # type: ignore[no-untyped-def]
-    return chance_of_scores(f"score<={score}", lambda x: x <= score)
-
-
 def distribution_in(found: OptimalSet, policy: Policy) -> Distribution:
     """How the final score is distributed under a policy of a set."""
     return distribution(found.graph, policy, points=found.points).trimmed()
-
-
-def solution_of(game: Subject) -> Solution:
-    """The solution of a game, found unless it is given."""
-    return Policies.of(game).solution

@@ -136,15 +136,11 @@ class Tuning:
         found = []
         for name in self.best.parameters:
             tried = {point.parameters[name] for point in self.points}
-            if len(tried) > 1 and all(map(_is_whole, tried)):
+            if len(tried) > 1 and all(re.fullmatch(r"-?\d+", text) for text in tried):
                 numbers = sorted(tried, key=int)
                 if self.best.parameters[name] in (numbers[0], numbers[-1]):
                     found.append(name)
         return found
-
-
-def _is_whole(text: str) -> bool:
-    return re.fullmatch(r"-?\d+", text) is not None
 
 
 def values_of(text: str) -> tuple[str, list[str]]:
@@ -277,11 +273,6 @@ def amount_of(measure: str, solution: Answer) -> tuple[float, float]:
     return chance, bound / 2
 
 
-def _length(solution: Solution) -> Certified:
-    turns, _ = expected_lengths(solution.graph, solution.policy)[0]
-    return turns
-
-
 def _draws(solution: Solution) -> Certified:
     if solution.graph.is_score:
         raise UsageError(f"{solution.graph.game} is played for points or payoffs: nothing is drawn")
@@ -304,7 +295,7 @@ def _share_of_skill(solution: Solution) -> Certified:
 
 
 _FOLLOWED: dict[str, Callable[[Solution], Certified]] = {
-    "length": _length,
+    "length": lambda solution: expected_lengths(solution.graph, solution.policy)[0][0],
     "luck": lambda solution: Chain.of(solution.graph, solution.policy).luck(),
     "draws": _draws,
     "skill": _share_of_skill,

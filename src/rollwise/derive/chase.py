@@ -21,7 +21,7 @@ from rollwise.derive.by_score import (
     unroll,
     whole_points,
 )
-from rollwise.derive.derived_game import DerivedGame, whole_graph
+from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, DRAW, END, LOSE, WIN
 from rollwise.graph import StateGraph, sign_of
@@ -50,6 +50,8 @@ class WithScore(DerivedGame):
     """
 
     added_fields: ClassVar[tuple[str, ...]] = ("score",)
+    prefix: ClassVar[str] = "with-score"
+    purpose: ClassVar[str] = "a score in the states"
     players: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -62,11 +64,6 @@ class WithScore(DerivedGame):
         return self.inner.objective
 
     @property
-    def name(self) -> str:  # type: ignore[override]
-        """What it is called: ``with-score-threes``."""
-        return f"with-score-{self.inner.name}"
-
-    @property
     def description(self) -> str:
         """The rules of the game, and what one may look at."""
         return f"{self.inner.description}\n\nThe points made so far are in the state."
@@ -76,21 +73,8 @@ class WithScore(DerivedGame):
         """The points are in the state."""
         return {"with-score": True}
 
-    @property
-    def own_specs(self) -> list[ParameterSpec]:
-        """None."""
-        return []
-
-    @cached_property
-    def inner_graph(self) -> StateGraph:
-        """The graph of the game that is played."""
-        return whole_graph(self.inner, "a score in the states")
-
     def start(self) -> Any:
         return self.state_type(*self.inner.start(), 0)
-
-    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
-        yield from self.inner.actions(self.inner_state(s), *throw)
 
     def reward(self, s: Any, *choice: Any) -> float:
         return self.inner.reward(self.inner_state(s), *choice)
@@ -155,6 +139,8 @@ class Chase(DerivedGame):
     target: int | None = None
     ties: str = "win"
     added_fields: ClassVar[tuple[str, ...]] = ("gap",)
+    prefix: ClassVar[str] = "chase"
+    purpose: ClassVar[str] = "a chase"
     players: ClassVar[int] = 1
     objective: ClassVar[str] = "win"
 
@@ -172,11 +158,6 @@ class Chase(DerivedGame):
             raise ParameterError(
                 f"a chase of {self.inner_graph.title} needs a target {allowed}, not {self.target}"
             )
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """What it is called: ``chase-threes``."""
-        return f"chase-{self.inner.name}"
 
     @property
     def description(self) -> str:
@@ -203,11 +184,6 @@ class Chase(DerivedGame):
                 "ties", str, self.ties, None, None, "what exactly that score counts as", tuple(TIES)
             ),
         ]
-
-    @cached_property
-    def inner_graph(self) -> StateGraph:
-        """The graph of the game that is played."""
-        return whole_graph(self.inner, "a chase")
 
     @cached_property
     def points(self) -> Ints:
@@ -254,9 +230,6 @@ class Chase(DerivedGame):
         inner = self.inner.start()
         for target in range(self.target_range[0], self.target_range[1] + 1):
             yield self.state_type(*inner, target)
-
-    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
-        yield from self.inner.actions(self.inner_state(s), *throw)
 
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rollwise.derive.by_score import (
     MOST_PAIRS,
@@ -24,7 +23,8 @@ from rollwise.derive.by_score import (
     require_points,
     whole_points,
 )
-from rollwise.derive.derived_game import DerivedGame, whole_graph
+from rollwise.derive.changed import repeated_pointers
+from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError, TooManyStates
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import StateGraph
@@ -55,6 +55,8 @@ class Duel(DerivedGame):
 
     ties: str = "shared"
     added_fields: ClassVar[tuple[str, ...]] = ("score", "rival")
+    prefix: ClassVar[str] = "contest"
+    purpose: ClassVar[str] = "a contest"
     players: ClassVar[int] = 2
     objective: ClassVar[str] = "win"
 
@@ -63,11 +65,6 @@ class Duel(DerivedGame):
         if self.ties not in TIES:
             raise ParameterError(f"ties is {self.ties!r}; it must be one of {', '.join(TIES)}")
         require_points(self.inner_graph)
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """What it is called: ``contest-threes``."""
-        return f"contest-{self.inner.name}"
 
     @property
     def description(self) -> str:
@@ -93,11 +90,6 @@ class Duel(DerivedGame):
         return [ParameterSpec("ties", str, self.ties, None, None, "how a tie counts", tuple(TIES))]
 
     @cached_property
-    def inner_graph(self) -> StateGraph:
-        """The graph of the game that both play."""
-        return whole_graph(self.inner, "a contest")
-
-    @cached_property
     def nothing_yet(self) -> int:
         """The score to beat while there is none."""
         low, _ = points_to_come(self.inner_graph, whole_points(self.inner_graph))
@@ -111,9 +103,6 @@ class Duel(DerivedGame):
     def start(self) -> Any:
         inner = self.inner.start()
         return self.state_type(*inner, 0, self.nothing_yet)
-
-    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
-        yield from self.inner.actions(self.inner_state(s), *throw)
 
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
@@ -130,62 +119,52 @@ class Duel(DerivedGame):
                 yield weight, WIN if (score < s.rival) == fewer else LOSE, s
 
     def derive(self) -> StateGraph:
-        """The graph of the rules, but for the numbers of its states; from the game's own graph."""
-        return _derive(self)
+        """The graph of the rules, but for the numbers of its states; from the game's own graph.
 
-
-def _derive(duel: Duel) -> StateGraph:
-    """The graph of a contest.
-
-    Raises
-    ------
-    RulesError, TooManyStates
-        The points have no bound; the names of fields clash; or too many states.
-    """
-    source = duel.inner_graph
-    scored = by_score(source)
-    one = scored.graph
-    if "rival" in one.field_names:
-        raise RulesError(f"{source.game}: a contest adds a field 'rival', and there is one already")
-    n, m = one.n_states, len(scored.scores)
-    if n * (m + 1) > MOST_PAIRS:
-        raise TooManyStates(f"a contest of {source.title} has {n * (m + 1):,} states")
-    target = one.outcome_state.astype(np.int64)
-    ends, place = target >= n, target - n
-    # The first turn leads to the start of a second one that knows the score.
-    outcome_state = [np.where(ends, n + place * n, target)]
-    payoff = [np.zeros(len(target))]
-    for rival in range(m):  # scores stand best first
-        outcome_state.append(np.where(ends, -1, n + rival * n + target))
-        worth = np.where(place < rival, 1.0, np.where(place > rival, -1.0, TIES[duel.ties]))
-        payoff.append(np.where(ends, worth, 0.0))
-    passes = np.zeros((m + 1, len(target)), np.bool_)
-    passes[0] = ends
-    rivals = np.concatenate([[duel.nothing_yet], scored.scores])
-    return one.with_arrays(
-        states=np.column_stack(
-            [np.tile(one.states, (m + 1, 1)), np.repeat(rivals, n)],
-        ).astype(np.int32),
-        action_indptr=_repeated(one.action_indptr, m + 1),
-        action_label=np.tile(one.action_label, m + 1),
-        action_reward=np.zeros((m + 1) * one.n_actions),
-        outcome_indptr=_repeated(one.outcome_indptr, m + 1),
-        outcome_state=np.concatenate(outcome_state).astype(np.int32),
-        outcome_weight=np.tile(one.outcome_weight, m + 1),
-        outcome_passes=passes.ravel(),
-        outcome_payoff=np.concatenate(payoff),
-        field_names=(*one.field_names, "rival"),
-        game=duel.name,
-        parameters=duel.parameters,
-        players=2,
-        objective="win",
-        n_roots=1,
-        n_border=0,
-    )
-
-
-def _repeated(indptr: NDArray[np.int64], times: int) -> NDArray[np.int64]:
-    """The CSR pointers of so many copies, one after the other."""
-    step = indptr[-1]
-    copies = [indptr[:-1] + i * step for i in range(times)]
-    return np.concatenate([*copies, [times * step]]).astype(np.int64)
+        Raises
+        ------
+        RulesError, TooManyStates
+            The points have no bound; the names of fields clash; or too many states.
+        """
+        source = self.inner_graph
+        scored = by_score(source)
+        one = scored.graph
+        if "rival" in one.field_names:
+            raise RulesError(
+                f"{source.game}: a contest adds a field 'rival', and there is one already"
+            )
+        n, m = one.n_states, len(scored.scores)
+        if n * (m + 1) > MOST_PAIRS:
+            raise TooManyStates(f"a contest of {source.title} has {n * (m + 1):,} states")
+        target = one.outcome_state.astype(np.int64)
+        ends, place = target >= n, target - n
+        # The first turn leads to the start of a second one that knows the score.
+        outcome_state = [np.where(ends, n + place * n, target)]
+        payoff = [np.zeros(len(target))]
+        for rival in range(m):  # scores stand best first
+            outcome_state.append(np.where(ends, -1, n + rival * n + target))
+            worth = np.where(place < rival, 1.0, np.where(place > rival, -1.0, TIES[self.ties]))
+            payoff.append(np.where(ends, worth, 0.0))
+        passes = np.zeros((m + 1, len(target)), np.bool_)
+        passes[0] = ends
+        rivals = np.concatenate([[self.nothing_yet], scored.scores])
+        return one.with_arrays(
+            states=np.column_stack(
+                [np.tile(one.states, (m + 1, 1)), np.repeat(rivals, n)],
+            ).astype(np.int32),
+            action_indptr=repeated_pointers(one.action_indptr, m + 1),
+            action_label=np.tile(one.action_label, m + 1),
+            action_reward=np.zeros((m + 1) * one.n_actions),
+            outcome_indptr=repeated_pointers(one.outcome_indptr, m + 1),
+            outcome_state=np.concatenate(outcome_state).astype(np.int32),
+            outcome_weight=np.tile(one.outcome_weight, m + 1),
+            outcome_passes=passes.ravel(),
+            outcome_payoff=np.concatenate(payoff),
+            field_names=(*one.field_names, "rival"),
+            game=self.name,
+            parameters=self.parameters,
+            players=2,
+            objective="win",
+            n_roots=1,
+            n_border=0,
+        )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,10 +48,19 @@ class DerivedGame(Game):
 
     Where the inner game has throws, its rules are given the throw: a choice is an action, or a
     throw and an action.
+
+    Attributes
+    ----------
+    inner : Game
+    added_fields, prefix, purpose
+        Of a class: the fields that it adds, the name before that of the inner game, and what it
+        needs the graph of all of it for ("a chase").
     """
 
     inner: Game
     added_fields: ClassVar[tuple[str, ...]] = ()
+    prefix: ClassVar[str] = ""
+    purpose: ClassVar[str] = ""
 
     @property
     def state_type(self) -> Any:
@@ -73,10 +83,22 @@ class DerivedGame(Game):
             _STATE_TYPES[key] = typing.NamedTuple(f"{inner.__name__}{type(self).__name__}", fields)
         return _STATE_TYPES[key]
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        cls.name = DerivedGame.name  # type: ignore[method-assign]  # and not that of the class
+        super().__init_subclass__(**kwargs)
+
     @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called: ``chase-threes``."""
+        return f"{self.prefix}-{self.inner.name}"
+
+    @cached_property
     def inner_graph(self) -> StateGraph:
         """The graph of the inner game."""
-        raise NotImplementedError(f"{type(self).__name__} has no inner_graph")
+        return whole_graph(self.inner, self.purpose)
+
+    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
+        yield from self.inner.actions(self.inner_state(s), *throw)
 
     @property
     def base_game(self) -> Game:
@@ -126,7 +148,7 @@ class DerivedGame(Game):
     @property
     def own_specs(self) -> list[ParameterSpec]:
         """The parameters that this game adds, each with its value as the default."""
-        raise NotImplementedError(f"{type(self).__name__} has no own_specs")
+        return []
 
     @property
     def specs(self) -> list[ParameterSpec]:
@@ -163,13 +185,16 @@ class DerivedGame(Game):
         return {name: blind(function) for name, function in self.inner.policies().items()}
 
 
+def places_in(rows: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each row stands among others, which differ; -1 where it does not: (n,) int64."""
+    number = np.unique(np.concatenate([among, rows]), axis=0, return_inverse=True)[1].reshape(-1)
+    where = np.full(len(number), -1)
+    where[number[: len(among)]] = np.arange(len(among))
+    return where[number[len(among) :]]
+
+
 def base_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
     """The action of the base game's graph that each action of a derived one stands for."""
-    parts = graph.rows[:, : len(inner.columns)]
-    rows = np.concatenate([inner.rows, parts])
-    _, number = np.unique(rows, axis=0, return_inverse=True)
-    place = np.empty(int(number.max()) + 1, np.int64)
-    place[number[: inner.n_states]] = np.arange(inner.n_states)
-    state = place[number[inner.n_states :]][graph.action_state]
+    state = places_in(graph.rows[:, : len(inner.columns)], inner.rows)[graph.action_state]
     step = np.arange(graph.n_actions) - first_actions(graph)[graph.action_state]
     return first_actions(inner)[state] + step

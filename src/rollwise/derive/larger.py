@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build
+from rollwise.derive.derived_game import places_in
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -79,7 +80,7 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
     """
     if graph.columns != wide.columns or graph.objective != wide.objective:
         return None
-    place = places_of(graph, wide)
+    place = places_in(graph.rows, wide.rows)
     if np.any(place < 0):
         return None
     actions, n_actions = actions_of(wide, place)
@@ -91,15 +92,6 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
     theirs = _worth(wide, actions, np.arange(wide.n_states), wide.n_states)
     same = all(abs(one - other).max() <= ROUNDING for one, other in zip(ours, theirs, strict=True))
     return place if same else None
-
-
-def places_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64]:
-    """The state of another graph with the same fields, -1 where it has none: (n_states,) int64."""
-    states = np.concatenate([wide.rows, graph.rows])
-    number = np.unique(states, axis=0, return_inverse=True)[1].reshape(-1)
-    where = np.full(len(states), -1)
-    where[number[: wide.n_states]] = np.arange(wide.n_states)
-    return where[number[wide.n_states :]]
 
 
 def _worth(

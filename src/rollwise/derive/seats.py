@@ -86,48 +86,6 @@ class Seats:
         return Policy(name, probability)
 
 
-def with_policy(graph: StateGraph, policy: Policy) -> StateGraph:
-    """The graph of a game that is played by one policy, in whatever seat.
-
-    Parameters
-    ----------
-    graph : StateGraph
-    policy : Policy
-        On this graph.
-
-    Returns
-    -------
-    StateGraph
-        The same states, each with one action.
-    """
-    return take_seats(graph, [policy]).graph
-
-
-def two_seats(graph: StateGraph, first: Policy | None, second: Policy | None) -> StateGraph:
-    """Two copies of a graph, one a seat.
-
-    Parameters
-    ----------
-    graph : StateGraph
-        Of a game of two players, without a border.
-    first, second : Policy or None
-        What each seat plays; None leaves it free to choose.
-
-    Returns
-    -------
-    StateGraph
-        State s with the first seat to move is state s, with the second seat
-        ``n_states + s``; a field ``seat`` (0 or 1) says so. Values are in the
-        eyes of the mover.
-
-    Raises
-    ------
-    UsageError
-        The game has one player.
-    """
-    return take_seats(graph, [first, second]).graph
-
-
 def take_seats(
     graph: StateGraph, policies: Sequence[Policy | None], starts: Sequence[int] | None = None
 ) -> Seats:

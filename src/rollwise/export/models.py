@@ -21,9 +21,9 @@ from typing import NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.derive.seats import two_seats
+from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError, spelled
-from rollwise.graph import Action, StateGraph, win_probability
+from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import has_choice, outcome_action
 from rollwise.graph.policies import Policy
 
@@ -129,7 +129,7 @@ def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
         A policy to play against in a game for one.
     """
     if graph.players == 2:
-        return two_seats(graph, None, against)
+        return take_seats(graph, [None, against]).graph
     if against is not None:
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
     return graph
@@ -233,7 +233,10 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
         name = sides[who[s]] + actions[int(graph.action_label[a])]
         updates = []
         action = graph.view.action(a)
-        for outcome, chance in zip(action.outcomes, _chances(action), strict=True):
+        texts = [f"{chance:.17g}" for chance in action.chances]
+        if isinstance(action.total, int):  # fractions where weights are whole numbers
+            texts = list(map(str, action.exact_chances))
+        for outcome, chance in zip(action.outcomes, texts, strict=True):
             t = outcome.target
             if outcome.is_over:
                 update = f"(ending'={ends[outcome] + 1})"
@@ -359,10 +362,3 @@ def _identifier(name: str) -> str:
     if not word or word[0].isdigit():
         word = f"_{word}"
     return f"{word}_" if word in KEYWORDS else word
-
-
-def _chances(action: Action) -> list[str]:
-    """Probabilities as PRISM reads them: fractions where weights are whole numbers."""
-    if isinstance(action.total, int):
-        return [str(chance) for chance in action.exact_chances]
-    return [f"{chance:.17g}" for chance in action.chances]

@@ -25,7 +25,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.methods.linear_programming import linear_program
 from rollwise.methods.mixed_integer import integer_program
-from rollwise.methods.programs import Model, Program
+from rollwise.methods.programs import Program
 
 PROGRAMS = ("linear-programming", "mixed-integer")
 TERMS_A_LINE = 6
@@ -72,7 +72,10 @@ def write_program(graph: StateGraph, path: Path, form: str, kind: str) -> None:
 def _named(graph: StateGraph, kind: str) -> Named:
     states = ["_".join(map(_number, row)) for row in graph.states.tolist()]
     labels = graph.action_label.tolist()
-    words = {label: _word(graph.vocabulary.text(label)) for label in set(labels)}
+    words = {
+        label: re.sub(r"\W+", "_", graph.vocabulary.text(label), flags=re.ASCII)
+        for label in set(labels)
+    }
     if len(set(words.values())) < len(words):
         words = {label: f"{word}_{_number(label)}" for label, word in words.items()}
     texts = [words[label] for label in labels]
@@ -88,28 +91,19 @@ def _named(graph: StateGraph, kind: str) -> Named:
         columns += [f"r_{name}" for name in binaries]
         rows += [f"u_{name}" for name in binaries]
         rows += [f"o_{states[s]}" for s in np.flatnonzero(model.has_choice).tolist()]
-    return Named(program, columns, rows, _head(graph, model, kind))
-
-
-def _head(graph: StateGraph, model: Model, kind: str) -> list[str]:
     what = "the mover's chance to win" if not graph.is_score else graph.view.worth_name
-    if model.sign < 0:
-        what = f"minus the {what}"
-    lines = [
+    head = [
         f"{graph.title}: {kind.replace('-', ' ')} program, by rollwise",
-        f"x_ and the fields {', '.join(graph.field_names)}: {what}",
+        f"x_ and the fields {', '.join(graph.field_names)}: "
+        f"{'minus the ' if model.sign < 0 else ''}{what}",
     ]
     if kind == "linear-programming" and graph.players == 2:
-        lines.append("With two players the least sum may miss the values: see the case study")
-    return lines
+        head.append("With two players the least sum may miss the values: see the case study")
+    return Named(program, columns, rows, head)
 
 
 def _number(field: int) -> str:
     return str(field) if field >= 0 else f"n{-field}"
-
-
-def _word(name: str) -> str:
-    return re.sub(r"\W+", "_", name, flags=re.ASCII)
 
 
 def _sided(named: Named) -> Iterator[tuple[str, str, float, slice]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.derive.seats import two_seats
+from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
 from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
@@ -66,7 +66,7 @@ def modified_policy_iteration(
     """
     clock = Clock(time_limit)
     require_settled(graph, NAME)
-    seats = graph if graph.players == 1 else two_seats(graph, None, None)
+    seats = graph if graph.players == 1 else take_seats(graph, [None, None]).graph
     sweeper = Sweeper(seats, order)
     if graph.players == 2:
         most = farthest(graph, None, clock)

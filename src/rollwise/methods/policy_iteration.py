@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.derive.seats import two_seats
+from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import ways_out
 from rollwise.machine.interrupts import Clock
@@ -67,7 +67,7 @@ def policy_iteration(
     """
     clock = Clock(time_limit)
     may_go_round = require_settled(graph, NAME)
-    seats = graph if graph.players == 1 else two_seats(graph, None, None)
+    seats = graph if graph.players == 1 else take_seats(graph, [None, None]).graph
     n = graph.n_states
     sweeper = Sweeper(seats, "synchronous")
     if may_go_round:  # begin with a policy that ends every play

@@ -211,15 +211,12 @@ def _place(bound: Decimal) -> int | None:
 def _printed(value: Decimal, bound: Decimal, place: int | None, sign: bool) -> Printed:
     if not value.is_finite() or not bound.is_finite():
         return Printed(f"{float(value):{'+' if sign else ''}.6g}", rounded_up(bound))
-    number = _rounded(value, place)
-    return Printed(_text(number, sign), rounded_up(bound + abs(value - number)))
-
-
-def _rounded(value: Decimal, place: int | None) -> Decimal:
     if place is None:  # nothing is in doubt: the shortest text that reads back to the same double
-        return Decimal(repr(float(value))).normalize()
-    finest = value.adjusted() - MOST_DIGITS + 1 if value else place
-    return value.quantize(Decimal(1).scaleb(max(place, finest)))
+        number = Decimal(repr(float(value))).normalize()
+    else:
+        finest = value.adjusted() - MOST_DIGITS + 1 if value else place
+        number = value.quantize(Decimal(1).scaleb(max(place, finest)))
+    return Printed(_text(number, sign), rounded_up(bound + abs(value - number)))
 
 
 def _text(number: Decimal, sign: bool = False) -> str:

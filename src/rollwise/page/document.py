@@ -247,10 +247,9 @@ def _record(solution: Solution) -> dict[str, Any]:
     game = solution.game
     if game is None:
         return {}
-    said: dict[str, str] = {}
-    for name in ("target", "ties"):
-        if name in game.form:
-            said[name] = str(game.form[name])
+    said: dict[str, str] = {
+        name: str(game.form[name]) for name in ("target", "ties") if name in game.form
+    }
     return record_head(game.base_game, said) | {"rules": solution.graph.content_hash}
 
 

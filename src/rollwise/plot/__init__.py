@@ -42,14 +42,16 @@ class Kind:
 
 
 KINDS = {
-    "policy": Kind("which action is best where", ("x", "y", "where")),
+    "policy": Kind("which action is best where", ("x", "y", "where"), "policy"),
     "value": Kind("what each position is worth", ("x", "y", "where")),
     "regret": Kind(
         "what the second-best action costs, or a policy gives away", ("x", "y", "where", "policy")
     ),
     "surface": Kind("the boundary between two actions, in space", ("x", "y", "where", "policy")),
     "boxes": Kind(
-        "which action is best in each of a few positions, a box for each", ("y", "where")
+        "which action is best in each of a few positions, a box for each",
+        ("y", "where"),
+        "policy",
     ),
     "limit": Kind("from where on another action is best, as a map", ("x", "y", "where"), "limit"),
     "rivals": Kind(

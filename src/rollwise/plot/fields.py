@@ -15,6 +15,7 @@ Positions, values and costs are put into words here, too: for axes, and under th
 from __future__ import annotations
 
 import html
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -70,7 +71,7 @@ def field_text(solution: Solution, name: str, number: int) -> str:
     """A number in a field as people read it: ``1 4 9`` for a set, or the number."""
     if solution.game is None or name in solution.graph.throw_names:
         return str(number)
-    return Words(solution.game.base_game).field_text(name, number) or str(number)
+    return Words(solution.game.base_game).text("field_text", name, number) or str(number)
 
 
 def value_text(solution: Solution, value: float) -> str:
@@ -184,11 +185,6 @@ def field_index(solution: Solution, name: str) -> int:
     return names.index(name)
 
 
-def choices_of(solution: Solution) -> NDArray[np.bool_]:
-    """In which states the mover has a choice: (n_states,) bool."""
-    return has_choice(solution.graph)
-
-
 def require_choice(solution: Solution, kind: str) -> Ints:
     """The states with a choice.
 
@@ -197,7 +193,7 @@ def require_choice(solution: Solution, kind: str) -> Ints:
     UsageError
         There are none, so that the picture would be empty.
     """
-    states = np.flatnonzero(choices_of(solution))
+    states = np.flatnonzero(has_choice(solution.graph))
     if not len(states):
         raise UsageError(
             f"{solution.graph.game}: the players never have a choice, so there is no {kind} to "
@@ -337,7 +333,10 @@ def view(
         if len(rest) == 1:
             chosen = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
         else:
-            often = np.bincount(belongs, _visits(solution)[states], len(combinations))
+            visits = np.zeros(solution.graph.n_states)  # in a game played best
+            with suppress(EndlessPlay):
+                visits = lengths(solution.graph, solution.policy).visits
+            often = np.bincount(belongs, visits[states], len(combinations))
             chosen = np.sort(np.lexsort((-sizes, -often))[:most])
         left = (
             f"{len(chosen)} of {len(combinations):,} combinations of the other fields are shown, "
@@ -346,7 +345,8 @@ def view(
         if len(rest) == 1:
             left = f"{len(chosen)} of {len(combinations):,} values of {names[rest[0]]} are shown"
         notes.append(f"{left}.")
-    faces = set(_faces(solution))
+    columns = solution.graph.throw_columns
+    faces = set(columns[:-1] if solution.graph.has_pool else columns)  # without the rolls left
     thrown = set() if faces & set(axes) else faces & set(rest)
     panels = []
     for c in chosen.tolist():
@@ -354,12 +354,6 @@ def view(
         title = _title(solution, rest, combinations[c], int(some[0]), thrown)
         panels.append(Panel(title, some))
     return View(axes, panels, notes + empty_cells(solution, axes, panels))
-
-
-def _faces(solution: Solution) -> list[int]:
-    """The columns of what was thrown, without the rolls that are left."""
-    graph = solution.graph
-    return graph.throw_columns[:-1] if graph.has_pool else graph.throw_columns
 
 
 def _title(
@@ -429,14 +423,6 @@ def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) 
         forced = choice[drawn].all() and not choice[left_out].any()
         reasons.append("there is no choice in it" if forced else "it is left out")
     return [f"Empty cells: {', or '.join(reasons)}."] if reasons else []
-
-
-def _visits(solution: Solution) -> NDArray[np.float64]:
-    """How often each state comes up in a game played best: (n_states,) float64."""
-    try:
-        return lengths(solution.graph, solution.policy).visits
-    except EndlessPlay:
-        return np.zeros(solution.graph.n_states)
 
 
 def _axes(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.tuning import MEASURES, Tuning
 from rollwise.errors import UsageError
 from rollwise.plot.pages import check_target
-from rollwise.plot.style import GREY, LINE_COLOURS, Picture, Sheet, axis, step
+from rollwise.plot.style import GREY, LINE_COLOURS, Picture, Sheet, axis
 
 Floats = NDArray[np.float64]
 
@@ -82,8 +82,10 @@ def draw_lines(
                 showlegend=line.key == line.name,
             )
         )
-    shared = {line.key: line for line in lines if line.key != line.name}.values()
-    samples = [(line.key, line.colour, _common_dash(lines, line.key)) for line in shared]
+    samples = []
+    for line in {line.key: line for line in lines if line.key != line.name}.values():
+        alike = {other.dash for other in lines if other.key == line.key}
+        samples.append((line.key, line.colour, line.dash if len(alike) == 1 else "solid"))
     for name, colour, dash in [*samples, *((name, GREY, dash) for name, dash in dashes)]:
         figure.add_trace(
             go.Scatter(
@@ -112,18 +114,7 @@ def draw_lines(
         left=82,
         seen=_seen(lines, dashes, x_title, y_title, log),
     )
-    room = 0.04 * max(high - low, 1)
-    layouts = []
-    for width, ticks in ((0, 20), (400, 7)):
-        across = axis(range=[low - room, high + room], dtick=step(low, high, ticks), tick0=0)
-        layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
-    return sheet.finish(*layouts)
-
-
-def _common_dash(lines: Sequence[Line], key: str) -> str:
-    """The dash of all lines with a key, or solid where they differ."""
-    dashes = {line.dash for line in lines if line.key == key}
-    return dashes.pop() if len(dashes) == 1 else "solid"
+    return sheet.finish_over(low, high, 0.04 * max(high - low, 1), (20, 7))
 
 
 def _seen(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.plot.fields import Panel, View, field_text, places
-from rollwise.plot.style import LINE, NARROW, SWITCH, WIDE, Picture, Sheet, axis, step, step_scale
+from rollwise.plot.style import (
+    LINE,
+    NARROW,
+    SWITCH,
+    WIDE,
+    Picture,
+    Sheet,
+    axis,
+    lettering,
+    step,
+    step_scale,
+)
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26
@@ -86,7 +97,9 @@ def draw_maps(
     every = np.concatenate([panel.states for panel in view.panels])
     xs = places(table[every, x_field])
     ys = places(table[every, y_field])
-    grids = _grids(view.panels, len(xs), len(ys))
+    count = len(view.panels)
+    wide, narrow = (grid(count, len(xs), len(ys)) for grid in (_Grid.wide, _Grid.narrow))
+    grids = wide.titled(view.panels), narrow.titled(view.panels)
     labels_fit, labels_fit_narrow = _labels_fit(grids, len(xs), len(ys), label, every)
 
     figure = Picture()
@@ -137,12 +150,6 @@ def draw_maps(
     finished = sheet.finish(*layouts)
     finished.layout.meta["narrow_labels"] = labels_fit_narrow
     return finished
-
-
-def _grids(panels: list[Panel], nx: int, ny: int) -> tuple[_Grid, _Grid]:
-    """How panels lie on a wide screen, and on a narrow one."""
-    wide, narrow = (grid(len(panels), nx, ny) for grid in (_Grid.wide, _Grid.narrow))
-    return wide.titled(panels), narrow.titled(panels)
 
 
 def _texts(solution: Solution, name: str, ticks: list[Any]) -> dict[Any, str]:
@@ -351,7 +358,9 @@ class _Grid:
                     spec["type"] = "category"
                     spec["categoryarray"] = ticks
                     texts = x_texts if letter == "x" else y_texts
-                    most = self._texts_beside(texts.values()) if letter == "x" else room
+                    letters = max(map(len, texts.values()))
+                    beside = max(2, int(self.panel_width / (6.6 * letters + 8)))
+                    most = beside if letter == "x" else room
                     spec["tickvals"] = ticks[:: -(-len(ticks) // most)]
                     spec["ticktext"] = [texts[tick] for tick in spec["tickvals"]]
                 else:
@@ -361,29 +370,16 @@ class _Grid:
                 layout[f"{letter}axis{number + 1 if number else ''}"] = spec
         return layout
 
-    def _texts_beside(self, texts: Iterable[str]) -> int:
-        """How many of the labels of ticks have room beside each other."""
-        letters = max(map(len, texts))
-        return max(2, int(self.panel_width / (6.6 * letters + 8)))
-
     def titles(self, panels: list[Panel]) -> list[dict[str, Any]]:
-        found = []
-        for number, panel in enumerate(panels):
-            if not panel.title:
-                continue
-            left, top = self.corner(number)
-            found.append(
-                {
-                    "text": "<br>".join(self._lines(panel.title)),
-                    "x": left,
-                    "y": top,
-                    "xref": "paper",
-                    "yref": "paper",
-                    "xanchor": "left",
-                    "yanchor": "bottom",
-                    "align": "left",
-                    "showarrow": False,
-                    "font": {"size": self._title_size},
-                }
+        return [
+            lettering(
+                "<br>".join(self._lines(panel.title)),
+                *self.corner(number),
+                xanchor="left",
+                yanchor="bottom",
+                align="left",
+                font={"size": self._title_size},
             )
-        return found
+            for number, panel in enumerate(panels)
+            if panel.title
+        ]

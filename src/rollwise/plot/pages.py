@@ -230,15 +230,20 @@ def embed(figure: Figure, name: str) -> str:
     )
 
 
-def page(figure: Figure, title: str) -> str:
-    """A whole page with one figure."""
+def document(title: str, style: str, body: str, head: str = "") -> str:
+    """A whole page that has the `library`: its title, and in HTML what else is in it."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n{library()}\n</head>\n"
-        f"<body>\n{embed(figure, 'figure')}\n</body>\n</html>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n{library()}\n{head}</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def page(figure: Figure, title: str) -> str:
+    """A whole page with one figure."""
+    return document(title, STYLE, embed(figure, "figure"))
 
 
 def check_target(path: Path) -> None:

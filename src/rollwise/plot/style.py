@@ -116,6 +116,25 @@ class Sheet:
         )
         return self.figure
 
+    def finish_over(
+        self, low: float, high: float, room: float, ticks: tuple[int, int], **more: Any
+    ) -> go.Figure:
+        """Lay the figure out over an axis of whole numbers, with room beyond both ends.
+
+        Parameters
+        ----------
+        ticks : (wide, narrow)
+            How many there may be.
+        more : what else is said of the axis
+        """
+        layouts = []
+        for width, most in zip((WIDE, NARROW), ticks, strict=True):
+            across = axis(
+                range=[low - room, high + room], dtick=step(low, high, most), tick0=0, **more
+            )
+            layouts.append({"xaxis": across, "annotations": self.axis_titles(0, width)})
+        return self.finish(*layouts)
+
     def _layout(self, width: int, height: float) -> dict[str, Any]:
         small = width == NARROW
         left = self.left - 10 if small else self.left

@@ -16,7 +16,7 @@ from rollwise import __version__
 from rollwise.answer.solve_by_layers import in_all_states
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import require_plotly
-from rollwise.plot.pages import STYLE, library
+from rollwise.plot.pages import STYLE, document
 from rollwise.report.facts import Facts
 from rollwise.report.sections import sections_of
 
@@ -61,18 +61,15 @@ def report(solution: Answer, progress: Progress | None = None, *, rules: int = 0
     room = importlib.resources.files("rollwise.report")
     style = STYLE + room.joinpath("report.css").read_text(encoding="utf-8")
     script = room.joinpath("table.js").read_text(encoding="utf-8")
-    name = html.escape(facts.name)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{name}, solved</title>\n<style>{style}</style>\n{library()}\n"
-        f"<script>{script}</script>\n</head>\n<body>\n<main>\n<header><h1>{name}, solved</h1>\n"
+    title = f"{facts.name}, solved"
+    body = (
+        f"<main>\n<header><h1>{html.escape(title)}</h1>\n"
         f"<p class='sub'>{html.escape(facts.solution.graph.title)}</p>\n"
         f"<nav>{' '.join(contents)}</nav></header>\n"
         + "\n".join(parts)
-        + f"\n<footer>Made by rollwise {__version__}.</footer>\n</main>\n</body>\n</html>\n"
+        + f"\n<footer>Made by rollwise {__version__}.</footer>\n</main>"
     )
+    return document(title, style, body, f"<script>{script}</script>\n")
 
 
 def report_page(solution: Answer, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +17,8 @@ from rollwise.graph.policies import ties_in_play
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.numbers.printed import estimated, rounded_up
 from rollwise.plot import require_plotly
-from rollwise.plot.pages import STYLE, embed, library, scrolled
-from rollwise.report.cheat_sheet import SHEET_STYLE, write_page
+from rollwise.plot.pages import STYLE, document, embed, scrolled
+from rollwise.report.cheat_sheet import SHEET_STYLE
 
 MOST_NAMED = 12  # actions that are named in a line
 PAGE_STYLE = """
@@ -61,20 +60,15 @@ def lines_of(found: Balance, sure: float) -> list[Line]:
 
 def certainty(found: Balance) -> str:
     """How sure the figures are."""
+    lasts = found.lengths
+    cut = (  # not all games were followed to their end
+        f", for {lasts.longest:,} {lasts.unit}: {100 * lasts.tail:.2g} % of the games last longer, "
+        "and an action may be taken more often than is said"
+    )
     return (
         f"Means and shares are certified (± {rounded_up(_worst(found))} at most), and shown "
         "rounded; how turns are distributed, and how often an action is taken, is followed in "
-        f"floating point{_cut(found.lengths)}."
-    )
-
-
-def _cut(lasts: Lengths) -> str:
-    """That not all games were followed to their end, and how many weren't."""
-    if not lasts.is_cut:
-        return ""
-    return (
-        f", for {lasts.longest:,} {lasts.unit}: {100 * lasts.tail:.2g} % of the games last longer, "
-        "and an action may be taken more often than is said"
+        f"floating point{cut if lasts.is_cut else ''}."
     )
 
 
@@ -145,23 +139,19 @@ def _moments(decided: Decided) -> str:
     )
 
 
-def _late(decided: Decided) -> str:
-    if not decided.is_cut:
-        return ""
-    return f" of those by turn {decided.longest:,} ({100 * decided.later:.2g} % of games are later)"
-
-
 def drama_lines(found: Balance, sure: float) -> list[Line]:
     """How a game for two is fought out."""
     drama = found.drama
     if drama is None:
         return []
+    decided = drama.decided
+    late = f" of those by turn {decided.longest:,} ({100 * decided.later:.2g} % of games are later)"
     lines = [
         Line("lead changes", f"{drama.lead_changes.value:z.4f}"),
         Line(
             "decided",
-            f"in turn {drama.decided.mean:z.2f} on average{_late(drama.decided)}: from then on the "
-            f"winner's chance is at least {sure:.0%} ({_moments(drama.decided)})",
+            f"in turn {decided.mean:z.2f} on average{late if decided.is_cut else ''}: from then on "
+            f"the winner's chance is at least {sure:.0%} ({_moments(decided)})",
         ),
         Line(
             "comebacks",
@@ -283,17 +273,6 @@ def played_table(played: Played) -> Listed:
     return Listed(heads, rows, [note])
 
 
-def write_balance(found: Balance, played: Played | None, sure: float, path: Path) -> None:
-    """Write the page to a file, .html or .pdf, all at once or not at all.
-
-    Raises
-    ------
-    UsageError, OutputError
-        See `rollwise.report.cheat_sheet.check_sheet`.
-    """
-    write_page(balance_page(found, played, sure).html, path)
-
-
 def balance_page(found: Balance, played: Played | None, sure: float) -> HtmlPage:
     """The figures of a game on one page.
 
@@ -307,28 +286,29 @@ def balance_page(found: Balance, played: Played | None, sure: float) -> HtmlPage
     require_plotly()
     graph = found.solution.graph
     title = f"{graph.game}: what it does to its players"
-    name = html.escape(title)
     parts = []
     for heading, lines, figure in _parts(found, sure):
+        figures = "\n".join(
+            f"<tr><td>{html.escape(name.strip())}</td><td>{html.escape(text)}</td></tr>"
+            for name, text in lines
+        )
         if lines:
-            parts.append(f"<h2>{heading}</h2>\n{_figures(lines)}\n{figure}")
+            parts.append(
+                f"<h2>{heading}</h2>\n<table class='figures'>\n{figures}\n</table>\n{figure}"
+            )
     for heading, table in (
         ("What each action is good for", options_table(found)),
         ("Played games beside the figures", None if played is None else played_table(played)),
     ):
         if table is not None:
             parts.append(f"<h2>{heading}</h2>\n{_table(table, heading)}")
-    page = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{name}</title>\n<style>{STYLE}{SHEET_STYLE}{PAGE_STYLE}</style>\n{library()}\n"
-        f"</head>\n<body>\n<main>\n<h1>{name}</h1>\n<p class='sub'>{html.escape(graph.title)}, "
+    body = (
+        f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(graph.title)}, "
         f"{graph.n_positions:,} positions; everybody plays best unless something else is said</p>\n"
         + "\n".join(parts)
-        + f"\n<footer>{html.escape(certainty(found))}</footer>\n</main>\n</body>\n</html>\n"
+        + f"\n<footer>{html.escape(certainty(found))}</footer>\n</main>"
     )
-    return HtmlPage(title, page)
+    return HtmlPage(title, document(title, STYLE + SHEET_STYLE + PAGE_STYLE, body))
 
 
 def _parts(found: Balance, sure: float) -> list[tuple[str, list[Line], str]]:
@@ -351,14 +331,6 @@ def _parts(found: Balance, sure: float) -> list[tuple[str, list[Line], str]]:
         ("Luck and skill", skill_lines(found), ""),
         ("How hard it is to play well", rule_lines(found), ""),
     ]  # fmt: skip
-
-
-def _figures(lines: list[Line]) -> str:
-    rows = "\n".join(
-        f"<tr><td>{html.escape(name.strip())}</td><td>{html.escape(text)}</td></tr>"
-        for name, text in lines
-    )
-    return f"<table class='figures'>\n{rows}\n</table>"
 
 
 def _table(table: Listed, name: str) -> str:

@@ -13,7 +13,7 @@ from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import plot, require_plotly
-from rollwise.plot.pages import STYLE, embed, library
+from rollwise.plot.pages import STYLE, document, embed
 
 FORMATS = (".html", ".pdf")
 SHEET_STYLE = """
@@ -65,18 +65,6 @@ def check_sheet(path: Path) -> None:
     check_place(path)
 
 
-def write_sheet(policies: Policies, found: Frontier, path: Path) -> None:
-    """Write a sheet with the last of the rules to a file, all at once or not at all.
-
-    Raises
-    ------
-    UsageError, OutputError
-        See `check_sheet`.
-    """
-    check_sheet(path)
-    write_page(cheat_sheet(policies, found).html, path)
-
-
 def write_page(page: str, path: Path) -> None:
     """Write a page to a file, .html or .pdf, all at once or not at all.
 
@@ -109,17 +97,11 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
     require_plotly()
     graph = policies.graph
     title = f"{graph.game}: a rule to remember"
-    name = html.escape(title)
-    page = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{name}</title>\n<style>{STYLE}{SHEET_STYLE}</style>\n{library()}\n</head>\n"
-        f"<body>\n<main>\n<h1>{name}</h1>\n<p class='sub'>{html.escape(graph.title)}</p>\n"
-        f"{card(policies, found, 'h2')}<footer>{how_found(found)}</footer>\n"
-        f"</main>\n{FIT}\n</body>\n</html>\n"
+    body = (
+        f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(graph.title)}</p>\n"
+        f"{card(policies, found, 'h2')}<footer>{how_found(found)}</footer>\n</main>\n{FIT}"
     )
-    return HtmlPage(title, page)
+    return HtmlPage(title, document(title, STYLE + SHEET_STYLE, body))
 
 
 def card(policies: Policies, found: Frontier, heading: str) -> str:
@@ -136,7 +118,9 @@ def card(policies: Policies, found: Frontier, heading: str) -> str:
         errs = embed(plot(policies.solution, "regret", policy=policy), "errs")
     except UsageError:  # a game with one position only
         errs = ""
-    sentences = "\n".join(f"<p>{html.escape(part)}</p>" for part in _sentences(rule.text))
+    sentences = "\n".join(
+        f"<p>{html.escape(part)}</p>" for part in re.split(r"(?<=\.) (?=[A-Z])", rule.text)
+    )
     parts = [f"<div class='rule'>\n{sentences}\n</div>\n"]
     for title, body in (
         ("What it costs", f"<p>{_cost(policies, rule)}</p>"),
@@ -154,10 +138,6 @@ def how_found(found: Frontier) -> str:
         f"The best of {found.scored:,} rules that were scored (seed {found.seed}), and perhaps "
         "not the best there are."
     )
-
-
-def _sentences(text: str) -> list[str]:
-    return re.split(r"(?<=\.) (?=[A-Z])", text)
 
 
 def _unit(policies: Policies) -> tuple[float, str]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import html
-import inspect
+from contextlib import suppress
 
 from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
 from rollwise.answer.seats_solution import SeatsSolution
-from rollwise.errors import RollwiseError, UsageError
+from rollwise.errors import UsageError
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.plot import plot
-from rollwise.plot.pages import embed, marked, scrolled
+from rollwise.plot.pages import embed, scrolled
 from rollwise.report.facts import Facts
+from rollwise.report.tables import ways_to_play
 
 MOST_RESPONDED = 100_000  # states; a best response in more takes long
 MOST_MIXED = 20  # positions that are listed
@@ -101,11 +102,8 @@ def strategy(facts: Facts) -> str:
     }
     parts = []
     for kind, words in told.items():
-        try:
-            figure = plot(facts.solution, kind)
-        except UsageError:
-            continue  # it makes no sense for this game
-        parts.append(f"<p>{words}</p>\n{embed(figure, kind)}")
+        with suppress(UsageError):  # it makes no sense for this game
+            parts.append(f"<p>{words}</p>\n{embed(plot(facts.solution, kind), kind)}")
     return "\n".join(parts)
 
 
@@ -162,43 +160,32 @@ def rule(facts: Facts) -> str:
 def policies(facts: Facts) -> str:
     """What ways to play have among others who play the equilibrium."""
     found = equilibrium_of(facts)
-    game, graph = found.game, found.graph
-    if not facts.choice.any() or graph.n_states > MOST_RESPONDED:
+    if not facts.choice.any() or found.graph.n_states > MOST_RESPONDED:
         return ""
-    functions, rows, faults = game.policies(), [], []
     scale, unit = _scale(facts)
-    for name in (*functions, RANDOM):
-        about = "Any move, all equally likely."
-        if name in functions:
-            about = (inspect.getdoc(functions[name]) or "").partition("\n")[0]
-        try:
-            policy = Policies.of(answer_of(facts), any_players=True).find(name)
-        except RollwiseError as error:
-            faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
-            continue
-        cells, behind = "", 0.0
-        for seat, share in enumerate(found.worth):
+
+    def cells(name: str) -> list[str]:
+        policy, got = Policies.of(answer_of(facts), any_players=True).find(name), []
+        for seat in range(found.players):
             seated = [found.policy] * found.players
             seated[seat] = policy
-            got = evaluate_seats(graph, seated).win_probabilities[seat]
-            cells += f"<td>{answer_of(facts).texts([got])[0]}</td>"
-            behind += (share - got) / found.players
-        response = respond_to(graph, policy)
-        pairs = zip(response.best, response.win_probabilities, strict=True)
-        gain = max(best - got for best, got in pairs)
-        rows.append(
-            f"<tr><td class='text'><b>{html.escape(name)}</b><br>{marked(about)}</td>{cells}"
-            f"<td>{scale * behind:z.2f}</td><td>{scale * gain:z.2f}</td></tr>"
-        )
-    head = "<tr><th class='text'>way to play</th>"
-    head += "".join(f"<th>in seat {seat + 1}</th>" for seat in range(found.players))
-    head += f"<th>behind ({unit})</th><th>gain against it</th></tr>"
-    return (
-        "<p>How each way to play does among others who play the equilibrium, and how far "
-        "it is behind, on average over the seats. The last column is what the best "
-        "response of a seat gains where all others play so.</p>"
-        + scrolled(head + "".join(rows), "how each way to play does")
-        + "\n".join(faults)
+            got.append(evaluate_seats(found.graph, seated).win_probabilities[seat])
+        pairs = zip(found.worth, got, strict=True)
+        behind = sum((share - one) / found.players for share, one in pairs)
+        response = respond_to(found.graph, policy)
+        gains = zip(response.best, response.win_probabilities, strict=True)
+        gain = max(best - one for best, one in gains)
+        return [*answer_of(facts).texts(got), f"{scale * behind:z.2f}", f"{scale * gain:z.2f}"]
+
+    seats = [f"in seat {seat + 1}" for seat in range(found.players)]
+    return ways_to_play(
+        facts,
+        (*found.game.policies(), RANDOM),
+        [*seats, f"behind ({unit})", "gain against it"],
+        "How each way to play does among others who play the equilibrium, and how far it is "
+        "behind, on average over the seats. The last column is what the best response of a seat "
+        "gains where all others play so.",
+        cells,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import suppress
 
 import numpy as np
 
@@ -188,13 +188,11 @@ def strategy(facts: Facts) -> str:
         "each move is worth there, and what a wrong one costs.</p>"
     ]
     for kind in ("policy", "surface"):
-        try:
+        with suppress(UsageError):  # it makes no sense for this game
             figure = plot(facts.solution, kind)
-        except UsageError:
-            continue  # it makes no sense for this game
-        # A boundary of a few steps is seen better in the maps.
-        if kind == "policy" or np.isfinite(figure.data[0].z).sum() >= 400:
-            parts.append(embed(figure, kind))
+            # A boundary of a few steps is seen better in the maps.
+            if kind == "policy" or np.isfinite(figure.data[0].z).sum() >= 400:
+                parts.append(embed(figure, kind))
     return "\n".join(parts)
 
 
@@ -311,11 +309,9 @@ def hardness(facts: Facts) -> str:
         )
     if facts.sample is not None:
         return "\n".join(parts)
-    parts.append("<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>")
-    try:
-        parts.append(embed(plot(solution, "regret"), "regret"))
-    except UsageError:
-        parts.pop()  # a single position, which the tables above have said all about
+    words = "<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>"
+    with suppress(UsageError):  # a single position, which the tables above have said all about
+        parts += [words, embed(plot(solution, "regret"), "regret")]
     return "\n".join(parts)
 
 
@@ -359,37 +355,29 @@ def certainty(facts: Facts) -> str:
         else "a bound of its error goes with each value from the end of the game to the start, "
         "and allows"
     )
-    size = _size(facts)
+    positions, moves, outcomes, circles, method = _size(facts)
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
-<b>{size.positions:,}</b> positions that can arise, with {size.moves:,} moves and
-{size.outcomes:,} things that can come of them. Then the positions were worked out backwards.
+<b>{positions:,}</b> positions that can arise, with {moves:,} moves and
+{outcomes:,} things that can come of them. Then the positions were worked out backwards.
 Where the next move ends the game, {plain}. One step earlier it is an average of
 {known} that are known by now, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
-together ({size.circles}).
+together ({circles}).
 This is called dynamic programming.</p>
-<p>The method was <b>{html.escape(size.method)}</b>; {seconds}.</p>
+<p>The method was <b>{html.escape(method)}</b>; {seconds}.</p>
 <p>{proof}. That is a proof and no guess: {how} for every rounding of
 the computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>
 {_again(facts)}"""
 
 
-class _Size(NamedTuple):
-    positions: int
-    moves: int
-    outcomes: int
-    circles: str
-    method: str
-
-
-def _size(facts: Facts) -> _Size:
-    """How large the game is, and how it was solved."""
+def _size(facts: Facts) -> tuple[int, int, int, str, str]:
+    """How many positions, moves and outcomes the game has, its circles, and the method."""
     if facts.sample is not None:
         answer = facts.sample.answer
         circles = f"{len(answer.progress):,} layers were solved, one after the other"
         method = "strategy-iteration by layers"
-        return _Size(len(answer.states), answer.n_actions, answer.n_outcomes, circles, method)
+        return len(answer.states), answer.n_actions, answer.n_outcomes, circles, method
     graph = facts.solution.graph
     components = graph.components
     circles = (
@@ -398,7 +386,7 @@ def _size(facts: Facts) -> _Size:
         else "here none leads back to another"
     )
     moves = graph.n_actions - int(np.count_nonzero(is_throw(graph)))
-    return _Size(graph.n_positions, moves, graph.n_outcomes, circles, facts.solution.method)
+    return graph.n_positions, moves, graph.n_outcomes, circles, facts.solution.method
 
 
 def _again(facts: Facts) -> str:
@@ -432,11 +420,6 @@ def glossary(facts: Facts) -> str:
     return "<dl>" + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in words.items()) + "</dl>"
 
 
-def _certain(facts: Facts) -> str:
-    """What is claimed of an equilibrium, and how a reader gets the report again."""
-    return seats.claims(facts) + _again(facts)
-
-
 def _edge_title(facts: Facts) -> str:
     if facts.solution.graph.players >= 2:
         return "Who has the edge"
@@ -466,7 +449,7 @@ OF_MANY: list[tuple[str | Callable[[Facts], str], Section]] = [
     ("What to do, position by position", table),
     ("How hard the decisions are", hardness),
     ("How the usual ways to play do", seats.policies),
-    ("What is claimed, and what isn't", _certain),
+    ("What is claimed, and what isn't", lambda facts: seats.claims(facts) + _again(facts)),
     ("The words", glossary),
 ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import inspect
 import json
+from collections.abc import Callable, Iterable
 from math import hypot
 from typing import TYPE_CHECKING
 
@@ -101,35 +102,41 @@ def _runs(
     return order, np.flatnonzero(new)
 
 
+def ways_to_play(
+    facts: Facts,
+    names: Iterable[str],
+    titles: Iterable[str],
+    words: str,
+    cells: Callable[[str], Iterable[str]],
+) -> str:
+    """A table of ways to play by name, with the `cells` of each; after it those that fail."""
+    functions = {} if facts.solution.game is None else facts.solution.game.policies()
+    rows, faults = [], []
+    for name in names:
+        about = "Any move, all equally likely."
+        if name in functions:
+            about = (inspect.getdoc(functions[name]) or "").partition("\n")[0]
+        try:
+            found = "".join(f"<td>{cell}</td>" for cell in cells(name))
+        except RollwiseError as error:
+            faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
+        else:
+            about = f"<td class='text'><b>{html.escape(name)}</b><br>{marked(about)}</td>"
+            rows.append(f"<tr>{about}{found}</tr>")
+    if not rows:
+        return "\n".join(faults) or "<p>No other way to play is written beside the rules.</p>"
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    table = f"<tr><th class='text'>way to play</th>{head}</tr>{''.join(rows)}"
+    return f"<p>{words}</p>" + scrolled(table, "how each way to play does") + "\n".join(faults)
+
+
 def policies(facts: Facts) -> str:
-    """A table of the game's policies."""
-    solution = facts.solution
+    """How the game's policies do: against perfect play, and against who knows them."""
+    solution, sample = facts.solution, facts.sample
     graph, game = solution.graph, solution.game
     if game is None or not facts.choice.any():
         return ""
-    functions = game.policies()
-    small = graph.n_states <= MOST_RESPONDED and facts.sample is None
-    names = [*functions, *([RANDOM] if small or facts.sample is not None else [])]
-    rows, faults = [], []
-    for name in names:
-        about = (
-            (inspect.getdoc(functions[name]) or "").partition("\n")[0]
-            if name in functions
-            else ("Any move, all equally likely.")
-        )
-        try:
-            if facts.sample is not None:
-                cells = _estimates(facts.sample, name)
-            else:
-                cells = _cells(facts, Policies.of(solution).find(name), small)
-        except RollwiseError as error:
-            faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
-            continue
-        rows.append(
-            f"<tr><td class='text'><b>{html.escape(name)}</b><br>{marked(about)}</td>{cells}</tr>"
-        )
-    if not rows:
-        return "\n".join(faults) or "<p>No other way to play is written beside the rules.</p>"
+    small = graph.n_states <= MOST_RESPONDED and sample is None
     if graph.players == 1:
         titles, words = _words_alone(solution)
     else:
@@ -148,21 +155,20 @@ def policies(facts: Facts) -> str:
         if small:
             titles.append(f"loss ({facts.unit})")
             words += " The loss is how many it is behind against an opponent who knows it."
-    if facts.sample is not None:
+    if sample is not None:
         seats = " in each seat" if graph.players == 2 else ""
         words += (
             f" That is estimated from {GAMES} games{seats}, seed {SEED}: behind ± stands the "
             "standard error."
         )
-    head = "".join(f"<th>{title}</th>" for title in titles)
-    return (
-        f"<p>{words}</p>"
-        + scrolled(
-            f"<tr><th class='text'>way to play</th>{head}</tr>{''.join(rows)}",
-            "how each way to play does",
-        )
-        + "\n".join(faults)
-    )
+
+    def cells(name: str) -> list[str]:
+        if sample is not None:
+            return _estimates(sample, name)
+        return _cells(facts, Policies.of(solution).find(name), small)
+
+    names = [*game.policies(), *([RANDOM] if small or sample is not None else [])]
+    return ways_to_play(facts, names, titles, words, cells)
 
 
 def _words_alone(solution: Solution) -> tuple[list[str], str]:
@@ -173,7 +179,7 @@ def _words_alone(solution: Solution) -> tuple[list[str], str]:
     return ["chance to win", "worse by (percentage points)"], "How often each way to play wins."
 
 
-def _estimates(sample: Sample, name: str) -> str:
+def _estimates(sample: Sample, name: str) -> list[str]:
     """What games by a policy came to, in the place of what is exact where the game is small."""
     answer, played = sample.answer, sample.games_of(name)
     seats = [1, -1][: len(played)]  # gains are the first player's
@@ -190,29 +196,29 @@ def _estimates(sample: Sample, name: str) -> str:
             for mean, error in zip(means, errors, strict=True)
         ]
         cells = [*shown, str(estimated(50 * behind, 50 * off))]
-    return "".join(f"<td>{cell}</td>" for cell in cells)
+    return cells
 
 
-def _cells(facts: Facts, policy: Policy, small: bool) -> str:
+def _cells(facts: Facts, policy: Policy, small: bool) -> list[str]:
     solution = facts.solution
     graph = solution.graph
     if graph.players == 1:
         value = float(evaluate(graph, policy, starts=[0]).values[0])
         worse = abs(solution.value - value)
         if solution.is_score:
-            return f"<td>{value:z.4f}</td><td>{worse:.4f}</td>"
-        return f"<td>{100 * win_probability(value):.2f} %</td><td>{50 * worse:.2f}</td>"
+            return [f"{value:z.4f}", f"{worse:.4f}"]
+        return [f"{100 * win_probability(value):.2f} %", f"{50 * worse:.2f}"]
     found = evaluate(graph, policy, solution.policy, starts=[0])
     if solution.has_stakes:
         one, two = float(found.values[0]), float(found.values_second[0])
         cells = [f"{one:z.4f}", f"{two:z.4f}", f"{-(one + two) / 2:z.4f}"]
         if small:
             cells.append(f"{best_response(graph, policy, starts=[0]).exploitability():z.4f}")
-        return "".join(f"<td>{cell}</td>" for cell in cells)
+        return cells
     first = 100 * float(found.win_probability[0])
     second = 100 * float(found.win_probability_second[0])
     cells = [f"{first:.2f} %", f"{second:.2f} %", f"{50 - (first + second) / 2:z.2f}"]
     if small:
         # Payoffs go from -1 to 1, so that half of them are shares of games.
         cells.append(f"{50 * best_response(graph, policy, starts=[0]).exploitability():z.2f}")
-    return "".join(f"<td>{cell}</td>" for cell in cells)
+    return cells

@@ -237,8 +237,20 @@ class Features:
 
     @cached_property
     def states(self) -> Columns:
-        """Of each state: (n_states,) int32 by name."""
-        return state_features(self.graph, self.game, self.among)
+        """Of each state: (n_states,) int32 by name; before a throw its numbers are 0."""
+        graph, game = self.graph, self.game
+        rows = np.where(graph.rows == NO_THROW, 0, graph.rows)
+        columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(graph.columns)}
+        if game is not None and type(game).features is not Game.features:
+            own = (
+                _of_positions(graph, game)
+                if graph.has_pool
+                else _asked(
+                    graph, game, game.features, graph.n_states, self.among, of_actions=False
+                )
+            )
+            columns |= _apart(graph, "features", own, columns)
+        return columns
 
     @property
     def of_the_sheet(self) -> bool:
@@ -247,74 +259,49 @@ class Features:
 
     @cached_property
     def actions(self) -> Columns:
-        """Of each action: (n_actions,) int32 by name."""
-        return action_features(self.graph, self.game, constant=self.constant, among=self.among)
+        """Of each action: (n_actions,) int32 by name.
 
+        Those that never differ are left out, unless `constant` ones are asked for. A game that is
+        made from another has the features of the other's actions, too.
+        """
+        graph, game = self.graph, self.game
+        found = self._of_actions()
+        if game is not None and game.base_game is not game:
+            inner = game.base_graph(graph)
+            place = base_actions(graph, inner)
+            of_inner = Features(inner, game.base_game).actions
+            found |= {name: values[place] for name, values in of_inner.items()}
+        choice = has_choice(graph)[graph.action_state]
+        return {
+            name: values
+            for name, values in found.items()
+            if self.constant or (choice.any() and np.ptp(values[choice]))
+        }
 
-def state_features(
-    graph: StateGraph, game: Game | None, among: NDArray[np.int64] | None = None
-) -> Columns:
-    """The features of each state: (n_states,) int32 by name; before a throw its numbers are 0."""
-    rows = np.where(graph.rows == NO_THROW, 0, graph.rows)
-    columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(graph.columns)}
-    if game is not None and type(game).features is not Game.features:
-        own = (
-            _of_positions(graph, game)
-            if graph.has_pool
-            else _asked(graph, game, game.features, graph.n_states, among, of_actions=False)
-        )
-        columns |= _apart(graph, "features", own, columns)
-    return columns
+    def _of_actions(self) -> Columns:
+        graph, game = self.graph, self.game
+        found: Columns = {"number": graph.action_label}
+        if game is not None and graph.has_pool:
+            return found | _pool_features(graph, game)
+        points = graph.lotteries.reward[graph.action_lottery]
+        if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
+            found["points"] = points.astype(np.int32)
+        if graph.players == 2:
+            stays = (graph.outcome_state >= 0) & ~graph.outcome_passes
+            wins = (graph.outcome_state < 0) & (graph.outcome_payoff > 0)
+            found["again"] = fold_outcomes(graph, np.logical_and, stays).astype(np.int32)
+            found["wins"] = fold_outcomes(graph, np.logical_or, wins).astype(np.int32)
+        if game is not None and self.of_the_sheet:
+            asked = game.action_features
+            own = _asked(graph, game, asked, graph.n_actions, self.among, of_actions=True)
+            found |= _apart(graph, "action_features", own, OF_ACTIONS)
+        return found
 
 
 def _of_positions(graph: StateGraph, game: Game) -> Columns:
     """What the rule sheet of a game with a pool says of each state: the same throughout a turn."""
     fields = graph.field_names
     return position_features(game, np.asarray(graph.rows[:, : len(fields)], np.int32), fields)
-
-
-def action_features(
-    graph: StateGraph,
-    game: Game | None,
-    *,
-    constant: bool = False,
-    among: NDArray[np.int64] | None = None,
-) -> Columns:
-    """The features of each action: (n_actions,) int32 by name.
-
-    Those that never differ are left out, unless `constant` ones are asked for. A game that is made
-    from another has the features of the other's actions, too.
-    """
-    found = _own_features(graph, game, among)
-    if game is not None and game.base_game is not game:
-        inner = game.base_graph(graph)
-        place = base_actions(graph, inner)
-        of_inner = action_features(inner, game.base_game)
-        found |= {name: values[place] for name, values in of_inner.items()}
-    if constant:
-        return found
-    choice = has_choice(graph)[graph.action_state]
-    return {
-        name: values for name, values in found.items() if choice.any() and np.ptp(values[choice])
-    }
-
-
-def _own_features(graph: StateGraph, game: Game | None, among: NDArray[np.int64] | None) -> Columns:
-    found: Columns = {"number": graph.action_label}
-    if game is not None and graph.has_pool:
-        return found | _pool_features(graph, game)
-    points = graph.lotteries.reward[graph.action_lottery]
-    if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
-        found["points"] = points.astype(np.int32)
-    if graph.players == 2:
-        stays = (graph.outcome_state >= 0) & ~graph.outcome_passes
-        wins = (graph.outcome_state < 0) & (graph.outcome_payoff > 0)
-        found["again"] = fold_outcomes(graph, np.logical_and, stays).astype(np.int32)
-        found["wins"] = fold_outcomes(graph, np.logical_or, wins).astype(np.int32)
-    if game is not None and type(game).action_features is not Game.action_features:
-        own = _asked(graph, game, game.action_features, graph.n_actions, among, of_actions=True)
-        found |= _apart(graph, "action_features", own, OF_ACTIONS)
-    return found
 
 
 def _apart(graph: StateGraph, word: str, own: Columns, names: Collection[str]) -> Columns:

@@ -76,9 +76,14 @@ class Feature:
 
     @property
     def text(self) -> str:
-        if self.is_product:
-            return f"{self.first}*{self.second}"
-        return f"{self.pair}({self.first}, {self.second})" if self.pair else self.first
+        return self.written()
+
+    def written(self, name: Callable[[str], str] = str, times: str = "*") -> str:
+        """The feature with other names of columns, and another sign of multiplication."""
+        if not self.pair:
+            return name(self.first)
+        first, second = name(self.first), name(self.second)
+        return f"{first}{times}{second}" if self.is_product else f"{self.pair}({first}, {second})"
 
     @property
     def is_product(self) -> bool:
@@ -110,13 +115,17 @@ class Form:
     @property
     def text(self) -> str:
         """Such as ``8*turn + banked - rival``."""
-        parts = []
+        return self.written(Feature.written)
+
+    def written(self, name: Callable[[Feature], str], times: str = "*", minus: str = "-") -> str:
+        """The form with other texts of features, and other signs."""
+        text = ""
         for number, feature in self.terms:
-            sign = "-" if number < 0 else "+"
-            factor = "" if abs(number) == 1 else f"{abs(number)}*"
-            parts += [sign, factor + feature.text]
-        text = " ".join(parts)
-        return text[2:] if text.startswith("+") else f"-{text[2:]}"
+            sign = (
+                (f" {minus} " if number < 0 else " + ") if text else (minus if number < 0 else "")
+            )
+            text += f"{sign}{'' if abs(number) == 1 else f'{abs(number)}{times}'}{name(feature)}"
+        return text
 
     @property
     def numbers(self) -> int:
@@ -388,18 +397,16 @@ class _Reader:
         )
         if not isinstance(texts, list) or not texts:
             raise PolicyError(fault)
-        return Preference(tuple(self.form(number, text, fault)[0] for text in texts))
+        return Preference(tuple(self.form(number, text, fault) for text in texts))
 
-    def form(self, number: int, text: Any, fault: str) -> tuple[Form, int]:
+    def form(self, number: int, text: Any, fault: str) -> Form:
         """A form of features of actions."""
         terms = dict[Feature, int]()
-        body = self._parsed(text, fault)
-        if not self._add(terms, body, 1, number, fault, self.features.actions):
+        said = self._add(terms, self._parsed(text, fault), 1, number, fault, self.features.actions)
+        form, _ = form_of(terms)
+        if not said or not form.terms:
             raise PolicyError(fault)
-        form, by = form_of(terms)
-        if not form.terms:
-            raise PolicyError(fault)
-        return form, by
+        return form
 
     def _parsed(self, text: Any, fault: str) -> ast.expr:
         if not isinstance(text, str) or len(text) > 500:

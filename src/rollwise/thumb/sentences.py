@@ -14,7 +14,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.thumb.features import looks_at_throw, state_features
+from rollwise.thumb.features import Features, looks_at_throw
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 
 SHARES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -41,9 +41,8 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
     """
     sentences = []
     for said, clauses in groupby(rule.clauses, key=attrgetter("deed")):
-        deed = _deed(said, graph, unit)
+        text = _deed(said, graph, unit)
         conditions = [clause.condition for clause in clauses]
-        text = deed
         if None not in conditions:
             text += " if " + ", or if ".join(map(_when, filter(None, conditions)))
         sentences.append(text)
@@ -123,17 +122,13 @@ def _either(feature: Feature, at_least: bool) -> str:
 
 def _name(feature: Feature) -> str:
     """A feature with the signs that people write."""
-    return f"{feature.first} × {feature.second}" if feature.is_product else feature.text
+    return feature.written(times=" × ") if feature.is_product else feature.text
 
 
 def _sum(form: Form, *, grouped: bool = False) -> str:
     """A form with the signs that people write, what is added first."""
     terms = sorted(form.terms, key=lambda term: term[0] < 0)
-    text = ""
-    for number, feature in terms:
-        factor = "" if abs(number) == 1 else f"{abs(number)} × "
-        sign = (" − " if number < 0 else " + ") if text else ("−" if number < 0 else "")
-        text += f"{sign}{factor}{_name(feature)}"
+    text = Form(tuple(terms)).written(_name, " × ", "−")
     return f"({text})" if grouped and len(terms) > 1 else text
 
 
@@ -186,7 +181,7 @@ class _Writer:
         self.rule, self.graph = rule, graph
         self.situation = "s, throw" if graph.throw_names else "s"
         self.of_features = self.situation if looks_at_throw(game) else "s"
-        self.columns = state_features(graph, game)
+        self.columns = Features(graph, game).states
         layout = StateLayout.of(game)
         self.paths = dict(zip(layout.columns, layout.paths, strict=True))
         self.own = set(self.columns) - set(graph.columns)
@@ -233,19 +228,7 @@ class _Writer:
         return [f"if {' and '.join(conditions)}:", f"    {deed}"]
 
     def _form(self, form: Form, written: Callable[[str], str]) -> str:
-        text = ""
-        for number, feature in form.terms:
-            sign = (" - " if number < 0 else " + ") if text else ("-" if number < 0 else "")
-            factor = "" if abs(number) == 1 else f"{abs(number)} * "
-            text += f"{sign}{factor}{self._feature(feature, written)}"
-        return text
-
-    def _feature(self, feature: Feature, written: Callable[[str], str]) -> str:
-        if not feature.pair:
-            return written(feature.first)
-        if feature.is_product:
-            return f"{written(feature.first)} * {written(feature.second)}"
-        return f"{feature.pair}({written(feature.first)}, {written(feature.second)})"
+        return form.written(lambda feature: feature.written(written, " * "), " * ")
 
     def _of_state(self, name: str) -> str:
         """A field, a number of the throw, or what the rule sheet offers."""

@@ -41,14 +41,6 @@ class Words:
     game: Game
     _takes: dict[int, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def describe(self, state: Any) -> str:
-        """A position in words."""
-        return self._text("describe", state)
-
-    def show(self, state: Any) -> str:
-        """A position as a board; empty where the game has none."""
-        return self._text("show", state)
-
     def cells(self, state: Any) -> Board:
         """A position as cells; empty where the game has none."""
         found = self._ask("cells", state)
@@ -60,22 +52,6 @@ class Words:
                 raise self._fault("cells", row, right)
         return found
 
-    def field_text(self, name: str, number: int) -> str:
-        """What a number in a field means; empty where the number says it."""
-        return self._text("field_text", name, number)
-
-    def throw_text(self, at: tuple[Any, ...]) -> str:
-        """What was thrown, in words; `at` is a state and what was thrown there."""
-        return self._text("throw_text", *at)
-
-    def action_text(self, at: tuple[Any, ...], action: int) -> str:
-        """What an action is called; empty where the game doesn't say."""
-        return self._text("action_text", *at, action)
-
-    def deed(self, at: tuple[Any, ...], action: int) -> str:
-        """What a player does; empty where the game has no words for it."""
-        return self._text("deed", *at, action)
-
     def told(
         self,
         at: tuple[Any, ...],
@@ -86,7 +62,7 @@ class Words:
     ) -> str:
         """What came of an action; empty where the game has no words for it."""
         given = (*at, action, then, after, tuple(faces))
-        return self._text("told", *(given if self._told_takes(len(given)) else given[:-1]))
+        return self.text("told", *(given if self._told_takes(len(given)) else given[:-1]))
 
     def _told_takes(self, n: int) -> bool:
         if n not in self._takes:
@@ -103,10 +79,6 @@ class Words:
         if found is None or len(spread(found)) == len(spread(at[0])):
             return found
         raise self._fault("final", found, "it is a position of the game, or None")
-
-    def face_name(self, face: int) -> str:
-        """What a face of a die is called."""
-        return self._text("face_name", face)
 
     def throw(self, at: tuple[Any, ...], action: int) -> tuple[int, ...]:
         """The sides of each die."""
@@ -159,7 +131,8 @@ class Words:
         found: list[tuple[Any, int]] = self._ask("read_play", rows, passed_on=ValueError)
         return found
 
-    def _text(self, word: str, *arguments: Any) -> str:
+    def text(self, word: str, *arguments: Any) -> str:
+        """What a word of the game says that is a text, such as ``describe`` of a state."""
         found = self._ask(word, *arguments)
         if not isinstance(found, str):
             raise self._fault(word, found, "it is a text")
@@ -186,22 +159,22 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
     for s in states.tolist():
         at = situation(s)
         try:
-            words.describe(at[0])
+            words.text("describe", at[0])
             for name, number in zip(graph.columns, graph.row(s), strict=True):
                 if name not in graph.throw_names:
-                    words.field_text(name, number)
+                    words.text("field_text", name, number)
             words.cells(at[0])
-            words.show(at[0])
+            words.text("show", at[0])
             if not graph.view[s].asks_rules:
                 continue
             if len(at) == 2:
-                words.throw_text(at)
+                words.text("throw_text", *at)
             for action in graph.view[s].labels:
                 if action == THROW:
                     continue
-                words.deed(at, action)
+                words.text("deed", *at, action)
                 name = graph.vocabulary.text(action)
-                text = "" if action in named else words.action_text(at, action)
+                text = "" if action in named else words.text("action_text", *at, action)
                 if text not in ("", name):
                     yield (
                         f"action_text() calls the action {action} {text!r} in the state "
@@ -247,7 +220,7 @@ def _unfair(words: Words, outcomes: Outcomes, at: tuple[Any, ...], action: int) 
     if not sides or throws > MOST_THROWS:
         return ""
     for face in range(1, max(sides) + 1):
-        words.face_name(face)
+        words.text("face_name", face)
     fallen: Counter[tuple[int, Any]] = Counter()
     for faces in product(*(range(1, most + 1) for most in sides)):
         then, after = words.chosen(outcomes, at, action, faces)

@@ -164,22 +164,24 @@ class Narrator:
 
     def board(self, state: int) -> str:
         """A position as a board of some lines, as the mover sees it; empty where there is none."""
-        return "" if self.game is None else self._words.show(self._position(state)).strip("\n")
+        return (
+            ""
+            if self.game is None
+            else self._words.text("show", self._as_rules_know(self.graph.view[state])).strip("\n")
+        )
 
     def cells(self, state: int) -> Board:
         """A position as rows of cells, as the mover sees it; empty where there is none."""
-        return () if self.game is None else self._words.cells(self._position(state))
+        return (
+            ()
+            if self.game is None
+            else self._words.cells(self._as_rules_know(self.graph.view[state]))
+        )
 
     def field_text(self, name: str, number: int) -> str:
         """What a number in a field means; empty where the number says it."""
-        if self.game is None or name not in StateLayout.of(self.rules).columns:
-            return ""
-        return self._words.field_text(name, number)
-
-    def _position(self, state: int) -> Any:
-        """A position as the rules know it."""
-        kind = StateLayout.of(self.rules)
-        return kind.state(self.graph.view[state].fields[: len(kind.columns)])
+        known = self._layout is not None and name in self._layout.columns
+        return self._words.text("field_text", name, number) if known else ""
 
     def position(self, state: int) -> str:
         """A position in words, as the mover sees it."""
@@ -188,7 +190,7 @@ class Narrator:
             return str(here)
         named = zip(self.graph.field_names, here.fields, strict=True)
         fields = [field for name, field in named if name not in self.graph.throw_names]
-        text = Words(self.game).describe(StateLayout.of(self.game).state(fields))
+        text = Words(self.game).text("describe", StateLayout.of(self.game).state(fields))
         if 0 in here.throw and not here.asks_rules:
             return f"{text}; kept: {_fallen(here.throw)}"
         if here.rolls_left:
@@ -200,9 +202,8 @@ class Narrator:
         layout = self.graph.throw_layout
         if self.game is None or layout is None:
             return dice.spoken(thrown.throw)
-        kind = StateLayout.of(self.rules)
-        position = kind.state(thrown.fields[: len(kind.columns)])
-        return self._words.throw_text((position, layout.throw(thrown.throw)))
+        at = self._as_rules_know(thrown), layout.throw(thrown.throw)
+        return self._words.text("throw_text", *at)
 
     def outcome_text(self, action: int, number: int) -> str:
         """What came of an action, in words, whoever did it."""
@@ -219,16 +220,12 @@ class Narrator:
             return "; ".join(part for part in (told, then) if part) or "the end"
         if told:
             return told
-        made = self._done(action) or self._changed(outcome)
+        # what is done, in the words of the game, where chance has no part in it
+        alone = len(outcome.action.outcome_range) == 1 and self.game is not None
+        made = (self.deed(action) if alone else "") or self._changed(outcome)
         if not outcome.passes:
             return made or "nothing changes"
         return "; ".join(part for part in (made, _passing(outcome)) if part)
-
-    def _done(self, action: int) -> str:
-        """What is done, in the words of the game, where chance has no part in it."""
-        taken = self.graph.view.action(action)
-        alone = len(taken.outcome_range) == 1 and self.game is not None
-        return self.deed(action) if alone else ""
 
     def _changed(self, outcome: Outcome) -> str:
         """Which fields an outcome that goes on has changed, as the mover sees it."""
@@ -272,7 +269,7 @@ class Narrator:
             return f"keep {_fallen(() if kept is None else kept.throw)}"
         if taken.is_throw:
             return ""
-        return self._words.deed(self._at(action), taken.label)
+        return self._words.text("deed", *self._at(action), taken.label)
 
     # ---- a move as a sentence
 
@@ -356,7 +353,7 @@ class Narrator:
 
     def face_name(self, face: int) -> str:
         """What a face of a die is called."""
-        return self._words.face_name(face)
+        return self._words.text("face_name", face)
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""

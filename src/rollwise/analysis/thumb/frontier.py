@@ -71,34 +71,6 @@ class Met(NamedTuple):
     timed_out: bool
 
 
-class AllMet(NamedTuple):
-    """What several searches came to, in the order of their seeds.
-
-    Attributes
-    ----------
-    stopped : bool
-        Whether Ctrl-C ended them: the others aren't there then.
-    """
-
-    each: tuple[Met, ...]
-    stopped: bool
-
-    @property
-    def rules(self) -> list[tuple[Rule, float]]:
-        """Those of all searches, once each."""
-        return list(dict.fromkeys(pair for met in self.each for pair in met.rules))
-
-    @property
-    def scored(self) -> int:
-        """How many rules were scored: one counts once in each search that scored it."""
-        return sum(met.scored for met in self.each)
-
-    @property
-    def timed_out(self) -> bool:
-        """Whether the clock cut a search short, and Ctrl-C didn't."""
-        return not self.stopped and any(met.timed_out for met in self.each)
-
-
 def search_all(
     search: Callable[..., Met],
     setting: Any,
@@ -107,8 +79,10 @@ def search_all(
     searches: int,
     progress: Progress | None,
     pool: Pool | None,
-) -> AllMet:
-    """Search from several seeds.
+) -> tuple[Met, int]:
+    """Search from several seeds: what all came to, and how many there were.
+
+    Each rule is there once; a rule counts as scored once in each search that scored it.
 
     Parameters
     ----------
@@ -144,7 +118,10 @@ def search_all(
         if not each:
             raise
         stopped = True
-    return AllMet(tuple(each), stopped or each[-1].stopped)
+    stopped = stopped or each[-1].stopped
+    rules = dict.fromkeys(pair for met in each for pair in met.rules)
+    late = any(met.timed_out for met in each) and not stopped
+    return Met(tuple(rules), sum(met.scored for met in each), stopped, late), len(each)
 
 
 @dataclass(frozen=True)
@@ -300,7 +277,7 @@ def find_rules(
     enough = NO_LOSS if within is None else max(within, NO_LOSS)
     limits = Limits(numbers, enough, seconds if evaluations is None else float("inf"), evaluations)
     setting = Setting.of(policies, features)
-    met = search_all(_search, setting, limits, seed, searches, progress, pool)
+    met, searched = search_all(_search, setting, limits, seed, searches, progress, pool)
     if entire and met.stopped:
         raise KeyboardInterrupt
     found = list[RuleOfThumb]()
@@ -308,7 +285,7 @@ def find_rules(
         if progress is not None:
             progress("certifying", len(found), None)
         found.append(certified_rule(policies, rule, features))
-    return Frontier(tuple(found), met.scored, seed, len(met.each), met.stopped, met.timed_out)
+    return Frontier(tuple(found), met.scored, seed, searched, met.stopped, met.timed_out)
 
 
 def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | None = None) -> Met:
@@ -327,7 +304,8 @@ def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | No
         search.run()
     except KeyboardInterrupt:
         stopped = True
-    rules = tuple((search.rule(found), found.loss) for found in search.frontier())
+    best = [search.kept[numbers][0] for numbers in sorted(search.kept)]
+    rules = tuple((search.rule(found), found.loss) for found in best)
     return Met(rules, search.scored + search.preferred, stopped, search.timed_out)
 
 

@@ -22,8 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.thumb.forms import changed_forms, forms_of, preferred_forms
-from rollwise.analysis.thumb.score import Loss, Scorer, Taken
+from rollwise.analysis.thumb.score import (
+    Loss,
+    Scorer,
+    Taken,
+    changed_forms,
+    forms_of,
+    preferred_forms,
+)
 from rollwise.engine.following import Memory, tally
 from rollwise.machine.switches import is_on
 from rollwise.thumb.language import (
@@ -158,16 +164,6 @@ class Search:
         """How many preferences were scored, before rules with conditions."""
         return len(self._preferences_scored)
 
-    def frontier(self) -> list[Found]:
-        """The best rule of each number that loses less than any with fewer; none after enough."""
-        found, least = list[Found](), np.inf
-        for numbers in sorted(self.kept):
-            best = self.kept[numbers][0]
-            if least > self.enough and round(best.loss, DIGITS) < round(least, DIGITS):
-                found.append(best)
-                least = best.loss
-        return found
-
     def run(self) -> None:
         """Look until the time is over or no rule is new; Ctrl-C raises KeyboardInterrupt."""
         with ThreadPoolExecutor(self._cores) as threads:
@@ -195,7 +191,8 @@ class Search:
             base, scored_before = self._next(), self.scored
             if base is None:
                 jobs = [self._shaken() for _ in range(4)]
-                better = [*self._improved(jobs, threads), *self._rebuilt(threads)]
+                improved = self._tried(jobs, threads, _Trial.improved)
+                better = [*improved, *self._rebuilt(threads)]
             else:
                 self._taken_up.add(base.key)
                 tried = self._scored(self._changes(base, threads), threads)
@@ -205,9 +202,8 @@ class Search:
             in_vain = 0 if base or self.scored > scored_before else in_vain + 1
             if self._progress is not None:
                 self._progress("rules of thumb", self.scored, None)
-            last = self.frontier()[-1]
-            if last.loss <= self.enough:
-                self.most = min(self.most, last.numbers - 1)
+            good = [n for n, rules in self.kept.items() if rules[0].loss <= self.enough]
+            self.most = min([self.most, *(n - 1 for n in good)])
 
     def _keep_any_that_ends(self, threads: ThreadPoolExecutor) -> None:
         """Keep the rules of one condition with which every play ends, of the first form with any.
@@ -394,11 +390,7 @@ class Search:
         """The best few rules of each number with bounds a little moved; the best one improved."""
         tuned = self._tried(self._best_of(rules), threads, _Trial.tuned)
         best = {rule.numbers: rule for rule in sorted(tuned, key=lambda one: -one.loss)}
-        return [*tuned, *self._improved(best.values(), threads)]
-
-    def _improved(self, rules: Iterable[Found], threads: ThreadPoolExecutor) -> list[Found]:
-        """Rules with their numbers moved as long as that helps, and with their losses."""
-        return self._tried(rules, threads, _Trial.improved)
+        return [*tuned, *self._tried(best.values(), threads, _Trial.improved)]
 
     def condition(self, condition: Condition, form: Form, level: int) -> Condition:
         # "three times the turn and the bank make the target" has no number but the three
@@ -469,10 +461,20 @@ class Search:
         promising = [self._without(base, place) for place in range(len(base.conditions))]
         for numbers in range(1, self.most + 1):
             of_number = [pair for pair in found.values() if pair[1].numbers == numbers]
-            of_number.sort(key=lambda pair: (-pair[0], _length(pair[1]), str(pair[1].key)))
+            of_number.sort(
+                key=lambda pair: (
+                    -pair[0],
+                    sum(len(condition.text) for condition in pair[1].conditions),
+                    str(pair[1].key),
+                )
+            )
             rules = [rule for _, rule in of_number]
             new = [set(rule.conditions) - set(base.conditions) for rule in rules]
-            products = [k for k, conditions in enumerate(new) if _has_product(conditions)]
+            products = [
+                k
+                for k, conditions in enumerate(new)
+                if any(feature.is_product for c in conditions for _, feature in c.form.terms)
+            ]
             sums = sorted(set(range(len(rules))) - set(products))
             plain = [k for k in sums if all(len(c.form.terms) == 1 for c in new[k])]
             chosen = {*sums[:PROMISING], *plain[:PLAIN], *products[:PRODUCTS]}
@@ -571,15 +573,6 @@ class Search:
         deeds = [self.scorer.deeds[place] for place in found.deeds]
         pairs = zip((*found.conditions, None), deeds, strict=True)
         return Rule(tuple(Clause(condition, deed) for condition, deed in pairs))
-
-
-def _length(rule: Found) -> int:
-    """How much there is to say: of changes that seem as good, plain ones are tried first."""
-    return sum(len(condition.text) for condition in rule.conditions)
-
-
-def _has_product(conditions: Iterable[Condition]) -> bool:
-    return any(feature.is_product for c in conditions for _, feature in c.form.terms)
 
 
 def _matter(gain: NDArray[np.float64]) -> NDArray[np.bool_]:

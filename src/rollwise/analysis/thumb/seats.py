@@ -9,11 +9,10 @@ and what a best response gains where all play the rule, since then the others ne
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rollwise.analysis.thumb.frontier import NUMBERS, SECONDS, Frontier, RuleOfThumb, find_rules
 from rollwise.answer.certified import solve_and_certify
@@ -84,29 +83,23 @@ class _InADrawnSeat(Features):
         Of the game.
     """
 
-    whole: Features | None = None
+    whole: Features = field(kw_only=True)
 
     @cached_property
     def states(self) -> Columns:
-        assert self.whole is not None
         size = self.whole.graph.n_states
         place = (np.arange(self.graph.n_states) - 1) % size  # state 0 has no choice
         return {name: column[place] for name, column in self.whole.states.items()}
 
     @cached_property
     def actions(self) -> Columns:
-        assert self.whole is not None
-        n = self.whole.graph.n_actions
-        return {name: self._spread(column, n) for name, column in self.whole.actions.items()}
+        # the first action draws the seat, and the others' states have no choice
+        after = self.graph.n_actions - 1 - self.whole.graph.n_actions
+        return {name: np.pad(column, (1, after)) for name, column in self.whole.actions.items()}
 
     @property
     def of_the_sheet(self) -> bool:
-        return self.whole is not None and self.whole.of_the_sheet
-
-    def _spread(self, column: NDArray[np.int32], n: int) -> NDArray[np.int32]:
-        whole = np.zeros(self.graph.n_actions, np.int32)
-        whole[1 : 1 + n] = column  # the others' states have no choice
-        return whole
+        return self.whole.of_the_sheet
 
 
 def find_seats_rules(

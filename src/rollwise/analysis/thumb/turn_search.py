@@ -145,22 +145,16 @@ def _played(
         rows = np.ascontiguousarray(known[places])
         parts.append(rows)
         counts.append(times)
-    return _merged(np.concatenate(parts), np.concatenate(counts))
+    # each position once
+    different, place = np.unique(np.concatenate(parts), axis=0, return_inverse=True)
+    found = np.bincount(place.reshape(-1), np.concatenate(counts)).astype(np.float64)
+    return np.ascontiguousarray(different, np.int32), found
 
 
 def _feature(name: str) -> Feature:
     """A feature by its text, such as ``left*total``."""
     first, _, second = name.partition("*")
     return Feature(first, second, "product") if second else Feature(first)
-
-
-def _merged(
-    rows: NDArray[np.int32], times: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Each position once."""
-    different, place = np.unique(rows, axis=0, return_inverse=True)
-    found = np.bincount(place.reshape(-1), times).astype(np.float64)
-    return np.ascontiguousarray(different, np.int32), found
 
 
 class TurnSearch:
@@ -268,9 +262,8 @@ class TurnSearch:
         return [found for found in rules if found in self._losses]
 
     def _loss(self, found: Found) -> float:
-        if self._losses and self._is_late():  # how many are scored mustn't depend on threads
-            return np.inf
-        return self._sample.loss(found)
+        # how many are scored mustn't depend on threads
+        return np.inf if self._losses and self._is_late() else self._sample.loss(found)
 
     def _best_of(self, rules: list[Found]) -> Found | None:
         scored = self._scored([rule for rule in rules if rule.rule.numbers <= self._most])
@@ -429,7 +422,7 @@ def find_turn_rules(
         numbers, within or 0.0, seconds if evaluations is None else float("inf"), evaluations
     )
     given = answer if pool is None else SentAnswer.of(answer)
-    met = search_all(_search, given, limits, seed, searches, progress, pool)
+    met, searched = search_all(_search, given, limits, seed, searches, progress, pool)
     graph = one_position(game)
     rules = list(dict.fromkeys(rule for rule, _ in met.rules))
     best, off = float(answer.values[answer.start]), float(answer.error_bounds[answer.start])
@@ -442,5 +435,5 @@ def find_turn_rules(
             continue
         text = sentence_of(rule, graph, game.action_unit)
         found.append(RuleOfThumb(rule, text, loss, loss, None, None, bound, None))
-    told = (met.scored, seed, len(met.each), met.stopped, met.timed_out)
+    told = (met.scored, seed, searched, met.stopped, met.timed_out)
     return Frontier(tuple(found), *told), graph

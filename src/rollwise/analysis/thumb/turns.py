@@ -46,20 +46,13 @@ Floats = NDArray[np.float64]
 Chain = tuple["int | Preference", ...]
 
 
-class Parts(NamedTuple):
-    """The parts of each throw that can be kept, as numbers, the largest first."""
-
-    indptr: NDArray[np.int32]
-    part: NDArray[np.int32]
-
-
 @lru_cache(8)
-def parts_of(pool: Pool) -> Parts:
-    """What can be kept of each throw, in the order of the actions."""
+def parts_of(pool: Pool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The parts of each throw that can be kept, as numbers in the order of the actions: CSR."""
     number = {kept: k for k, kept in enumerate(kept_dice(pool))}
     found = [[number[part] for part in pool.kept_from(throw)] for _, throw in pool.throws]
     indptr = np.cumsum([0, *map(len, found)], dtype=np.int32)
-    return Parts(indptr, np.array([k for parts in found for k in parts], np.int32))
+    return indptr, np.array([k for parts in found for k in parts], np.int32)
 
 
 class Seen(NamedTuple):

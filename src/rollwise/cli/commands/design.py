@@ -105,9 +105,10 @@ def balance(
         if simulate is not None:
             played = play_beside(policies, found, sure, simulate, seed, progress)
     if out is not None:
-        from rollwise.report.balance import write_balance
+        from rollwise.report.balance import balance_page
+        from rollwise.report.cheat_sheet import write_page
 
-        write_balance(found, played, sure, out)
+        write_page(balance_page(found, played, sure).html, out)
     show(
         json,
         lambda: balance_document(found, played),

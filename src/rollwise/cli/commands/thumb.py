@@ -199,9 +199,9 @@ def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list
     """Write the sheet that was asked for; what to say of it."""
     if out is None or policies is None or not found.rules:
         return []
-    from rollwise.report.cheat_sheet import write_sheet
+    from rollwise.report.cheat_sheet import cheat_sheet, write_page
 
-    write_sheet(policies, found, out)
+    write_page(cheat_sheet(policies, found).html, out)
     return [f"Written to {out}."]
 
 

@@ -15,7 +15,7 @@ from rollwise.plot import Choices
 from rollwise.plot.fields import Hover, require_choice, select, shown_costs, shown_values, view
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
-from rollwise.plot.style import BLUE, ORANGE, RED, axis
+from rollwise.plot.style import BLUE, ORANGE, RED, axis, lettering
 
 GAMES = 200_000
 SEED = 1
@@ -141,20 +141,7 @@ def _beneath(figure: go.Figure, above: str) -> go.Figure:
         layout["legend"] = {**legend, "y": 1 + (legend["y"] - 1) * before / after}
         notes = [{**note, "y": raised(note["y"])} for note in layout["annotations"]]
         for text, y, shift in ((above, CURVE / after, 6), ("games learned from", 0, -52)):
-            notes.append(
-                {
-                    "text": text,
-                    "x": 0,
-                    "y": y,
-                    "yshift": shift,
-                    "xanchor": "left",
-                    "yanchor": "bottom",
-                    "xref": "paper",
-                    "yref": "paper",
-                    "showarrow": False,
-                    "font": {"size": 13},
-                }
-            )
+            notes.append(lettering(text, 0, y, yshift=shift, xanchor="left", yanchor="bottom"))
         layout["annotations"] = notes
         layout["height"] = after + margin["t"] + margin["b"]
         layout["xaxis99"] = axis(type="log", anchor="y99", domain=[0, 1], dtick=1)

@@ -95,16 +95,19 @@ def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:
     return np.asarray((before != after).mean(axis=0)) if len(before) else np.zeros(before.shape[1])
 
 
+def _columns(table: NDArray[np.int32], field: int) -> tuple[Ints, Ints]:
+    """States in columns along a field: their order, and where in it each column begins."""
+    others = [f for f in range(table.shape[1]) if f != field]
+    order = np.lexsort(table[:, [field, *others]].T)
+    rows = table[order][:, others]
+    return order, np.flatnonzero(np.append(True, np.any(rows[1:] != rows[:-1], axis=1)))
+
+
 def _gains(
     table: NDArray[np.int32], field: int, label: NDArray[np.int32], actions: NDArray[np.int32]
 ) -> list[float]:
     """How much thresholds along a field say of where each of some actions is best."""
-    others = [f for f in range(table.shape[1]) if f != field]
-    order = np.lexsort(table[:, [field, *others]].T)
-    rows = table[order][:, others]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = np.any(rows[1:] != rows[:-1], axis=1)
-    begin = np.flatnonzero(new)
+    order, begin = _columns(table, field)
     size = np.diff(np.append(begin, len(order)))
     column = np.repeat(np.arange(len(begin)), size)
     place = np.arange(len(order)) - begin[column]
@@ -178,18 +181,13 @@ def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
             f"{graph.title}: along no field is there a limit from which another action is best "
             f"(in {OFTEN:.0%} of the positions or more); `policy` draws what there is"
         )
-    others = [f for f in range(table.shape[1]) if f != found.field]
-    order = np.lexsort(table[:, [found.field, *others]].T)
-    rows = table[order][:, others]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = np.any(rows[1:] != rows[:-1], axis=1)
-    begin = np.flatnonzero(new)
+    order, begin = _columns(table, found.field)
     height = table[order, found.field].astype(np.float64)
     inside = label[order] == found.action
     first = np.minimum.reduceat(np.where(inside, height, np.inf), begin)
     never = np.isinf(first)
     limit = np.where(never, np.maximum.reduceat(height, begin) + 1.0, first)
-    column = np.cumsum(new) - 1
+    column = np.repeat(np.arange(len(begin)), np.diff(np.append(begin, len(order))))
     above = ~inside & (height > limit[column])
     again = len(np.unique(column[above]))
     return Limits(found.field, found.action, states[order][begin], limit, never, again)
@@ -210,7 +208,7 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
             "there is no map of limits; `policy` draws what there is"
         )
     drawn = np.concatenate([panel.states for panel in layout.panels])
-    name, field = action_words(solution, limits), graph.columns[limits.field]
+    name, field = html.escape(action_name(solution, limits.action)), graph.columns[limits.field]
     low, high = float(limit[drawn].min()), float(limit[drawn].max())
     return draw_maps(
         solution,
@@ -223,11 +221,6 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
         label=lambda s: f"{limit[s]:.0f}",
         label_note="The numbers are these limits.",
     )
-
-
-def action_words(solution: Solution, limits: Limits) -> str:
-    """What the action above the limit is called."""
-    return html.escape(action_name(solution, limits.action))
 
 
 def limit_notes(limits: Limits, name: str, field: str) -> list[str]:
@@ -317,7 +310,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     layout = view(solution, drawn, gap[drawn], choices, along=limits.field)
     if len(layout.axes) < 2:
         raise UsageError(f"{graph.game}: {one} and {two} don't both vary in what is to be drawn")
-    name, field = action_words(solution, limits), graph.columns[limits.field]
+    name, field = html.escape(action_name(solution, limits.action)), graph.columns[limits.field]
     most = max(float(np.abs(gap[drawn]).max()), 1.0)
 
     def text(s: int) -> str:

@@ -1,8 +1,12 @@
-"""Which action is best where."""
+"""Which action is best where: in maps, or in a box for every position.
+
+Boxes stand in some lines for each number of one field.
+"""
 
 from __future__ import annotations
 
 import html
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,10 +26,13 @@ from rollwise.plot.fields import (
     view,
 )
 from rollwise.plot.lines import Line, draw_lines
-from rollwise.plot.maps import Classes, draw_maps
-from rollwise.plot.style import action_colours
+from rollwise.plot.maps import Classes, add_scale, draw_maps
+from rollwise.plot.style import GREY, NARROW, WIDE, Picture, Sheet, action_colours, axis
 
 EITHER = "either"
+MOST_BOXES = 300
+ACROSS = 7  # boxes in a line: as many as a narrow screen has room for
+LINE = 38  # pixels
 
 
 def best_classes(
@@ -55,7 +62,7 @@ def _actions_of(solution: Solution, states: NDArray[np.int64]) -> NDArray[np.boo
     return np.asarray(mine[solution.graph.action_state])
 
 
-def draw(solution: Solution, choices: Choices) -> go.Figure:
+def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     """Maps of the best action, or lines of what each is worth where one field varies."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "policy"), choices.where)
@@ -69,7 +76,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             " `rollwise advise` says all about it"
         )
     if len(layout.axes) == 1:
-        return _lines(solution, layout.axes[0], states, hover, title, layout.notes)
+        return _action_lines(solution, layout.axes[0], states, hover, title, layout.notes)
     colours = action_colours(len(names))
     if EITHER in names:
         colours[-1] = "#BBBBBB"
@@ -88,7 +95,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     )
 
 
-def _lines(
+def _action_lines(
     solution: Solution,
     field: int,
     states: NDArray[np.int64],
@@ -125,3 +132,125 @@ def _lines(
         x_title=graph.columns[field],
         y_title=value_name(solution),
     )
+
+
+def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
+    """Boxes with the other fields and the value in them, in the colour of the best action."""
+    graph = solution.graph
+    states = select(solution, require_choice(solution, "picture"), choices.where)
+    if len(states) > MOST_BOXES:
+        raise UsageError(
+            f"{graph.title}: {len(states):,} positions are more boxes than one figure has room for "
+            f"({MOST_BOXES}); choose some with where (--where), or draw maps (policy)"
+        )
+    fields = graph.rows[states]
+    differ = np.flatnonzero((fields != fields[0]).any(axis=0)).tolist() or [0]
+    if choices.y is not None and choices.y not in graph.columns:
+        known = ", ".join(graph.columns)
+        raise UsageError(f"{graph.game}: there is no field {choices.y!r} ({known})")
+    upward = differ[0] if choices.y is None else graph.columns.index(choices.y)
+    others = [field for field in differ if field != upward]
+    names, classes = best_classes(solution, states)
+    shown, hover = shown_values(solution, solution.values), Hover(solution)
+
+    lines: list[list[int]] = []  # of places in `states`, from below
+    ticks: list[tuple[float, str]] = []
+    for number in np.unique(fields[:, upward]).tolist():
+        row = np.flatnonzero(fields[:, upward] == number)
+        row = row[np.lexsort(fields[row][:, others[::-1]].T)] if others else row
+        parts = [row[k : k + ACROSS].tolist() for k in range(0, len(row), ACROSS)]
+        ticks.append((len(lines) + (len(parts) - 1) / 2, str(number)))
+        lines += reversed(parts)  # one reads them from above
+    z = np.full((len(lines), ACROSS), np.nan)
+    texts, hovers = np.full(z.shape, "", object), np.full(z.shape, "", object)
+    for y, line in enumerate(lines):
+        for x, place in enumerate(line):
+            s = int(states[place])
+            value = f"{shown[s]:z.2f}" if solution.is_score else f"{shown[s]:z.0f}"
+            z[y, x] = classes[place]
+            texts[y, x] = "/".join(str(fields[place, f]) for f in others) + f"<br>{value}"
+            hovers[y, x] = hover(s)
+    colours = action_colours(len(names))
+    if EITHER in names:
+        colours[-1] = "#BBBBBB"
+    other = "/".join(graph.columns[field] for field in others)
+    note = f"In each box: {other}{', and beneath it ' if other else ''}the {value_name(solution)}."
+    return _boxed(
+        f"{graph.title}: the best action, a box for each position",
+        note,
+        graph.columns[upward],
+        Classes(names, colours),
+        _Boxes(z, texts, hovers, ticks),
+    )
+
+
+class _Boxes(NamedTuple):
+    """Boxes by line and place: (n_lines, ACROSS) each, and the ticks of the lines."""
+
+    classes: NDArray[np.float64]
+    texts: NDArray[np.object_]
+    hovers: NDArray[np.object_]
+    ticks: list[tuple[float, str]]
+
+
+def _boxed(title: str, note: str, field: str, scale: Classes, boxes: _Boxes) -> go.Figure:
+    figure = Picture()
+    n = len(boxes.classes)
+    figure.add_trace(
+        go.Heatmap(
+            x=list(range(ACROSS)),
+            y=list(range(n)),
+            z=boxes.classes,
+            text=boxes.texts,
+            texttemplate="%{text}",
+            textfont={"size": 11},
+            hovertext=boxes.hovers,
+            hoverinfo="text",
+            coloraxis="coloraxis",
+            xgap=2,
+            ygap=2,
+        )
+    )
+    add_scale(figure, scale)
+    lines = [line for line, _ in boxes.ticks]
+    counts = np.isfinite(boxes.classes).sum(axis=1)
+    sheet = Sheet(
+        figure,
+        title,
+        [note],
+        heights=(LINE * n, LINE * n),
+        key=list(scale.key),
+        y_title=field,
+        bottom=16,
+        seen=f"{int(counts.sum())} boxes, {field} upwards. Colours: {'; '.join(scale.key)}.",
+    )
+    ends = [2 * middle + 1 - below for middle, below in zip(lines, _starts(lines), strict=True)]
+    rules = [
+        {
+            "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": end - 0.5, "y1": end - 0.5,
+            "line": {"color": GREY, "width": 1},
+        }
+        for end in ends[:-1]
+    ]  # fmt: skip
+    layout = {
+        "xaxis": axis(visible=False),
+        "yaxis": axis(
+            range=[-0.5, n - 0.5],
+            tickvals=lines,
+            ticktext=[text for _, text in boxes.ticks],
+            showgrid=False,
+        ),
+        "shapes": rules,
+    }
+    return sheet.finish(
+        *({**layout, "annotations": sheet.axis_titles(LINE * n, width)} for width in (WIDE, NARROW))
+    )
+
+
+def _starts(middles: list[float]) -> list[float]:
+    """The first line of each group of lines, by their middles."""
+    starts, begin = [], 0.0
+    for middle in middles:
+        starts.append(begin)
+        begin = 2 * middle + 1 - begin
+    return starts

@@ -20,7 +20,7 @@ from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.numbers.intervals import of_share
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import Choices
-from rollwise.plot.style import COLOURS, ORANGE, Picture, Sheet, axis, step
+from rollwise.plot.style import COLOURS, ORANGE, Picture, Sheet, axis
 from rollwise.simulate.match import simulate
 
 GAMES = 30_000  # as many as the experiments of "Solving Threes"
@@ -172,13 +172,7 @@ def _finished(
         left=70,
         seen=f"Bars and marks: games (%) over the final score, from {low:g} to {high:g} points.",
     )
-    layouts = []
-    for width, ticks in ((0, 30), (400, 8)):
-        across = axis(
-            range=[low - EDGE, high + EDGE], dtick=step(low, high, ticks), tick0=0, showgrid=False
-        )
-        layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
-    return sheet.finish(*layouts)
+    return sheet.finish_over(low, high, EDGE, (30, 8), showgrid=False)
 
 
 def _whiskers(

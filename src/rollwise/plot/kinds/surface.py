@@ -16,6 +16,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale as _sampled
+from scipy.ndimage import binary_dilation
 
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
@@ -57,7 +58,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     surface, again, never = boundary(place, heights, label[states] == target, (len(ys), len(xs)))
     drawn = int(np.isfinite(surface).sum())
     # Where it is never best, all that is seen is a wall of some thickness.
-    surface[never & ~_beside(_beside(~never & np.isfinite(surface)))] = np.nan
+    drawn_at = ~never & np.isfinite(surface)
+    surface[never & ~binary_dilation(drawn_at, np.ones((3, 3)), 2)] = np.nan
     names = [graph.columns[f] for f in fields]
     figure = Picture()
     words = _words(surface, never, names[2])
@@ -178,27 +180,14 @@ def _bands(surface: NDArray[np.float64]) -> dict[str, Any]:
     first, last = int(low // apart), int(-(-high // apart))
     shades = _sampled(["#0B4A75", BLUE, "#9CD3F5"], max(last - first, 2))
     # Every other band a little lighter, so that each is seen beside its neighbours.
+    for i in range(1, len(shades), 2):
+        parts = (int(part) for part in shades[i][4:-1].split(","))
+        shades[i] = "rgb({},{},{})".format(*(part + (255 - part) // 5 for part in parts))
     return {
-        "colorscale": step_scale([_lighter(c) if i % 2 else c for i, c in enumerate(shades)]),
+        "colorscale": step_scale(shades),
         "cmin": first * apart,
         "cmax": (first + len(shades)) * apart,
     }
-
-
-def _lighter(colour: str) -> str:
-    red, green, blue = (int(part) for part in colour[4:-1].split(","))
-    return "rgb({},{},{})".format(*(c + (255 - c) // 5 for c in (red, green, blue)))
-
-
-def _beside(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The cells given and all that touch one of them."""
-    padded = np.pad(cells, 1)
-    rows, columns = cells.shape
-    found = np.zeros_like(cells)
-    for i in range(3):
-        for j in range(3):
-            found |= padded[i : i + rows, j : j + columns]
-    return found
 
 
 def _axes(
