@@ -25,8 +25,7 @@ from rollwise.graph.endings import WORTH, end_components, forced_ways_out, ways_
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
-from rollwise.kernels import sweeps as kernels
-from rollwise.kernels.chances import UNIT, are_whole, chances_of, scale
+from rollwise.kernels.chances import UNIT, are_whole, chances_of, residuals, scale
 
 NOTHING: NDArray[np.float64] = np.empty(0)
 
@@ -96,7 +95,7 @@ def _residuals(
     graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     found = np.empty(graph.n_actions), np.empty(graph.n_actions), np.empty(graph.n_actions)
-    kernels.residuals(
+    residuals(
         graph.action_indptr,
         graph.action_lottery,
         graph.outcome_indptr,

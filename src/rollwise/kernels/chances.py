@@ -207,3 +207,40 @@ def is_at_most(a, b, c, d):
     if not (abs(left) < np.inf and abs(right) < np.inf):
         return False
     return left < right or (left == right and left_rest <= right_rest)
+
+
+@kernel
+def residuals(
+    action_indptr,
+    lottery,
+    outcome_indptr,
+    state,
+    chances,
+    values,
+    bounds,
+    sign,
+    gap,
+    rounding,
+    blur,
+):
+    """Look ahead once from every action (see `look_ahead`).
+
+    Parameters
+    ----------
+    bounds : (n_states + n_border,) float64
+        How far each value can be off; empty where nobody asks.
+    gap, rounding : (n_actions,) float64, filled
+    blur : (n_actions,) float64, filled unless `bounds` is empty
+        How far the worth of each action can be off by what follows it.
+    """
+    for s in range(action_indptr.shape[0] - 1):
+        for a in range(action_indptr[s], action_indptr[s + 1]):
+            gap[a], rounding[a] = look_ahead(
+                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
+            )
+            if bounds.shape[0]:
+                i, bound = np.uint32(lottery[a]), 0.0
+                for k in range(chances.indptr[i], chances.indptr[i + ONE]):
+                    t = np.uint32(state[index(outcome_indptr[a]) + chances.offset[k]])
+                    bound += chances.weight[k] * bounds[t]
+                blur[a] = bound / chances.total[i] * (1.0 + 4.0 * chances.error[i])

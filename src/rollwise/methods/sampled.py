@@ -35,10 +35,9 @@ from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_outcomes, outcome_action
 from rollwise.kernels import sampled as kernels
 from rollwise.kernels.sampling import alias_tables
-from rollwise.kernels.sweeps import look_ahead
 from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.sweeping import arrays_of, sweep_order, with_border
+from rollwise.methods.sweeping import arrays_of, look_ahead, sweep_order, with_border
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 
 NAME = "sampled"

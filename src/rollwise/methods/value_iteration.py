@@ -26,11 +26,17 @@ from rollwise.engine.certificates import certify_settled
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import has_whole_weights, scaled
-from rollwise.kernels import sweeps as kernels
 from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.methods.sweeping import Sweeper, arrays_of, sweep_order, with_border
+from rollwise.methods.sweeping import (
+    Sweeper,
+    arrays_of,
+    close_bounds,
+    count_moves,
+    sweep_order,
+    with_border,
+)
 from rollwise.proofs.endless_play import require_settled
 
 NAME = "value-iteration"
@@ -210,7 +216,7 @@ class Bounds:
 
     def sweep(self) -> tuple[float, float]:
         """Sweep once; gives the largest width left and the most that a bound moved."""
-        width, change = kernels.close_bounds(
+        width, change = close_bounds(
             self.order,
             *self._arrays,
             sign_of(self.graph.objective),
@@ -258,7 +264,7 @@ def farthest(
     while change > 0.25:
         if clock.is_up:
             return np.full(graph.n_states, np.inf)
-        change = kernels.count_moves(
+        change = count_moves(
             graph.action_indptr,
             graph.outcome_indptr,
             graph.outcome_state,
