@@ -8,10 +8,9 @@ towards the policy that was found. The same solution bounds how much lower chi-s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +19,12 @@ from rollwise.analysis.distributions import Distribution, counted_points, played
 from rollwise.analysis.second_aims import distribution_in, of_scores
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.derive.by_score import Ints
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import chances
 from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import read_text
+from rollwise.play.steps import Stepper
 
-MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 LEAST_SCORES = 2  # for a test
 LEAST_EXPECTED = 5.0  # of a cell of the chi-square test (Cochran 1954)
 Reals = NDArray[np.float64]
@@ -235,65 +233,10 @@ def sample_totals(
         The same seed gives the same games.
     """
     totals = np.zeros(games, np.int64)
-    table = Table(graph, np.random.default_rng(seed))
-    for step in table.play((policy, policy), games, state):
-        totals[step.game] += counted[step.action]
+    stepper = Stepper(graph, np.random.default_rng(seed))
+    for move in stepper.play((policy, policy), games, state):
+        totals[move.game] += counted[move.action]
     return totals
-
-
-class Step(NamedTuple):
-    """A move in each of the games that go on; all arrays have their length."""
-
-    game: Ints
-    state: Ints
-    seat: Ints
-    action: Ints
-    gained: Reals  # by the first player, the end of the game included
-    turn_ends: NDArray[np.bool_]  # the die passes and the game goes on
-    is_over: NDArray[np.bool_]
-
-
-class Table:
-    """Plays games of a graph, all of them a move at a time."""
-
-    def __init__(self, graph: StateGraph, random: np.random.Generator) -> None:
-        self.graph, self.random = graph, random
-        self.outcomes = np.cumsum(chances(graph))
-
-    def play(self, players: Sequence[Policy], games: int, start: int = 0) -> Iterator[Step]:
-        """Games from a state, by the policies of the first seat and the second."""
-        graph = self.graph
-        seats = [np.cumsum(policy.probability) for policy in players]
-        game = np.arange(games)
-        state, seat = np.full(games, start, np.int64), np.zeros(games, np.int64)
-        for _ in range(MOST_MOVES):
-            action = np.empty(len(game), np.int64)
-            for k, heaped in enumerate(seats):
-                mine = seat == k
-                action[mine] = self._drawn(heaped, graph.action_indptr, state[mine])
-            outcome = self._drawn(self.outcomes, graph.outcome_indptr, action)
-            then = graph.outcome_state[outcome].astype(np.int64)
-            over, sign = then < 0, np.where(seat == 0, 1.0, -1.0)
-            gained = graph.action_reward[action].astype(np.float64)
-            gained[over] += graph.outcome_payoff[outcome[over]]
-            passes = graph.outcome_passes[outcome] & ~over
-            yield Step(game, state, seat, action, sign * gained, passes, over)
-            goes_on = ~over
-            if not goes_on.any():
-                return
-            game, state = game[goes_on], then[goes_on]
-            seat = (seat ^ passes)[goes_on]
-        raise EndlessPlay(
-            f"{graph.game}: {players[0].name} and {players[1].name} play on for more than "
-            f"{MOST_MOVES:,} moves; they are now in {graph.state_text(int(state[0]))}"
-        )
-
-    def _drawn(self, heaped: Reals, indptr: NDArray[Any], which: Ints) -> Ints:
-        """One of the parts of each of some wholes, with the chances that are heaped up."""
-        first, last = indptr[which].astype(np.int64), indptr[which + 1] - 1
-        low = np.where(first > 0, heaped[first - 1], 0.0)
-        ahead = low + self.random.random(len(which)) * (heaped[last] - low)
-        return np.asarray(np.searchsorted(heaped, ahead, side="right").clip(first, last))
 
 
 class BestFit(NamedTuple):

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from rollwise.analysis.balance import QUANTILES, Balance, Decided, most_taken
 from rollwise.analysis.chain import Skill
 from rollwise.analysis.lengths import Lengths
-from rollwise.analysis.observed_scores import Step, Table
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.graph import win_probability
@@ -25,6 +24,7 @@ from rollwise.graph.choices import fold_actions, has_choice, is_throw
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import sign_of
 from rollwise.numbers.randomness import check_seed, derived_seed
+from rollwise.play.steps import Move, Stepper
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -177,12 +177,12 @@ class _Sampled:
         self.policies, self.found, self.sure, self.games = policies, found, sure, games
         self.graph = found.solution.graph
         self.best = found.solution.policy
-        self.table = Table(self.graph, np.random.default_rng(derived_seed(seed, 0)))
+        self.stepper = Stepper(self.graph, np.random.default_rng(derived_seed(seed, 0)))
 
     def figures(self) -> Iterator[_Figure]:
         story = _Story(self.found, self.sure, self.games)
-        for step in self.table.play((self.best, self.best), self.games):
-            story.add(step)
+        for move in self.stepper.play((self.best, self.best), self.games):
+            story.add(move)
         yield from self._edge(story)
         yield from self._length(story)
         yield from self._drama(story)
@@ -282,8 +282,8 @@ class _Sampled:
     def results(self, first: Policy, second: Policy) -> Floats:
         """What the first player got in games between two policies: (n_games,) float64."""
         got = np.zeros(self.games)
-        for step in self.table.play((first, second), self.games):
-            got[step.game] += step.gained
+        for move in self.stepper.play((first, second), self.games):
+            got[move.game] += move.gained
         return got
 
 
@@ -312,35 +312,35 @@ class _Story:
         self.low, self.high = np.ones(games), np.zeros(games)  # of the first player's chances
         self.unsure = np.zeros((2, games), np.int64)  # the last turn in which each wasn't sure
 
-    def add(self, step: Step) -> None:
+    def add(self, move: Move) -> None:
         """Count a move of each game."""
-        game = step.game
-        of_mover = self.chance[step.state]
-        chance = np.where(step.seat == 0, of_mover, 1 - of_mover)
+        game = move.game
+        of_mover = self.chance[move.state]
+        chance = np.where(move.seat == 0, of_mover, 1 - of_mover)
         self.low[game] = np.minimum(self.low[game], chance)
         self.high[game] = np.maximum(self.high[game], chance)
         for seat, mine in enumerate((chance, 1 - chance)):
             unsure = game[mine < self.sure - self.off]
             self.unsure[seat, unsure] = self.turn[unsure]
         self._take_lead(game, np.where(np.abs(chance - 0.5) <= self.off, 0, np.sign(chance - 0.5)))
-        self.got[game] += step.gained
-        self.moves[game] += ~self.is_throw[step.action]
-        self.rolls[game] += self.is_roll[step.action]
-        self.choices[game] += self.has_choice[step.state]
-        self.that_matter[game] += self.matters[step.state]
-        self._take(step)
-        self.turn[game] += step.turn_ends
-        self._take_lead(game[step.is_over], np.sign(self.got[game[step.is_over]]))
+        self.got[game] += move.gained
+        self.moves[game] += ~self.is_throw[move.action]
+        self.rolls[game] += self.is_roll[move.action]
+        self.choices[game] += self.has_choice[move.state]
+        self.that_matter[game] += self.matters[move.state]
+        self._take(move)
+        self.turn[game] += move.turn_ends
+        self._take_lead(game[move.is_over], np.sign(self.got[game[move.is_over]]))
 
-    def _take(self, step: Step) -> None:
+    def _take(self, move: Move) -> None:
         """Count the actions that are chosen, of those that are listed."""
         if not self.options:
             return
         numbers = np.array([option.number for option in self.options])
-        label = self.label[step.action]
+        label = self.label[move.action]
         place = np.searchsorted(numbers, label).clip(max=len(numbers) - 1)
-        counted = self.has_choice[step.state] & (numbers[place] == label)
-        self.taken[place[counted], step.game[counted]] += 1
+        counted = self.has_choice[move.state] & (numbers[place] == label)
+        self.taken[place[counted], move.game[counted]] += 1
 
     def _take_lead(self, game: Ints, lead: Floats) -> None:
         game, lead = game[lead != 0], lead[lead != 0]

@@ -141,10 +141,8 @@ class Session:
         machine = self.policies[self.seat]
         if machine is None:
             raise UsageError(f"{self.mover} is a person")
-        policy = self.table.policies.find(machine)
-        actions = self.table.actions(self.state)
-        chances = policy.probability[actions.start : actions.stop]
-        return actions.start + int(self._random(1).choice(len(actions), p=chances / chances.sum()))
+        policy, here = self.table.policies.find(machine), self.table.graph.view[self.state]
+        return here.choose(policy.probability, self._random(1)).index
 
     def roll(self) -> Account:
         """Let the dice fall."""

@@ -152,7 +152,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         if a < 0:
             raise ValueError(f"{self.action_names[int(action)]} isn't legal here")
         taken = self.graph.view.action(a)
-        outcome = self.arena.outcome(taken, self._random)
+        outcome = taken.step(self._random)
         if self.render_mode is not None:
             self._telling.lines = []
             self._tell(mover, outcome)

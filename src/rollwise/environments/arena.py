@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -209,22 +207,11 @@ class Arena:
         """The seat that the agent gets; one that is alone moves first."""
         return FIRST if self.opponent is None else wanted
 
-    def draw(self, weights: Sequence[float], random: np.random.Generator) -> int:
-        """An index drawn with these weights."""
-        running = list(accumulate(weights))
-        total = running[-1]
-        drawn = random.integers(total) if isinstance(total, int) else random.random() * total
-        return min(bisect_right(running, drawn), len(running) - 1)
-
-    def outcome(self, action: Action, random: np.random.Generator) -> Outcome:
-        """An outcome of an action, drawn."""
-        return action.outcome(self.draw(action.weights, random))
-
     def throw(self, state: int, random: np.random.Generator) -> Outcome | None:
         """What is thrown before the choice in a state; None where nothing is."""
         if not len(self.throws) or self.throws[state] < 0:
             return None
-        return self.outcome(self.graph.view.action(int(self.throws[state])), random)
+        return self.graph.view.action(int(self.throws[state])).step(random)
 
     def opponent_action(self, state: int, random: np.random.Generator) -> Action:
         """What the opponent does."""
@@ -232,9 +219,7 @@ class Arena:
         action = int(self.opponent_actions[state])
         if action >= 0:
             return self.graph.view.action(action)
-        actions = self.graph.view[state].action_range
-        chances = self.opponent.probability[actions.start : actions.stop].tolist()
-        return self.graph.view.action(actions[self.draw(chances, random)])
+        return self.graph.view[state].choose(self.opponent.probability, random)
 
 
 def arena_of(

@@ -175,7 +175,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         taken = self.graph.view.action(a)
         reward = self._owed + self.arena.reward_sign * taken.reward
         self._owed = 0.0
-        outcome = self.arena.outcome(taken, self.np_random)
+        outcome = taken.step(self.np_random)
         self._tell("agent", outcome)
         if outcome.is_over:
             self._over = True
@@ -200,7 +200,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         gained = 0.0
         while not mine:
             action = self.arena.opponent_action(state, self.np_random)
-            outcome = self.arena.outcome(action, self.np_random)
+            outcome = action.step(self.np_random)
             self._tell("opponent", outcome)
             gained -= action.reward
             if outcome.is_over:

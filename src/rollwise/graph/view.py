@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
 from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, listed
+from rollwise.numbers.randomness import draw_one
 from rollwise.numbers.shares import shares_of
 
 if TYPE_CHECKING:
@@ -298,6 +299,13 @@ class State(_Element):
         place = self.graph.vocabulary.find(self.labels, action)
         return Action(self.view, self.action_range[place])
 
+    def choose(self, probability: NDArray[np.float64], random: np.random.Generator) -> Action:
+        """One of its actions, drawn by a policy: (n_actions,) float64."""
+        part = self.action_range
+        return Action(
+            self.view, part[draw_one(probability[part.start : part.stop].tolist(), random)]
+        )
+
 
 class Action(_Element):
     """What a player may do in a state."""
@@ -356,6 +364,10 @@ class Action(_Element):
     def outcome(self, number: int) -> Outcome:
         """One of the outcomes, by its number among them."""
         return Outcome(self, number, self.outcome_range[number], self._place + number)
+
+    def step(self, random: np.random.Generator) -> Outcome:
+        """Take it: one of the outcomes, drawn by their chances."""
+        return self.outcome(draw_one(self.weights, random))
 
     @property
     def outcome_range(self) -> range:

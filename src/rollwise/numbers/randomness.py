@@ -8,6 +8,10 @@ and its output is fixed for ever by NumPy's compatibility policy.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,3 +45,9 @@ def stream(seed: int, number: int) -> NDArray[np.uint64]:
     """The state that stream `number` of a seed starts from: (4,) uint64."""
     sequence = np.random.SeedSequence(seed, spawn_key=(number,))
     return np.asarray(sequence.generate_state(4, np.uint64), np.uint64)
+
+
+def draw_one(weights: Sequence[float], random: np.random.Generator) -> int:
+    """The place of one of some weights, drawn with one number, as likely as its weight."""
+    sums = list(accumulate(weights))
+    return min(bisect_right(sums, random.random() * sums[-1]), len(sums) - 1)

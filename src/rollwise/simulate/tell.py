@@ -121,9 +121,7 @@ def _played(
     found: list[Outcome] = []
     state, seat = graph.view[0], 0
     for _ in range(MOST_TOLD):
-        chances = seats[seat].probability[state.action_range]
-        action = state.actions[int(random.choice(len(chances), p=chances / chances.sum()))]
-        outcome = action.outcome(int(random.choice(len(action.chances), p=action.chances)))
+        outcome = state.choose(seats[seat].probability, random).step(random)
         found.append(outcome)
         after = outcome.next_state
         if after is None:

@@ -18,15 +18,10 @@ from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import PolicyError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import (
-    actions_of,
-    first_actions,
-    has_choice,
-    is_throw,
-    outcomes_of,
-    spans,
-)
+from rollwise.graph.choices import actions_of, first_actions, has_choice, is_throw
 from rollwise.graph.policies import chances_of
+from rollwise.numbers.randomness import draw_one
+from rollwise.play.steps import Stepper
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 
@@ -162,8 +157,7 @@ def policy_play(game: Game, name: str, random: np.random.Generator) -> Player:
             taken = []
             for s in states.tolist():
                 chances = asked(graph.view[s])
-                pick = random.choice(len(chances), p=list(chances.values()))
-                taken.append(list(chances)[pick])
+                taken.append(list(chances)[draw_one(list(chances.values()), random)])
             return np.array(taken, np.int64)
 
         return Turn(graph, border, graph.n_states, act)
@@ -300,31 +294,17 @@ class _Play:
     def one_turn(self, turn: Turn, games: Ints, states: Ints) -> tuple[Ints, Ints]:
         """Play until all games have left the graph or are over; which go on, and where."""
         left: list[tuple[Ints, Ints]] = []
+        graph, stepper = turn.graph, Stepper(turn.graph, self._random)
         while len(games):
-            games, states = self._move(turn, games, states)
+            actions = turn.act(states)
+            step = stepper.step(actions)
+            self.gains[games] += self._sign[games] * step.gained
+            rolls = graph.outcome_indptr[actions + 1] - graph.outcome_indptr[actions] > 1
+            self.lengths[games] += step.passes | step.is_over if self.of_two else rolls
+            self.moves[games] += ~is_throw(graph)[actions]
+            self._sign[games[step.passes]] *= -1
+            games, states = games[~step.is_over], step.state[~step.is_over]
             gone = states >= turn.first
             left.append((games[gone], states[gone]))
             games, states = games[~gone], states[~gone]
         return np.concatenate([g for g, _ in left]), np.concatenate([s for _, s in left])
-
-    def _move(self, turn: Turn, games: Ints, states: Ints) -> tuple[Ints, Ints]:
-        """One action in each game; those that go on, and where."""
-        graph, lotteries = turn.graph, turn.graph.lotteries
-        actions = turn.act(states)
-        lottery = graph.action_lottery[actions]
-        outcomes, counts = outcomes_of(graph, actions)
-        last = np.cumsum(counts)
-        first = last - counts
-        drawn = spans(lotteries.indptr[lottery], counts)  # of the lotteries
-        weights = np.concatenate([[0.0], np.cumsum(lotteries.weight[drawn])])
-        low, high = weights[first], weights[last]
-        found = low + self._random.random(len(games)) * (high - low)
-        place = np.clip(np.searchsorted(weights, found, side="right") - 1, first, last - 1)
-        chosen = drawn[place]
-        self.gains[games] += self._sign[games] * lotteries.reward[lottery]
-        over, passes = lotteries.over[chosen], lotteries.passes[chosen]
-        self.gains[games] += self._sign[games] * np.where(over, lotteries.payoff[chosen], 0.0)
-        self.lengths[games] += (passes | over) if self.of_two else counts > 1
-        self.moves[games] += ~is_throw(graph)[actions]
-        self._sign[games[passes]] *= -1
-        return games[~over], graph.outcome_state[outcomes[place]][~over].astype(np.int64)

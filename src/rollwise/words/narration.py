@@ -407,8 +407,7 @@ class Narrator:
         if sides:
             faces = tuple(int(random.integers(1, most + 1)) for most in sides)
             return self.fall_of(action, faces), faces
-        chances = self.graph.view.action(action).chances
-        number = int(random.choice(len(chances), p=chances))
+        number = self.graph.view.action(action).step(random).number
         return number, self.shown(action, number)
 
     def faces_of(self, action: int, number: int, random: np.random.Generator) -> tuple[int, ...]:

@@ -1,0 +1,131 @@
+"""The transition function for many games at once: actions and chance lead to outcomes.
+
+One game takes the same step as `rollwise.graph.view.Action.step`. The loops of
+`rollwise.kernels.play` and `rollwise.kernels.learning` play games by the million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import EndlessPlay
+from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
+from rollwise.play.games import MOST_MOVES
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Steps(NamedTuple):
+    """What a move in each of some games led to. All arrays have their length.
+
+    Attributes
+    ----------
+    gained : float64
+        By the mover: the reward of the action, and the payoff where the game ended.
+    is_over : bool
+    passes : bool
+        The game goes on, and the die passes.
+    state : int64
+        The next state; -1 where the game is over.
+    """
+
+    gained: Floats
+    is_over: NDArray[np.bool_]
+    passes: NDArray[np.bool_]
+    state: Ints
+
+
+class Move(NamedTuple):
+    """A move in each of the games that go on. All arrays have their length."""
+
+    game: Ints
+    state: Ints
+    seat: Ints
+    action: Ints
+    gained: Floats  # by the first player, the end of the game included
+    turn_ends: NDArray[np.bool_]  # the die passes and the game goes on
+    is_over: NDArray[np.bool_]
+
+
+class Stepper:
+    """Moves games of a graph for one player or two.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    random : Generator
+        Gives one number for each action that is chosen, and one for each outcome.
+    """
+
+    def __init__(self, graph: StateGraph, random: np.random.Generator) -> None:
+        self.graph, self.random = graph, random
+        self._heaped = heaped(graph.lotteries.weight)
+
+    def choose(self, chances: Floats, states: Ints) -> Ints:
+        """The actions that a policy takes in some states.
+
+        Parameters
+        ----------
+        chances : (n_actions + 1,) float64
+            The policy's, as `heaped` has them.
+        """
+        indptr = self.graph.action_indptr
+        return self._drawn(chances, indptr[states], indptr[states + 1])
+
+    def step(self, actions: Ints) -> Steps:
+        """Take an action in each of some games."""
+        graph, lotteries = self.graph, self.graph.lotteries
+        lottery = graph.action_lottery[actions]
+        begin = lotteries.indptr[lottery]
+        drawn = self._drawn(self._heaped, begin, lotteries.indptr[lottery + 1])
+        over = lotteries.over[drawn]
+        gained = lotteries.reward[lottery] + np.where(over, lotteries.payoff[drawn], 0.0)
+        state = graph.outcome_state[graph.outcome_indptr[actions] + drawn - begin]
+        return Steps(gained, over, lotteries.passes[drawn] & ~over, state.astype(np.int64))
+
+    def play(self, players: Sequence[Policy], games: int, start: int = 0) -> Iterator[Move]:
+        """Play games from a state to their ends, by the policies of the first seat and the second.
+
+        Raises
+        ------
+        EndlessPlay
+            A game goes on for more than a million moves.
+        """
+        seats = [heaped(policy.probability) for policy in players]
+        game = np.arange(games)
+        state, seat = np.full(games, start, np.int64), np.zeros(games, np.int64)
+        for _ in range(MOST_MOVES):
+            action = np.empty(len(game), np.int64)
+            for k, chances in enumerate(seats):
+                mine = seat == k
+                action[mine] = self.choose(chances, state[mine])
+            step = self.step(action)
+            gained = np.where(seat == 0, step.gained, -step.gained)
+            yield Move(game, state, seat, action, gained, step.passes, step.is_over)
+            on = ~step.is_over
+            if not on.any():
+                return
+            game, state, seat = game[on], step.state[on], (seat ^ step.passes)[on]
+        raise EndlessPlay(
+            f"{self.graph.game}: {players[0].name} and {players[1].name} play on for more than "
+            f"{MOST_MOVES:,} moves; they are now in {self.graph.state_text(int(state[0]))}"
+        )
+
+    def _drawn(self, chances: Floats, first: NDArray[Any], stop: NDArray[Any]) -> Ints:
+        """A place from `first` to below `stop` each, as likely as its chance."""
+        low, high = chances[first], chances[stop]
+        found = low + self.random.random(len(low)) * (high - low)
+        # below `high`, whatever the rounding: so no place without a chance is found
+        found = np.minimum(found, np.nextafter(high, low))
+        return np.asarray(np.searchsorted(chances, found, side="right") - 1)
+
+
+def heaped(weights: NDArray[Any]) -> Floats:
+    """The sum of the weights before each, and of all: (n + 1,) float64."""
+    return np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
