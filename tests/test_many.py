@@ -656,3 +656,38 @@ def test_games_in_two_parts_are_those_of_one():
         found.append(learner.arrays())
     assert all(np.array_equal(found[0][name], found[1][name]) for name in found[0])
     assert found[0]["sums"][:, 0].sum() > 700
+
+
+def test_one_function_evaluates_seats_of_two_and_three():
+    """A list has a policy for each seat; of two it says what `evaluate` of a pair says."""
+    pair = rollwise.evaluate(Pig(8), "optimal", "random")
+    shares = rollwise.evaluate(Pig(8), ["optimal", "random"])
+    assert shares.win_probabilities[0] == pair.win_probability[0]
+    assert sum(shares.win_probabilities) == pytest.approx(1, abs=1e-15)
+    solution = rollwise.solve(Pig(5, players=3))
+    everybody = rollwise.evaluate(solution, ["optimal"])
+    assert everybody.policies == ("optimal",) * 3
+    assert everybody.win_probabilities == pytest.approx(solution.equilibrium.worth, abs=1e-13)
+    alone = rollwise.evaluate(game_of("threes", dice=2), ["optimal"])
+    best = rollwise.solve(game_of("threes", dice=2))
+    assert abs(alone.win_probabilities[0] - best.value) <= alone.error_bound + best.error_bound
+    with pytest.raises(UsageError, match="3 seats, and 2 policies"):
+        rollwise.evaluate(solution, ["optimal", "random"])
+    with pytest.raises(UsageError, match="evaluated exactly, from the start"):
+        rollwise.evaluate(Pig(8), ["optimal", "random"], starts=[3])
+    with pytest.raises(ForMorePlayers, match="is a game for 3"):
+        rollwise.evaluate(solution, "optimal")
+
+
+def test_best_responses_of_two_and_three():
+    found, pair = (
+        rollwise.best_responses(Pig(8), "random"),
+        rollwise.best_response(Pig(8), "random"),
+    )
+    assert found.best[0] == pair.win_probability[0]
+    assert found.best[1] == pair.win_probability_second[0]
+    assert found.win_probabilities == rollwise.evaluate(Pig(8), ["random"]).win_probabilities
+    three = rollwise.best_responses(Pig(5, players=3), "random")
+    first = rollwise.evaluate(Pig(5, players=3), ["random"]).win_probabilities
+    assert three.win_probabilities == pytest.approx(first, abs=1e-14)
+    assert all(best > got for best, got in zip(three.best, first, strict=True))
