@@ -38,6 +38,7 @@ Floats = NDArray[np.float64]
 
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 UP = 1.0 + 2.0**-40  # more than the roundings of a bound of roundings
+PHI, ETA = UNIT * (1.0 + 2.0 * UNIT), 2.0**-1074  # of the next double
 LEAST = 1e-300  # more than the loss of a sum by underflow
 NOBODY = np.empty(0, np.bool_)
 NO_ORDER = np.empty(0, np.int64)
@@ -89,11 +90,12 @@ def intervals(values, bounds, known, out):
             # 1997, section 4.2.2, theorem B); infinite ones have no rest
             part = end - values[i]
             rest = (values[i] - (end - part)) + (bound - part)
-            up = (column == 1) == known
-            if up and rest > 0.0:
-                end = np.nextafter(end, np.inf)
-            elif not up and rest < 0.0:
-                end = np.nextafter(end, -np.inf)
+            # at least the next double (Rump et al., BIT Numerical Mathematics 49, 2009)
+            step = abs(end) * PHI + ETA
+            if (column == 1) == known:
+                end += step if rest > 0.0 else 0.0
+            else:
+                end -= step if rest < 0.0 else 0.0
             out[i, column] = end
 
 
