@@ -1,8 +1,9 @@
 """The first use on a machine: what a second process compiles, by using it.
 
 Numba compiles on one core. The first process compiles the rules and the search for states. A
-second process runs this module meanwhile and compiles the solver. It prints `ready`, and then
-compiles the search for bounds and the proof. It may outlive the command.
+second process runs this module meanwhile and compiles the solver, the search for bounds and the
+proof. It prints `ready`, and then compiles what solves components with many feedback positions,
+which takes long and which only some games need. It may outlive the command.
 """
 
 from __future__ import annotations
@@ -41,10 +42,9 @@ def compile_what_solves() -> None:
     from rollwise.builders import build
     from rollwise.games.pig import Piglet, TwoDicePig
     from rollwise.kernels.jit import compile_all
-    from rollwise.methods import run_method
 
     compile_all()
-    run_method(build(Piglet(2), mode="interpreted"), "strategy-iteration")
+    solve_and_certify(build(Piglet(2), mode="interpreted"))
     print("ready", flush=True)
     solve_and_certify(build(TwoDicePig(10), mode="interpreted"))
 

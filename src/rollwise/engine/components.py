@@ -29,7 +29,7 @@ EPSILON = 2.0**-52
 LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
 MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
 ROUGHLY = 1e-3  # left of a change when choices that may not last are evaluated
-DONE, HARD = range(2)  # how the solving of components ends
+DONE, HARD, MANY = range(3)  # how the solving of components ends
 
 
 @inner_kernel
@@ -50,32 +50,6 @@ def carry_slopes(low, high, feedback, block, tables, sizes, choice, slopes):
     outcome, lottery = choice.outcome, choice.lottery
     low, high, m = index(low), index(high), index(feedback.shape[0])
     i = high
-    if m <= 2:  # in registers, for two of them
-        while i > low:
-            i -= ONE
-            one, other = 0.0, 0.0
-            s = index(first[i, 0])
-            for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
-                number, o = index(lottery[s]), index(outcome[s])
-                s += ONE
-                for k in range(index(indptr[number]), index(indptr[number + ONE])):
-                    to = index(target[o])
-                    o += ONE
-                    if to < low or to >= high:
-                        continue
-                    c = throw[t] * (abs(coefficient[k]) if sizes else coefficient[k])
-                    if to > i:
-                        there = (to - low) * m
-                        one += c * slopes[there]
-                        other += c * slopes[there + m - ONE]
-                    elif to == feedback[0]:
-                        one += c
-                    else:
-                        other += c
-            here = (i - low) * m
-            slopes[here + m - ONE] = other
-            slopes[here] = one
-        return
     while i > low:
         i -= ONE
         here = (i - low) * m
@@ -290,20 +264,7 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
 
 @kernel
 def solve_components(
-    begin,
-    end,
-    n,
-    over,
-    parts,
-    block,
-    tables,
-    values,
-    errors,
-    choice,
-    slopes,
-    condensed,
-    tolerance,
-    stop_after,
+    begin, end, n, over, parts, block, tables, values, errors, choice, slopes, tolerance, stop_after
 ):
     """Solve components `begin` to `end`, whose targets have their numbers.
 
@@ -314,7 +275,7 @@ def solve_components(
     over : int
         The place of the first ending.
     parts : Components
-    slopes, condensed
+    slopes
         Workspace for the largest component.
     stop_after : int
         Outcomes after which the caller wants to be asked.
@@ -326,7 +287,8 @@ def solve_components(
     sweeps : int
         Over components with cycles.
     ending : int
-        DONE, or HARD: the component where it stopped is too hard for these ways.
+        DONE; or HARD or MANY: the component where it stopped is too hard, or has many feedback
+        positions and is for `solve_all_components`.
     """
     first, sweeps = block.first, 0
     top = np.int64(first[n - parts.ends[begin], 2])
@@ -336,6 +298,8 @@ def solve_components(
         if top - np.int64(first[low, 2]) > stop_after and component > begin:
             return component, sweeps, DONE
         m = np.int64(parts.n_feedback[component])
+        if m > MOST_FEEDBACK or m * (high - low) > slopes.shape[0]:
+            return component, sweeps, MANY
         component += 1
         if m == 0:  # and likewise those that follow at once
             while component < end and parts.n_feedback[component] == 0:
@@ -345,16 +309,65 @@ def solve_components(
                     break
             choose(0, low, high, block, tables, values, errors, choice)
             continue
-        if m <= MOST_FEEDBACK and m * (high - low) <= slopes.shape[0]:
-            feedback, reader = parts.feedback[low : low + m], parts.reader[low : low + m]
-            if errors.bound.shape[0] == 0:
-                guess_feedback(low, high, feedback, reader, over, block, tables, values)
-            used = newton(
-                low, high, feedback, block, tables, values, errors, choice, slopes, tolerance
-            )
-        else:
-            used = improve(low, high, block, tables, values, errors, choice, condensed, tolerance)
+        feedback, reader = parts.feedback[low : low + m], parts.reader[low : low + m]
+        if errors.bound.shape[0] == 0:
+            guess_feedback(low, high, feedback, reader, over, block, tables, values)
+        used = newton(low, high, feedback, block, tables, values, errors, choice, slopes, tolerance)
         sweeps += abs(used)
         if used < 0:
             return component - 1, sweeps, HARD
     return end, sweeps, DONE
+
+
+@kernel
+def solve_all_components(
+    begin,
+    end,
+    n,
+    over,
+    parts,
+    block,
+    tables,
+    values,
+    errors,
+    choice,
+    slopes,
+    tolerance,
+    stop_after,
+    condensed,
+):
+    """The same, and components with many feedback positions, which takes long to compile.
+
+    Parameters
+    ----------
+    condensed
+        Workspace for the largest component.
+    """
+    top, sweeps, ending = np.int64(block.first[n - parts.ends[begin], 2]), 0, MANY
+    while ending == MANY and begin < end:
+        begin, used, ending = solve_components(
+            begin,
+            end,
+            n,
+            over,
+            parts,
+            block,
+            tables,
+            values,
+            errors,
+            choice,
+            slopes,
+            tolerance,
+            stop_after,
+        )
+        sweeps += used
+        if ending == MANY:
+            low, high = n - parts.ends[begin + 1], n - parts.ends[begin]
+            used = improve(low, high, block, tables, values, errors, choice, condensed, tolerance)
+            sweeps += abs(used)
+            if used < 0:
+                return begin, sweeps, HARD
+            begin += 1
+            if top - np.int64(block.first[low, 2]) > stop_after:
+                return begin, sweeps, DONE
+    return begin, sweeps, ending if ending == HARD else DONE

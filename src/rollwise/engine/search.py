@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.engine import components, sweeps
-from rollwise.engine.components import EPSILON, solve_components
+from rollwise.engine.components import EPSILON, solve_all_components, solve_components
 from rollwise.engine.condensed import Workspace
 from rollwise.engine.krylov import advanced, imaged, lessened, turned
 from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
@@ -240,23 +240,24 @@ class Search:
         assert parts is not None
         assert workspace is not None
         (_, block), n = layer.blocks[0], layer.n
+        known = layer.tables, self._values, self._errors, self.choices[0]
+        has_many = len(workspace.condensed.row) > 0
+        kernel = solve_all_components if has_many else solve_components
+        more = (workspace.condensed,) if has_many else ()
         while self._done < stop:
             done, used, ending = heard(
-                solve_components,
+                kernel,
                 self._done,
                 stop,
                 n,
                 n + layer.n_border,
                 parts,
                 block,
-                layer.tables,
-                self._values,
-                self._errors,
-                self.choices[0],
+                *known,
                 workspace.slopes,
-                workspace.condensed,
                 self._tolerance,
                 CHUNK,
+                *more,
             )
             self.sweeps += used
             if ending == components.HARD:
