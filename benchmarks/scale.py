@@ -80,12 +80,10 @@ Row = Mapping[str, Any]
 
 def solved(words: str) -> dict[str, Any]:
     """Solve a size with its rules compiled before; seconds, positions and peak memory."""
-    from rollwise.answer import packed
     from rollwise.answer.solve_by_layers import solve_by_layers
     from rollwise.builders import by_layer
     from rollwise.cli.common import read_game
 
-    packed.WORTHWHILE = 0  # small sizes by the method of the large ones
     name, *assignments = words.split()
     game = read_game(name, assignments)
     by_layer._compiled(game, None)

@@ -32,7 +32,7 @@ from rollwise.answer.storage import (
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import THROW, StateGraph
-from rollwise.graph.choices import Ahead, actions_of, has_ties
+from rollwise.graph.choices import Ahead, actions_of, fold_actions, has_ties
 from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_parquet, write_parquet
@@ -277,10 +277,9 @@ class SeatsSolution(Solution):
     def best_actions(self) -> NDArray[np.int64]:
         """What the equilibrium does; where it mixes, the likeliest action."""
         graph, chance = self.graph, self.equilibrium.policy.probability
-        begins = graph.action_indptr[:-1]
-        likeliest = chance == np.maximum.reduceat(chance, begins)[graph.action_state]
+        likeliest = chance == fold_actions(graph, np.maximum, chance)[graph.action_state]
         places = np.where(likeliest, np.arange(graph.n_actions), graph.n_actions)
-        return np.minimum.reduceat(places, begins)
+        return fold_actions(graph, np.minimum, places)
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         return self.best_actions[states]
@@ -406,7 +405,7 @@ def read_equilibrium(
         values[graph.action_state[place]] = np.column_stack(shares)
     except (OSError, ValueError, TypeError, IndexError, KeyError) as error:
         raise damaged_file(path, "its columns can't be read") from error
-    total = np.add.reduceat(probability, graph.action_indptr[:-1])
+    total = fold_actions(graph, np.add, probability)
     if not (np.isfinite(values).all() and np.all(np.abs(total - 1.0) < 1e-9)):
         raise damaged_file(path, "it doesn't say of each state what is done there")
     unsettled = tuple(facts["unsettled"])

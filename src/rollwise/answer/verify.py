@@ -33,6 +33,7 @@ from rollwise.builders.rules import as_progress
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
+from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
@@ -299,7 +300,7 @@ def _verify_seats(
     if exact and not fault:
         fault = check_rules(found.game, claims_of(found))
     worth = found.policy.probability[:, None] * found.action_worths
-    ahead = np.add.reduceat(worth, graph.action_indptr[:-1])
+    ahead = fold_actions(graph, np.add, worth)
     build = found.seconds["build"]
     return Verification(
         graph.game,
