@@ -18,7 +18,7 @@ from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import PolicyError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, first_actions, has_choice, is_throw
+from rollwise.graph.choices import actions_of, first_actions, has_choice, is_throw, outcomes_of
 from rollwise.graph.policies import chances_of
 from rollwise.numbers.randomness import draw_one
 from rollwise.play.steps import Stepper
@@ -299,7 +299,7 @@ class _Play:
             actions = turn.act(states)
             step = stepper.step(actions)
             self.gains[games] += self._sign[games] * step.gained
-            rolls = graph.outcome_indptr[actions + 1] - graph.outcome_indptr[actions] > 1
+            rolls = outcomes_of(graph, actions)[1] > 1
             self.lengths[games] += step.passes | step.is_over if self.of_two else rolls
             self.moves[games] += ~is_throw(graph)[actions]
             self._sign[games[step.passes]] *= -1
