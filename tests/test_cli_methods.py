@@ -162,7 +162,7 @@ def test_bounds_that_close():
         (("solve", *SEVEN, "--print-sweeps"), "has no --print-sweeps"),
         (("solve", *SEVEN, "--method", "mixed-integer", "--start-from", "up"), "no method 'up'"),
         (("table", *SEVEN, "--method", "magic"), "no method 'magic'"),
-        (("table", *SEVEN, "--method", "exact", "--load", "x.parquet"), "can't both"),
+        (("table", *SEVEN, "--method", "exact", "--load", "x.parquet"), "can't be had with --load"),
         (("advise", *SEVEN, "--state", "lid=3", "--method", "magic"), "no method 'magic'"),
         (("evaluate", *SEVEN, "--policy", "magic"), "no policy 'magic'"),
         (("evaluate", *SEVEN, "--policy", "random", "--method", "magic"), "exact or iterative"),

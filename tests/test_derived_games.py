@@ -181,7 +181,7 @@ def test_respond_to_a_policy_of_a_contest():
         ("play pig --resume x.game --against random", "--against doesn't go with --resume"),
         ("play threes --seat second", "--seat is for games of two"),
         ("play pig target=10 --against human --seat second", "--seat is for games of two"),
-        ("table pig --load x --method value-iteration", "--load and --method"),
+        ("table pig --load x --method value-iteration", "--method can't be had with --load"),
     ],
 )
 def test_options_that_would_say_nothing(line, words, tmp_path):

@@ -60,8 +60,8 @@ class Steps(Game):
 
 
 @cache
-def solved(game: Game) -> rollwise.Solution | rollwise.Equilibrium:
-    return rollwise.solve(game) if game.players <= 2 else rollwise.equilibrium(game)
+def solved(game: Game) -> rollwise.Solution:
+    return rollwise.solve(game)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
@@ -452,7 +453,8 @@ def printed(*words):
 def test_commands_speak_of_payoffs():
     bets = (f"{THIS}:Bets", "bids=1")
     assert "gets this payoff on average" in printed("solve", *bets)
-    assert '"payoffs": [0.4' in printed("solve", *bets, "--json")
+    document = json.loads(printed("solve", *bets, "--json"))
+    assert document["payoffs"] == pytest.approx((0.4, -0.4, 0.2), abs=1e-14)
     assert "payoff.2" in printed("table", *bets)
     assert '"payoffs"' in printed("advise", *bets, "--state", "pot=1,bids=0", "--json")
     assert "gets on average 0.4" in printed("evaluate", *bets, "--policy", "optimal")

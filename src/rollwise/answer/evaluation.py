@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import Response, Shares, evaluate_seats, one_each, respond_to
-from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.answer.references import AnyPolicy, Policies, Subject, can_be_policy
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, win_probability
@@ -224,12 +224,12 @@ def evaluate(
     np.float64(0.6156)
     """
     _check_method(method, iterative)
-    if isinstance(policy, list | tuple):
+    if isinstance(policy, list | tuple) and all(map(can_be_policy, policy)):
         if against is not None or starts is not None or method != "exact":
             raise UsageError("a list of policies, one a seat, is evaluated exactly, from the start")
         return _shares(Policies.of(game, any_players=True), policy)
     policies = Policies.of(game)
-    graph, mine = policies.graph, policies.find(policy)
+    graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
     certificate, theta, history = None, None, list[float]()

@@ -39,6 +39,11 @@ Subject: TypeAlias = "Game | StateGraph | Solution | Policies"
 AnyPolicy = Policy | str | Callable[[Any], Any]
 
 
+def can_be_policy(given: object) -> bool:
+    """Whether `Policies.find` looks for a policy by it."""
+    return isinstance(given, Policy | str) or callable(given)
+
+
 class Policies:
     """The policies of one game, by what is typed for them. Each is made once.
 

@@ -163,7 +163,7 @@ def _modules() -> dict[str, str]:
     """The modules of the commands, by the names of these, in alphabetical order."""
     found = {}
     for place in Path(commands.__path__[0]).glob("*.py"):
-        for name in _DECLARED.findall(place.read_text("utf-8")):
+        for name in _DECLARED.findall(place.read_text(encoding="utf-8")):
             found[name] = f"{commands.__name__}.{place.stem}"
     return dict(sorted(found.items()))
 

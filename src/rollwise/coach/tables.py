@@ -14,7 +14,6 @@ import numpy as np
 
 from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.answer.references import Policies
-from rollwise.answer.seats_solution import SeatsSolution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.coach.ledger import Account
@@ -25,14 +24,15 @@ from rollwise.graph import THROW
 
 if TYPE_CHECKING:
     from rollwise.answer.answer import Answer
+    from rollwise.answer.seats_solution import SeatsSolution
 
 
 def table_of(answer: Answer, game: Game) -> Table:
     """The table to play a game at, of any size and number of players."""
     if isinstance(answer, LayeredSolution):
         return OpenTable.of(answer)
-    if isinstance(answer, SeatsSolution):
-        return ManyTable(answer, game)
+    if game.players > 2:
+        return ManyTable(answer, game)  # type: ignore[arg-type]
     return Table(answer.part_where(None), game)
 
 
