@@ -224,8 +224,8 @@ def build_with_report(
     beside : callable, optional
         Called before rules are compiled: to have something else compiled meanwhile.
     any_players : bool, optional
-        Take games of three or more players, which have a meaning of their own for payoffs
-        (`rollwise.many.places`).
+        Take games of three or more players, in which an ending pays each seat
+        (`rollwise.many.seats`).
     ask_all_again : bool, optional
         Ask interpreted rules about every state twice, however long that takes.
     """
