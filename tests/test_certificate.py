@@ -106,6 +106,14 @@ def assert_extremes_are_covered(graph: StateGraph, factor: float) -> bool:
     return proved
 
 
+def test_a_weight_that_is_lost_proves_nothing():
+    """Half of the smallest double is 0, and what is infinitely uncertain then is no number."""
+    lost = [(5e-324, WIN, 0), (1.0, DRAW, 0)]
+    graph = assemble([[(0.0, [(1.0, DRAW, 0)]), (0.0, lost)]])
+    for value in (0.0, 5e-324, 1.0):
+        assert certify(graph, np.array([value])).bounds[0] == np.inf
+
+
 @settings(max_examples=examples(100))
 @given(ending_graphs(max_states=6, weights=EXTREME_WEIGHTS, points=EXTREME_POINTS), EXTREME_FACTORS)
 def test_the_smallest_and_largest_numbers(graph, factor):

@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 UP = 1.0 + 2.0**-40  # more than the roundings of a bound of roundings
-PHI, ETA = UNIT * (1.0 + 2.0 * UNIT), 2.0**-1074  # of the next double
+PHI, ETA = UNIT * (1.0 + 2.0 * UNIT), 2.0**-1074  # Rump et al., BIT 49 (2009)
 LEAST = 1e-300  # more than the loss of a sum by underflow
 NOBODY = np.empty(0, np.bool_)
 NO_ORDER = np.empty(0, np.int64)
@@ -90,8 +90,7 @@ def intervals(values, bounds, known, out):
             # 1997, section 4.2.2, theorem B); infinite ones have no rest
             part = end - values[i]
             rest = (values[i] - (end - part)) + (bound - part)
-            # at least the next double (Rump et al., BIT Numerical Mathematics 49, 2009)
-            step = abs(end) * PHI + ETA
+            step = abs(end) * PHI + ETA  # end + step is at least the next double
             if (column == 1) == known:
                 end += step if rest > 0.0 else 0.0
             else:
@@ -203,8 +202,12 @@ def sweep(place, block, tables, bounds, replace, proved):
             low, high = kept[0, 0], kept[0, 1]
         elif end - begin > ONE:
             total = tables.throw_total[number]
-            room = tables.throw_error[number] * (size / total) + LEAST if size > 0.0 else 0.0
-            low, high = low / total - room, high / total + room
+            room = tables.throw_error[number] * (size / total) + LEAST
+            if room < np.inf:
+                room = room if size > 0.0 else 0.0
+                low, high = low / total - room, high / total + room
+            else:
+                low, high = -np.inf, np.inf
         if replace:
             bounds[p, 0], bounds[p, 1] = low, high
         n_low += not bounds[p, 0] <= low  # also where it is no number
@@ -236,8 +239,7 @@ def look_ahead(tables, number, target, o, bounds, found):
             low, high = reward + low - room, reward + high + room
         found[0], found[1] = low, high
         return
-    low, high, size = 0.0, 0.0, 0.0
-    least, most = np.inf, -np.inf
+    low, high, size, least, most = 0.0, 0.0, 0.0, np.inf, -np.inf
     while j < after:
         w, to = tables.weight[j], target[o]
         below, above = bounds[to, 0], bounds[to, 1]
@@ -248,17 +250,16 @@ def look_ahead(tables, number, target, o, bounds, found):
         high += w * above
         size += w * max(abs(below), abs(above))
         least, most = min(least, below), max(most, above)
-        j += ONE
-        o += ONE
+        j, o = j + ONE, o + ONE
     total = tables.total[number]
     size = size / total + abs(reward)
-    room = tables.error[number] * size * UP + LEAST  # of infinite error where nothing is proved
-    if size == 0.0 and room < np.inf:
-        room = 0.0  # zeros aren't rounded
-    found[0] = reward + low / total - room
-    found[1] = reward + high / total + room
-    if reward == 0.0 and room < np.inf:  # a mean lies between its terms
-        found[0], found[1] = max(found[0], least), min(found[1], most)
+    room = tables.error[number] * size * UP + LEAST
+    found[0], found[1] = -np.inf, np.inf  # nothing is proved where an error is infinite
+    if room < np.inf:  # nor where it is no number, as infinity times 0
+        room = room if size > 0.0 else 0.0  # zeros aren't rounded
+        found[0], found[1] = reward + low / total - room, reward + high / total + room
+        if reward == 0.0:  # a mean lies between its terms
+            found[0], found[1] = max(found[0], least), min(found[1], most)
 
 
 @inner_kernel
