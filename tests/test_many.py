@@ -536,6 +536,9 @@ def test_a_throw_before_the_choice_is_saved_too(tmp_path):
     again = again.equilibrium
     assert np.array_equal(again.values, found.values)
     assert again.deviation_gain < 1e-12
+    thrown = solution.table(throws=True)[solution.graph.throw_names[0]]
+    assert thrown.null_count() == solution.graph.n_positions  # nothing is thrown yet
+    assert solution.table()[solution.graph.throw_names[0]].null_count() == 0
 
 
 def test_searches_from_other_starts_end_in_equilibria():

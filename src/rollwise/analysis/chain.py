@@ -10,10 +10,10 @@ two reasons. By the law of total variance
 
     Var(result) = Var(mean result of the pair) + mean of Var(result of the pair)
 
-and the first part is what who plays decides: skill. The second is what the dice decide: luck.
-In a game for one, one player is drawn. The levels are the same for every game, so that games can be
-compared: who moves at random, who is greedy (the best move, if everybody moved at random after it),
-who follows the best rule of thumb that was found, and who plays best.
+and the players decide the first part: skill. The dice decide the second: luck.
+In a game for one, one player is drawn. Every game has the same levels of players, so that games can
+be compared: random moves, greedy ones (best if everybody moved at random afterwards), the best rule
+of thumb that was found, and best play.
 """
 
 from __future__ import annotations

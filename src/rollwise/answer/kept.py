@@ -121,9 +121,9 @@ def solve(
     if not any_players:
         require_two(require_game(game))
     started = time.perf_counter()
-    about = {} if has_many(require_game(game)) else options  # a limit of time changes no answer
-    if options and options.get("seed") is not None:
-        about = options
+    about = dict(options or {})
+    if has_many(require_game(game)):
+        about.pop("time_limit", None)  # an equilibrium that was found in time is the same
     entry = Entry.of(game, method, about) if mode == "auto" else None
     if entry is not None:
         kept = entry.solution(max_states)

@@ -31,7 +31,7 @@ from rollwise.answer.storage import (
 )
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.graph import THROW, StateGraph
+from rollwise.graph import NO_THROW, THROW, StateGraph
 from rollwise.graph.choices import Ahead, actions_of, fold_actions, has_ties
 from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import write_atomically
@@ -221,6 +221,9 @@ class SeatsSolution(Solution):
         found, graph = self.equilibrium, self.graph.flat
         states = graph.action_state[rows]
         columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
+        for name in graph.throw_names:
+            if NO_THROW in columns[name]:  # nothing is thrown yet
+                columns[name] = [None if x == NO_THROW else x for x in columns[name].tolist()]
         columns["action"] = graph.action_label[rows]
         columns["probability"] = found.policy.probability[rows]
         for seat in range(found.players):

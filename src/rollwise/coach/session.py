@@ -242,7 +242,7 @@ class Session:
         return math.fsum(map(self.table.narrator.points_of, mine))
 
     def told(self, entry: Account) -> str:
-        """A move in words: who did what, what the dice showed and what came of it."""
+        """A move in words: the player, the action, the dice and the result."""
         return self.table.narrator.sentence(
             self.names[entry.seat],
             entry.action,

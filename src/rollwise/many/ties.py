@@ -12,9 +12,9 @@ bounds of what they lead to. All that are equally good are among these. One that
 than some 1e-12 may be, too.
 
 Not every such way is an equilibrium in itself: where ties are broken so that a player is hurt, an
-earlier one may have a better action than that of the equilibrium. So the range bounds what ties
-change while nobody else reacts, and not what other equilibria are worth. Where movers mix they are
-indifferent too; but their chances are what the equilibrium needs, so these aren't called ties.
+earlier one may have a better action than that of the equilibrium. The range bounds the effect of
+ties while nobody else reacts. It says nothing of other equilibria. Movers who mix are indifferent
+too, but the equilibrium needs their chances, and these aren't called ties.
 """
 
 from __future__ import annotations

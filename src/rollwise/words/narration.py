@@ -283,7 +283,7 @@ class Narrator:
         points: float = 0.0,
         names: Sequence[str] = (),
     ) -> str:
-        """A move: what a player did, what the dice showed and what came of it.
+        """A move in words: the player, the action, the dice and the result.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 """Rules of thumb in games with a pool of dice: what they say of many positions, and what it costs.
 
-No graph is needed. What a rule keeps and what it fills are worked out for all positions together
-that are alike in what it looks at; then one pass over the layers of the game finds what the rule is
-worth, with a bound of each error (`rollwise.kernels.turn_rules`).
+No graph is needed. A rule keeps and fills the same in all positions in which it sees the same, so
+each such group is worked out once. Then one pass over the layers of the game finds the worth of the
+rule, with a bound of each error (`rollwise.kernels.turn_rules`).
 """
 
 from __future__ import annotations
