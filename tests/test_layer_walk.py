@@ -163,6 +163,8 @@ def test_the_start_on_the_command_line(tmp_path: Path) -> None:
     known = json.loads(output("solve", "super-six", "sticks=9", "--by-layer", "--json"))
     assert document["value"] == pytest.approx(known["value"], abs=1e-13)
     asked = ("solve", "super-six", "sticks=9", "--by-layer", "--keep", "start")
+    assert "--keep is all or start, not some" in refusal(*asked[:-1], "some")
+    assert "goes with --by-layer" in refusal("solve", "super-six", "sticks=9", "--keep", "start")
     assert "and no folder" in refusal(*asked, "--save", str(tmp_path / "f"))
     with pytest.raises(UsageError, match="a folder holds more"):
         solve_by_layers(SuperSix(9), save=tmp_path, keep="start")
@@ -185,14 +187,14 @@ def dying_after(n: int, appended: list[int]) -> Any:
     return dying
 
 
-def killed_while_finding(game: Game, place: Path, layers: int, keep: str = "all") -> list[int]:
+def killed_while_finding(game: Game, place: Path, layers: int) -> list[int]:
     """A run that ends while states are found, with a record after each layer; what it wrote."""
     appended: list[int] = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(FoundStates, "append", dying_after(layers, appended))
         patched.setattr(found_states, "SECONDS_BETWEEN", 0.0)
         with pytest.raises(Killed):
-            solve_by_layers(game, save=place, keep=keep)
+            solve_by_layers(game, save=place)
     return appended
 
 
@@ -217,30 +219,29 @@ def test_a_run_that_is_killed_soon_while_states_are_found_begins_anew(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("game", "layers", "keep"),
+    ("game", "layers"),
     [
-        (SuperSix(20), 5, "all"),
-        (SuperSix(20), 5, "entries"),
-        (Banks(8), 7, "all"),
-        (RoyalUr(pieces=2), 1, "all"),
-        (Yahtzee(boxes=2), 1, "all"),
-        (Tens(12), 2, "all"),
-        (Climber(9), 3, "all"),
+        (SuperSix(20), 5),
+        (Banks(8), 7),
+        (RoyalUr(pieces=2), 1),
+        (Yahtzee(boxes=2), 1),
+        (Tens(12), 2),
+        (Climber(9), 3),
     ],
 )
 def test_a_run_that_is_killed_while_states_are_found_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: Game, layers: int, keep: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: Game, layers: int
 ) -> None:
     """The layers that were recorded aren't found again, and the folder has the same bytes."""
-    solve_by_layers(game, save=tmp_path / "whole", keep=keep)
-    wrote = killed_while_finding(game, tmp_path / "f", layers, keep)
+    solve_by_layers(game, save=tmp_path / "whole")
+    wrote = killed_while_finding(game, tmp_path / "f", layers)
     with pytest.raises(UsageError, match="holds states that a run found before"):
-        solve_by_layers(game, save=tmp_path / "f", keep=keep)
+        solve_by_layers(game, save=tmp_path / "f")
     append, more = FoundStates.append, []
     monkeypatch.setattr(
         FoundStates, "append", lambda self, rows: more.append(len(rows)) or append(self, rows)
     )
-    found = solve_by_layers(game, save=tmp_path / "f", keep=keep, resume=True)
+    found = solve_by_layers(game, save=tmp_path / "f", resume=True)
     assert sum(wrote) + sum(more) == found.n_states
     assert len(wrote) == layers
     assert same_bytes(tmp_path / "whole", tmp_path / "f")
@@ -278,8 +279,6 @@ def test_what_was_found_of_something_else_is_refused(tmp_path: Path) -> None:
     killed_while_finding(SuperSix(20), tmp_path, 5)
     with pytest.raises(SolutionFileError, match="sticks=20, and not of super-six sticks=21"):
         solve_by_layers(SuperSix(21), save=tmp_path, resume=True)
-    with pytest.raises(UsageError, match="was begun with"):
-        solve_by_layers(SuperSix(20), save=tmp_path, resume=True, keep="entries")
     with pytest.raises(SolutionFileError, match="aren't all found yet; --resume goes on"):
         open_layers(tmp_path, SuperSix(20))
 
@@ -331,12 +330,11 @@ def test_two_runs_dont_find_states_for_one_folder(tmp_path: Path) -> None:
 def test_workspaces_that_are_given_back_and_roots_part_by_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = find_layers(SuperSix(15), entered=True)
+    known = find_layers(SuperSix(15))
     for name in ("LARGE", "ROOTS_AT_ONCE", "WORTH_PACKING", "FEW_BITS", "MANY_TWICE"):
         monkeypatch.setattr(layer_walk, name, 3)
-    again = find_layers(SuperSix(15), entered=True)
+    again = find_layers(SuperSix(15))
     assert np.array_equal(again.states, known.states)
-    assert np.array_equal(again.entered, known.entered)
     assert (again.n_roots, again.n_outcomes) == (known.n_roots, known.n_outcomes)
 
 
@@ -425,16 +423,13 @@ def test_one_core_finds_what_both_find(game: Game, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(layer_walk, "on_both_cores", counted)
     monkeypatch.setattr(layer_walk, "WORTH_BOTH", 2)
-    found, solved = find_layers(game, entered=True), solve_by_layers(game)
+    found, solved = find_layers(game), solve_by_layers(game)
     assert shared
     monkeypatch.setattr(switches, "is_on", lambda name: name != "second-core")
     shared.clear()
-    alone, solved_alone = find_layers(game, entered=True), solve_by_layers(game)
+    alone, solved_alone = find_layers(game), solve_by_layers(game)
     assert not shared
-    assert alone.entered is not None
-    assert found.entered is not None
     assert np.array_equal(found.states, alone.states)
-    assert np.array_equal(found.entered, alone.entered)
     assert np.array_equal(found.farthest, alone.farthest)
     for fact in ("n_outcomes", "merging", "start"):
         assert getattr(found, fact) == getattr(alone, fact)

@@ -7,10 +7,6 @@ the rows of each layer that is proved. It is replaced, all at once, after these 
 the disk. So whatever ends a run, the manifest names whole layers only, and the same run begun
 anew goes on from there. ``block_sums.npy`` has a checksum of every few rows of a layer, so that
 whoever reads some rows can tell whether these are as they were written.
-
-Of a game whose entries alone are kept, the folder has all rows until every layer is proved. Then
-the rows of the entries are written into files of their own (``entered_states.npy`` and so on),
-the manifest is replaced by one that names these, and the files with all rows are removed.
 """
 
 from __future__ import annotations
@@ -43,7 +39,7 @@ from rollwise.answer.found_states import (
     found_before,
 )
 from rollwise.builders.rules import as_progress
-from rollwise.errors import OutputError, RollwiseError, SolutionFileError, UsageError, spelled
+from rollwise.errors import OutputError, RollwiseError, SolutionFileError
 from rollwise.game import Game
 from rollwise.machine.atomic_files import write_atomically, write_error, write_text
 
@@ -60,9 +56,8 @@ SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
 BLOCK_ROWS = 512  # of a layer, or less at its end, have a checksum of their own
 SUMS = "block_sums"
 AT_ONCE = 1 << 22  # rows that a checksum reads
-ENTERED = "entered.npy"  # the numbers of the entries, until all layers are proved
 OF_ITSELF = ',\n "manifest_checksum": "'  # behind all that it is of
-ALL, ENTRIES, START = "all", "entries", "start"  # what can be kept
+ALL, START = "all", "start"  # what an answer keeps
 ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
 
 
@@ -181,31 +176,6 @@ class LayerFolder:
                 f"{self.place} holds {len(self.proved):,} of {len(self.progress):,} layers; "
                 "`rollwise solve --by-layer --save FOLDER --resume` goes on with them"
             )
-
-    @property
-    def keep_what(self) -> str:
-        """Which states are kept at the end: ``all`` or ``entries``."""
-        return str(self.about.get("keep", ALL))
-
-    @property
-    def has_entries_only(self) -> bool:
-        """Whether it has only those rows, all of them proved."""
-        return _rows_of(self.about) == ENTRIES
-
-    def entered(self) -> NDArray[np.int64]:
-        """The numbers of the entries, of a run that isn't done.
-
-        Raises
-        ------
-        SolutionFileError
-        """
-        try:
-            found = np.load(self.place / ENTERED, allow_pickle=False)
-            if checksum_of([found]) != self.about["entered_checksum"]:
-                raise ValueError(f"{ENTERED} was changed")
-        except (OSError, EOFError, ValueError, KeyError) as error:
-            raise _damaged(self.place, error) from error
-        return np.asarray(found, np.int64)
 
     def known_rows(self) -> PlainRows:
         """The states, to be looked up."""
@@ -356,7 +326,7 @@ def identity_of(game: Game) -> dict[str, Any]:
 
 
 def write_states(
-    place: Path, game: Game, keep: str, find: Callable[[FoundStates], Layers]
+    place: Path, game: Game, find: Callable[[FoundStates], Layers]
 ) -> tuple[Layers, str]:
     """Have the states of a game found and written into a folder; the layers, and a checksum.
 
@@ -368,34 +338,21 @@ def write_states(
         They can't be written.
     SolutionFileError
     """
-    with finding_states(place, {**identity_of(game), "keep": keep}) as states:
+    with finding_states(place, identity_of(game)) as states:
         layers = find(states)
         return layers, states.finish()
 
 
-def require_begun_so(place: Path, game: Game, keep: str) -> None:
-    """Make sure that a folder in which states are found is of a game, and keeps what is asked for.
+def require_begun_so(place: Path, game: Game) -> None:
+    """Make sure that a folder in which states are found is of a game.
 
     Raises
     ------
-    SolutionFileError, UsageError
+    SolutionFileError
     """
     if (known := found_before(place)) is not None:
         about, _ = known
         _require_same(place, about, json.loads(json.dumps(identity_of(game))))
-        require_keep(place, about["keep"], keep)
-
-
-def require_keep(place: Path, known: str, asked: str) -> None:
-    """Make sure that a folder was begun to keep what is asked for.
-
-    Raises
-    ------
-    UsageError
-    """
-    if known != asked:
-        said = spelled(python=f'keep="{known}"', command_line=f"--keep {known}")
-        raise UsageError(f"{place} was begun with {said}; go on so, or choose another folder")
 
 
 def begin_folder(
@@ -404,11 +361,8 @@ def begin_folder(
     indptr: NDArray[np.int64],
     progress: NDArray[np.int64],
     about: Mapping[str, Any],
-    entered: NDArray[np.int64] | None = None,
 ) -> LayerFolder:
     """Make a folder for an answer, which has its states and nothing else yet.
-
-    In the end it keeps all of them, or those whose numbers are given as `entered`.
 
     Its files have their place on the disk before anything is solved: to write to a mapped file
     on a disk that is full would end the process.
@@ -425,18 +379,14 @@ def begin_folder(
             with path.open("r+b") as file:
                 _reserve(file, path.stat().st_size)
         n_blocks = int((-(-np.diff(indptr) // BLOCK_ROWS)).sum())
-        _write_array(place / _file_name(SUMS, ALL), np.zeros(n_blocks, np.uint64))
-        if entered is not None:
-            _write_array(place / ENTERED, entered)
+        _write_array(place / f"{SUMS}.npy", np.zeros(n_blocks, np.uint64))
     except OSError as error:
         _remove(place)
         raise write_error(place, error) from error
     except OutputError:
         _remove(place)
         raise
-    facts = {**identity_of(game), **about, "keep": ALL, "block_rows": BLOCK_ROWS}
-    if entered is not None:
-        facts |= {"keep": ENTRIES, "rows": ALL, "entered_checksum": checksum_of([entered])}
+    facts = {**identity_of(game), **about, "block_rows": BLOCK_ROWS}
     made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
     made.write()
     forget(place)
@@ -456,46 +406,9 @@ def _reserve(file: IO[bytes], size: int) -> None:
 def _remove(place: Path) -> None:
     """Remove the arrays with all rows, of a folder whose manifest names none of them."""
     forget(place)
-    for name in (ENTERED, *(f"{name}.npy" for name in ("states", SUMS, *ARRAYS))):
+    for name in ("states", SUMS, *ARRAYS):
         with contextlib.suppress(OSError):
-            (place / name).unlink()
-
-
-def with_entries_only(folder: LayerFolder) -> LayerFolder:
-    """A folder whose layers are all proved, when it has kept nothing but its entries.
-
-    Raises
-    ------
-    OutputError
-        The entries can't be written. The folder is as it was then.
-    SolutionFileError
-        Nobody can tell any more which these are.
-    """
-    if folder.has_entries_only:
-        _remove(folder.place)  # which a run that was stopped may have left
-        return folder
-    place, entered = folder.place, folder.entered()
-    arrays = {name: getattr(folder, name)[entered] for name in ("states", *ARRAYS)}
-    for name, array in arrays.items():
-        _write_array(place / _file_name(name, ENTRIES), array)
-    left_out = ("entered_checksum", "block_rows")
-    facts = {name: fact for name, fact in folder.about.items() if name not in left_out}
-    facts |= {
-        "rows": ENTRIES,
-        "n_found": len(folder.states),
-        "start": int(np.searchsorted(entered, folder.about["start"])),
-        "states_checksum": checksum_of([arrays["states"]]),
-    }
-    indptr = np.searchsorted(entered, folder.indptr)
-    made = _mapped(place, facts, indptr, folder.progress, {}, folder.first_rows, "r")
-    for layer, (_, counted) in folder.proved.items():
-        made.proved[layer] = made._checksum(layer), counted
-    made.about["block_rows"] = BLOCK_ROWS
-    made.sums = np.concatenate([made.sums_of(layer) for layer in range(len(made.progress))])
-    _write_array(place / _file_name(SUMS, ENTRIES), made.sums)
-    made.write()
-    _remove(place)
-    return made
+            (place / f"{name}.npy").unlink()
 
 
 def _write_array(path: Path, array: NDArray[Any]) -> None:
@@ -506,15 +419,6 @@ def _write_array(path: Path, array: NDArray[Any]) -> None:
             np.save(file, array, allow_pickle=False)
 
     write_atomically(path, write)
-
-
-def _rows_of(about: Mapping[str, Any]) -> str:
-    """Which rows a folder has: all, or those of the entries."""
-    return str(about.get("rows", ALL))
-
-
-def _file_name(name: str, rows: str) -> str:
-    return f"{name}.npy" if rows == ALL else f"entered_{name}.npy"
 
 
 def _unreadable(place: Path, error: OSError) -> SolutionFileError:
@@ -586,9 +490,7 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
         if game is not None:
             made.require(game)
         if to_write and not made.has_its_states:
-            raise ValueError(
-                f"{_file_name('states', _rows_of(made.about))} holds other states than were found"
-            )
+            raise ValueError("states.npy holds other states than were found")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         if isinstance(error, OSError) and error.errno in NOT_ALLOWED:
             raise write_error(place, error) if to_write else _unreadable(place, error) from error
@@ -670,28 +572,22 @@ def _mapped(
     first_rows: dict[int, list[int]],
     mode: Any,
 ) -> LayerFolder:
-    rows = _rows_of(about)
     n = int(indptr[-1])
-    maps = _maps(place, mode, rows, n)
-    states = _map(place / _file_name("states", rows), "r", np.dtype(np.int32), n, fields=True)
+    maps = _maps(place, mode, n)
+    states = _map(place / "states.npy", "r", np.dtype(np.int32), n, fields=True)
     plain = states.view(np.ndarray), indptr, progress, *_plain(maps)
     made = LayerFolder(place, about, *plain, proved, first_rows, maps)
     if "block_rows" in about:
         if about["block_rows"] != BLOCK_ROWS:
             raise ValueError(f"{MANIFEST} says that a block has {about['block_rows']} rows")
         n_blocks = int(made._first_blocks[-1])
-        sums = _map(place / _file_name(SUMS, rows), mode, np.dtype(np.uint64), n_blocks)
+        sums = _map(place / f"{SUMS}.npy", mode, np.dtype(np.uint64), n_blocks)
         made.maps, made.sums = (*maps, sums), sums.view(np.ndarray)
     return made
 
 
-def _maps(
-    place: Path, mode: Any, rows: str = ALL, n: int | None = None
-) -> list[np.memmap[Any, Any]]:
-    return [
-        _map(place / _file_name(name, rows), mode, np.dtype(dtype), n)
-        for name, dtype in ARRAYS.items()
-    ]
+def _maps(place: Path, mode: Any, n: int | None = None) -> list[np.memmap[Any, Any]]:
+    return [_map(place / f"{name}.npy", mode, np.dtype(dtype), n) for name, dtype in ARRAYS.items()]
 
 
 def _map(

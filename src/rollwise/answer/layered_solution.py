@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer import HOOKS
 from rollwise.answer.answer import Answer
-from rollwise.answer.layer_folder import ALL, ENTRIES, START, LayerFacts, open_folder
+from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
@@ -68,8 +68,7 @@ class LayeredSolution(Answer):
     kept_from : str or None
         When it was found, if it was kept since.
     keep : str
-        Which states it has: ``all``; ``entries``, those that are entered from another layer; or
-        ``start``, the start alone.
+        Which states it has: ``all``, or ``start``, the start alone.
     n_found : int or None
         How many states were found, if these aren't all.
     first_rows : mapping
@@ -149,11 +148,6 @@ class LayeredSolution(Answer):
         found = int(self.places_of(np.array([row]))[0])
         if found < 0 and self.keep == START:
             raise self._only_start()
-        if found < 0 and self.keep != ALL:
-            raise UnknownState(
-                f"{self.title}: this state isn't among those that are entered from another layer, "
-                "which alone were kept; advise() and part() solve it again"
-            )
         return found if found >= 0 else find_state(self.states, self.field_names, row, self.title)
 
     def _only_start(self) -> UnknownState:
@@ -173,25 +167,6 @@ class LayeredSolution(Answer):
         for i in np.flatnonzero(found < 0).tolist():
             found[i] = self.find(rows[i].tolist())
         return found
-
-    def require_progress(self, rows: NDArray[np.int32]) -> None:
-        """Make sure that states have a progress that some state of the game has.
-
-        Raises
-        ------
-        UnknownState
-        """
-        from rollwise.builders.layer_rows import LayersByProgress
-        from rollwise.builders.rules import Rules
-
-        rules, known = Rules(self.game), LayersByProgress(self.progress)
-        for row in rows.tolist():
-            state = rules.layout.state(row)
-            reached = np.array([rules.progress(state)], np.int64)
-            if known.find(reached)[0] < 0:
-                raise UnknownState(
-                    f"{self.title}: no play comes to the state {rules.state_text(state)}"
-                )
 
     def places_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of states, by bisection in their layers; -1 for those that aren't found."""
@@ -225,8 +200,7 @@ class LayeredSolution(Answer):
         Returns
         -------
         Solution
-            Certified. Next states are ends of play that are worth their values. Where only entries
-            are kept, the states between these and the state are solved again, and are in it too.
+            Certified. Next states are ends of play that are worth their values.
 
         Raises
         ------
@@ -236,10 +210,7 @@ class LayeredSolution(Answer):
         if self.keep == START:
             raise self._only_start()
         if row not in self._turns:
-            if self.keep == ALL:
-                found = self.parts(np.array([self.find(row)]))
-            else:
-                found = self._between(np.array([row], np.int32))
+            found = self.parts(np.array([self.find(row)]))
             if len(self._turns) >= MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
             self._turns[row] = found
@@ -265,30 +236,6 @@ class LayeredSolution(Answer):
         graph, rows = some_states(Rules(self.game), self.states[numbers])
         next_states = self.numbers_of(rows)
         return self._ended(graph, rows, next_states)
-
-    def _between(self, rows: NDArray[np.int32]) -> Solution:
-        """The answer in some states, and in what lies between them and the states that are kept.
-
-        An answer that keeps entries has the values of all states that are entered from another
-        layer. So play from any state comes to states with known values before it leaves the layer,
-        or as it does. What lies between is a small game, which ends there.
-
-        Raises
-        ------
-        UnknownState
-            No play comes there, as far as that can be told.
-        """
-        from rollwise.builders.rules import Rules
-        from rollwise.builders.some_states import region, some_states
-
-        rules = Rules(self.game)
-        self.require_progress(rows)
-        found = region(rules, rows, lambda new: self.places_of(new) >= 0, self.n_states)
-        if found is None:
-            state = rules.state_text(rules.layout.state(rows[0].tolist()))
-            raise UnknownState(f"{self.title}: no play comes to the state {state}")
-        graph, border = some_states(rules, found, closed=True)
-        return self._ended(graph, border, self.places_of(border))
 
     def _ended(
         self, graph: StateGraph, rows: NDArray[np.int32], places: NDArray[np.int64]
@@ -344,7 +291,7 @@ class LayeredSolution(Answer):
         ExpressionError
             The condition can't be understood.
         UsageError
-            It chooses none, or more than a graph has room for; or only some states are kept.
+            It chooses none, or more than a graph has room for; or only the start is kept.
         """
         from rollwise.answer.filters import said_of
         from rollwise.builders.rules import Rules
@@ -352,7 +299,7 @@ class LayeredSolution(Answer):
 
         if self.keep != ALL:
             raise UsageError(
-                f"{self.title}: only some states were kept; in_all_states() solves the others again"
+                f"{self.title}: only the start was kept; in_all_states() solves the others again"
             )
         chosen = self.states_where(where and said_of(where, self.field_names))
         most = positions_at_once(Rules(self.game))
@@ -470,8 +417,6 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
         error_bounds=found.error_bounds,
         actions=found.actions,
         start=found.about["start"],
-        keep=ENTRIES if found.has_entries_only else ALL,
-        n_found=found.about.get("n_found"),
         first_rows=found.first_rows,
         require_rows=found.require_rows,
         seconds={"read": time.perf_counter() - began},

@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rollwise.answer.by_layers import ByLayer, LayerAnswers, bytes_to_solve, needed_at_once
 from rollwise.answer.found_states import RECORD, FoundStates, forget
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
-    ENTRIES,
     MANIFEST,
     START,
     LayerFolder,
@@ -30,11 +28,9 @@ from rollwise.answer.layer_folder import (
     free_bytes,
     open_folder,
     require_begun_so,
-    require_keep,
-    with_entries_only,
     write_states,
 )
-from rollwise.answer.layered_solution import LayeredSolution, of_facts, open_layers
+from rollwise.answer.layered_solution import LayeredSolution, of_facts
 from rollwise.builders import limits
 from rollwise.builders.arrays import action_names
 from rollwise.errors import EndlessPlay, TooManyStates, UsageError, spelled
@@ -50,7 +46,6 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
     from rollwise.cluster.pool import Pool
 
-MOST_AGAIN = 3_000_000  # outcomes of a graph, which are solved in a second or two
 KEY_BYTES = 8  # of a state whose answer isn't kept
 
 
@@ -81,18 +76,15 @@ def solve_by_layers(
         Called now and then as ``progress(stage, done, total or None)``.
     pool : Pool, optional
         Whose workers solve the layers. They all see the folder, by the same name.
-    keep : {"all", "entries", "start"}
-        Which states the answer has in the end: all, or the start and those that are entered from
-        another layer. What lies between is solved again when `LayeredSolution.part` or `advise`
-        asks for it. Or the start alone, which takes the least memory, and no folder: then only
-        what play from the start comes to is solved.
+    keep : {"all", "start"}
+        Which states the answer has in the end: all, or the start alone, which takes the least
+        memory, and no folder. Then only the states that play from the start reaches are solved.
 
     Raises
     ------
     UsageError
         The game doesn't measure its progress, or its rules can't be compiled. Workers, and no
-        folder that they share. A folder, for the start alone. Entries, and a layer has too much
-        between them.
+        folder that they share. A folder, for the start alone.
     ClusterError
         The workers are gone. What they proved is kept.
     RulesError
@@ -105,9 +97,7 @@ def solve_by_layers(
     _check_choices(save, pool, keep)
     began = time.perf_counter()
     place = None if save is None else Path(save)
-    folder = _opened(game, place, resume, keep, progress)
-    if folder is not None and folder.has_entries_only:
-        return open_layers(folder.place, game)
+    folder = _opened(game, place, resume, progress)
     layers, answers = _begun(game, place, folder, max_states, progress, keep)
     seconds = {"states": time.perf_counter() - began}
     memory_limits.require(
@@ -126,7 +116,7 @@ def solve_by_layers(
         answers.close()
     if np.isinf(answers.values_of(np.array([layers.start]))[0]):
         raise EndlessPlay(f"{title_of(game.name, game.parameters)}: {NO_END}")
-    return _kept(game, layers, answers, keep, seconds | work.seconds)
+    return (_start_of if keep == START else _answer)(game, layers, answers, seconds | work.seconds)
 
 
 def _check_choices(save: str | Path | None, pool: Pool | None, keep: str) -> None:
@@ -138,48 +128,16 @@ def _check_choices(save: str | Path | None, pool: Pool | None, keep: str) -> Non
     """
     if pool is not None and save is None:
         raise UsageError("workers share a folder; say which, to `save` the layers in")
-    if keep not in (ALL, ENTRIES, START):
-        raise UsageError(f"what is kept is {ALL}, {ENTRIES} or {START}, not {shown(keep)}")
+    if keep not in (ALL, START):
+        raise UsageError(f"keep is {ALL} or {START}, not {shown(keep)}")
     if keep == START and save is not None:
-        raise UsageError("a folder holds more than the answer of the start; keep all or entries")
-
-
-def _kept(
-    game: Game, layers: Layers, answers: LayerAnswers, keep: str, seconds: Mapping[str, float]
-) -> LayeredSolution:
-    """The answer in the states that are to be kept, when all layers are proved."""
-    if keep == START:
-        return _start_of(game, layers, answers, seconds)
-    found = _answer(game, layers, answers, seconds)
-    if keep == ALL:
-        return found
-    if answers.folder is None:
-        assert layers.entered is not None
-        return _entries_of(found, layers.entered)
-    with_entries_only(answers.folder)
-    return replace(open_layers(answers.folder.place, game), seconds=found.seconds)
-
-
-def _entries_of(answer: LayeredSolution, entered: NDArray[np.int64]) -> LayeredSolution:
-    """An answer of which only some states are kept."""
-    return replace(
-        answer,
-        keep=ENTRIES,
-        n_found=len(answer.states),
-        states=answer.states[entered],
-        layers=np.searchsorted(entered, answer.layers),
-        start=int(np.searchsorted(entered, answer.start)),
-        values=answer.values[entered],
-        error_bounds=answer.error_bounds[entered],
-        actions=answer.actions[entered],
-    )
+        raise UsageError("a folder holds more than the answer of the start; keep all")
 
 
 def _opened(
     game: Game,
     place: Path | None,
     resume: bool,
-    keep: str,
     progress: Callable[[str, int, int | None], None] | None,
 ) -> LayerFolder | None:
     """The folder of a run that was stopped; None where there is nothing to go on with.
@@ -187,8 +145,7 @@ def _opened(
     Raises
     ------
     UsageError
-        There is an answer in the folder, or a part of one, and nobody said to go on with it, or
-        it keeps something else.
+        There is an answer in the folder, or a part of one, and nobody said to go on with it.
     """
     if place is None:
         return None
@@ -199,7 +156,7 @@ def _opened(
                 f"{place} holds states that a run found before it was stopped; {more} goes on with "
                 "them, or choose another folder"
             )
-        require_begun_so(place, game, keep)
+        require_begun_so(place, game)
         return None
     if progress is not None:
         progress("comparing checksums", 0, None)
@@ -210,13 +167,8 @@ def _opened(
             f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
             "choose another folder"
         )
-    require_keep(place, folder.keep_what, keep)
     forget(place)  # what a run may have left that was stopped
-    damaged = folder.drop_damaged()
-    if folder.has_entries_only:  # what lies between isn't there to solve a layer anew
-        return None if damaged else with_entries_only(folder)
-    if keep == ENTRIES:
-        folder.entered()  # which are needed in the end
+    folder.drop_damaged()
     return folder
 
 
@@ -245,11 +197,10 @@ def _begun(
 
     def find(rows: FoundStates | None = None) -> Layers:
         try:
-            found = find_layers(
+            return find_layers(
                 game,
                 max_states=most,
                 progress=progress,
-                entered=keep == ENTRIES,
                 only_start=keep == START,
                 rows=rows,
                 journal=rows,
@@ -262,39 +213,16 @@ def _begun(
                 f"{title_of(game.name, game.parameters)} has more; make room there, or choose a "
                 "folder on another disk"
             ) from error
-        if keep == ENTRIES:
-            _require_small(found)
-        return found
 
     if place is None:
         layers = find()
         return layers, LayerAnswers(layers, only_start=keep == START)
-    layers, states_checksum = write_states(place, game, keep, find)
+    layers, states_checksum = write_states(place, game, find)
     facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
     facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
-    made = begin_folder(place, game, layers.indptr, layers.progress, facts, layers.entered)
+    made = begin_folder(place, game, layers.indptr, layers.progress, facts)
     layers = replace(layers, rows=made.known_rows())
     return layers, LayerAnswers(layers, made)
-
-
-def _require_small(layers: Layers) -> None:
-    """Make sure that each layer can be solved again in a moment, as a graph.
-
-    Raises
-    ------
-    UsageError
-    """
-    assert layers.entered is not None
-    inside = np.diff(layers.indptr) - np.diff(np.searchsorted(layers.entered, layers.indptr))
-    most = int(inside.max())
-    if most * layers.n_outcomes > MOST_AGAIN * layers.n_states:
-        game = layers.rules.game
-        every = spelled(python='keep="all"', command_line="--keep all")
-        raise UsageError(
-            f"{title_of(game.name, game.parameters)}: a layer has {most:,} states that aren't "
-            f"entered from another one, too many to solve again when somebody asks; {every} keeps "
-            "them"
-        )
 
 
 def _most_states(game: Game, place: Path | None, keep: str) -> int:

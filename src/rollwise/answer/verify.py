@@ -498,7 +498,6 @@ class _FolderRun:
         self.fault, self.n_proved, self.difference = "", 0, 0.0
         self.state: dict[str, int] | None = None
         self.seconds = dict.fromkeys(("checksums", "states", "proof"), 0.0)
-        self._spread: Rows | None = None
 
     def compare(self) -> None:
         """Compare the checksums of the states and of all layers."""
@@ -515,9 +514,7 @@ class _FolderRun:
     def prove(self, max_states: int | None, progress: Report | None) -> None:
         """Find the states anew, and prove the layers again until one is at fault."""
         began = time.perf_counter()
-        folder = self._folder
-        only = folder.has_entries_only
-        layers = find_layers(self._game, max_states=max_states, progress=progress, entered=only)
+        layers = find_layers(self._game, max_states=max_states, progress=progress)
         self.seconds["states"] = time.perf_counter() - began
         if not self._has_states_of(layers):
             self.fault = "its states aren't those of the game"
@@ -534,50 +531,26 @@ class _FolderRun:
     def _prove(self, layers: Layers, layer: int) -> None:
         """Find the answers of a layer from the rules and later layers, and compare them."""
         begin, end = layers.indptr[layer : layer + 2].tolist()
-        answers = PartAnswers(layers, self._rows(layers), layer, begin)
+        answers = PartAnswers(layers, map_rows(self._folder.place), layer, begin)
         here = slice(begin, end)
         again = answers.values[here], answers.error_bounds[here], answers.actions[here]
         # what the folder says of this layer is a claim at most
         again[0][:], again[1][:], again[2][:] = np.nan, np.nan, 0
         pieces = layers.pieces(layer, begin, end)
-        claims = None if layers.entered is not None else self._folder.rows[:2]
-        ByLayer(layers, answers, None, pieces, claims).run()
-        if layers.entered is not None:
-            first, last = self._folder.indptr[layer : layer + 2].tolist()
-            kept, here = layers.entered[first:last], slice(first, last)
-            again = again[0][kept - begin], again[1][kept - begin], again[2][kept - begin]
-        else:
-            kept = np.arange(begin, end)
+        ByLayer(layers, answers, None, pieces, self._folder.rows[:2]).run()
         values, bounds, actions = self._folder.rows
         known = values[here], bounds[here], actions[here]
-        self._compare(layers, kept, known, again)
-        if self._spread is not None:  # earlier layers read what the folder says
-            for which in range(3):
-                self._spread[which][kept] = known[which]
+        self._compare(layers, np.arange(begin, end), known, again)
 
     def _has_states_of(self, layers: Layers) -> bool:
-        """Whether the folder has the states of the game, or those of them that are entered."""
-        folder, start, indptr, states = self._folder, layers.start, layers.indptr, layers.states
-        if layers.entered is not None:
-            start = int(np.searchsorted(layers.entered, start))
-            indptr, states = np.searchsorted(layers.entered, indptr), states[layers.entered]
+        """Whether the folder has the states of the game."""
+        folder = self._folder
         return (
-            start == folder.about["start"]
-            and np.array_equal(states, folder.states)
-            and np.array_equal(indptr, folder.indptr)
+            layers.start == folder.about["start"]
+            and np.array_equal(layers.states, folder.states)
+            and np.array_equal(layers.indptr, folder.indptr)
             and np.array_equal(layers.progress, folder.progress)
         )
-
-    def _rows(self, layers: Layers) -> Rows:
-        """What the folder says of all states; nothing yet, of those that it doesn't keep."""
-        if layers.entered is None:
-            return map_rows(self._folder.place)
-        if self._spread is None:
-            n = layers.n_states
-            self._spread = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.int32)
-            for which in range(3):
-                self._spread[which][layers.entered] = self._folder.rows[which]
-        return self._spread
 
     def _compare(self, layers: Layers, states: NDArray[np.int64], known: Rows, again: Rows) -> None:
         """Compare the answers of some states with those that were found again."""

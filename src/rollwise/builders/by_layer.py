@@ -90,8 +90,6 @@ class Layers:
         The first states with the smallest and the largest value of each field.
     farthest : (n_layers,) int64, optional
         The last layer to which each leads, if that is known.
-    entered : (n_entered,) int64, optional
-        The start, and the states to which other layers lead, if these were asked for.
     """
 
     rules: Rules
@@ -104,7 +102,6 @@ class Layers:
     merging: bool
     extremes: NDArray[np.int64]
     farthest: NDArray[np.int64] | None = None
-    entered: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.progress)
@@ -348,7 +345,6 @@ def find_layers(
     *,
     max_states: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
-    entered: bool = False,
     only_start: bool = False,
     rows: KnownRows | None = None,
     journal: Journal | None = None,
@@ -357,8 +353,6 @@ def find_layers(
 
     Parameters
     ----------
-    entered : bool
-        Find out as well which states are entered from another layer.
     only_start : bool
         Play begins with the start, and with no other root.
     rows : KnownRows, optional
@@ -388,7 +382,7 @@ def find_layers(
         raise _no_layers(game, error) from None
     kept = PackedRows(len(rules.field_names)) if rows is None else rows
     roots = rules.roots(most) if roots is None else roots
-    walk = Walk(rules, roots, most, kept, entered=entered)
+    walk = Walk(rules, roots, most, kept)
     del roots
     if journal is not None and journal.record is not None:
         walk.go_on(journal.record)
@@ -409,7 +403,6 @@ def find_layers(
         walk.merging,
         walk.extremes,
         np.array([number[key] for key in walk.farthest]),
-        np.concatenate(walk.entries) if entered else None,
     )
 
 

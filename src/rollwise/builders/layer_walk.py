@@ -137,8 +137,6 @@ class Walk:
         States of the game.
     rows : KnownRows
         Where the states are kept.
-    entered : bool
-        Whether it is noted which states are entered from another layer.
 
     Attributes
     ----------
@@ -155,8 +153,6 @@ class Walk:
         The number of the start.
     extremes : (2 * n_fields,) int64
         The first states with the smallest and the largest value of each field.
-    entries : list of (n,) int64
-        The start and the states that are entered from another layer, by layers.
     """
 
     def __init__(
@@ -165,14 +161,12 @@ class Walk:
         roots: Rows,
         most: int,
         rows: KnownRows,
-        *,
-        entered: bool,
     ) -> None:
         self._rules, self._most, self._rows = rules, most, rows
         self._benches = [Workbench(rules, most) for _ in range(2)]
         self._reached = self._benches[0].reached
         self._stays = not rules.has_throws  # whether play stays in some layer for a move or more
-        self._entered, self._begun_at = entered, roots[:1].copy()
+        self._begun_at = roots[:1].copy()
         self._entries: dict[Key, Waiting] = {}
         self._next: list[tuple[int, Key]] = []
         self._roots: dict[Key, Waiting] = {}
@@ -190,7 +184,6 @@ class Walk:
         self.farthest: list[Key] = []
         self.n_roots, self.n_outcomes, self.start, self.merging = 0, 0, -1, False
         self.extremes = np.zeros(0, np.int64)
-        self.entries: list[Numbers] = []
 
     def record(self) -> Record:
         """How far it has come, after a layer."""
@@ -202,8 +195,6 @@ class Walk:
         }
         assert self._extreme_values is not None
         arrays |= {"extremes": self.extremes, "extreme_values": self._extreme_values}
-        if self._entered:
-            arrays["entries"] = np.concatenate(self.entries)
         return Record(facts, arrays)
 
     def go_on(self, record: Record) -> None:
@@ -215,8 +206,6 @@ class Walk:
             setattr(self, name, [tuple(key) for key in facts[name]])
         self._looked_at, self._stays = facts["looked_at"], facts["stays"]
         self.extremes, self._extreme_values = arrays["extremes"], arrays["extreme_values"]
-        if self._entered:
-            self.entries = [arrays["entries"]]
         for key in self.progress:
             self._roots.pop(key, None)
         for i, key in enumerate(map(tuple, facts["waiting"])):
@@ -240,16 +229,11 @@ class Walk:
         while self._next:
             _, key = heapq.heappop(self._next)
             entries = self._entries.pop(key, None)
-            known = [] if entries is None else [entries.rows()]
-            roots = [self._roots.pop(key).rows()] if key in self._roots else []
-            self.n_roots += sum(map(len, roots))
-            begin = [*known, *roots]
-            if not self._entered:
-                known = []
-            del roots
-            states = self._explored(key, begin, report)
-            self._keep(key, ordered(states), known)
-            del states, known
+            begin = [] if entries is None else [entries.rows()]
+            if key in self._roots:
+                begin.append(self._roots.pop(key).rows())
+                self.n_roots += len(begin[-1])
+            self._keep(key, ordered(self._explored(key, begin, report)))
             if note is not None:
                 note(self)
 
@@ -368,7 +352,7 @@ class Walk:
             last = max(last, target, key=_place)
         self.farthest.append(last)
 
-    def _keep(self, key: Key, states: Rows, entries: list[Rows]) -> None:
+    def _keep(self, key: Key, states: Rows) -> None:
         """Keep the states of a layer, which are in order."""
         begin = self._n_known
         self._rows.append(states)
@@ -376,11 +360,6 @@ class Walk:
         self.progress.append(key)
         if key == self._first:
             self.start = begin + int(places_in(states, self._begun_at)[0])
-        if self._entered:
-            marked = [begin + places_in(states, rows) for rows in entries]
-            if key == self._first:
-                marked.append(np.array([self.start]))
-            self.entries.append(np.unique(np.concatenate([*marked, np.empty(0, np.int64)])))
         extremes = extreme_rows(states)
         fields = np.tile(np.arange(states.shape[1]), 2)
         values = states[extremes, fields].astype(np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
 
 FEW = 8  # states that are interpreted sooner than compiled rules are read
-FEW_AT_ONCE = 100  # where only what they lead to is asked for
 STATES_AT_ONCE = 200_000  # of a graph, about
 THROWS = 50  # about as many has a position without a pool of dice
 
@@ -63,43 +61,6 @@ def some_states(
     return as_graph(rules, arrays, len(outside)), known[outside]
 
 
-def region(
-    rules: Rules,
-    roots: NDArray[np.int32],
-    is_end: Callable[[NDArray[np.int32]], NDArray[np.bool_]],
-    most: int,
-) -> NDArray[np.int32] | None:
-    """Some states, and all that play comes to from there before it comes to an end.
-
-    Parameters
-    ----------
-    roots : (n, n_fields) int32
-        Each once. They are expanded even if they are ends.
-    is_end : callable
-        Says of rows which are ends: (n, n_fields) int32 to (n,) bool.
-
-    Returns
-    -------
-    (n_states, n_fields) int32
-        Without the ends; the roots first. None where there are more than `most`.
-
-    Raises
-    ------
-    RulesError
-    """
-    parts, known, frontier = [roots], set(map(bytes, roots)), roots
-    while len(frontier):
-        if len(known) > most:
-            return None
-        arrays, rows = expanded(rules, np.ascontiguousarray(frontier), FEW_AT_ONCE)
-        reached = rows[np.unique(arrays.outcome_state[arrays.outcome_state >= 0])]
-        new = reached[[bytes(row) not in known for row in reached]]
-        frontier = new[~is_end(new)] if len(new) else new
-        known.update(map(bytes, frontier))
-        parts.append(frontier)
-    return np.concatenate(parts)
-
-
 def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
     """Hold compiled rules against Python's in some states.
 
@@ -138,11 +99,9 @@ def _compiled(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[n
     return explorer.arrays(), explorer.graph.states[: explorer.n_states]
 
 
-def expanded(
-    rules: Rules, roots: NDArray[np.int32], few: int = FEW
-) -> tuple[Arrays, NDArray[np.int32]]:
+def expanded(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[np.int32]]:
     """The same by whoever can run the rules."""
-    if len(roots) > few and not jit_disabled():
+    if len(roots) > FEW and not jit_disabled():
         from rollwise.builders.compiled.cache_key import NotCompilable
 
         with contextlib.suppress(NotCompilable):

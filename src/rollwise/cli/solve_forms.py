@@ -32,7 +32,7 @@ def print_layers(
 ) -> None:
     """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
     from rollwise.answer import kept
-    from rollwise.answer.layer_folder import ALL, START
+    from rollwise.answer.layer_folder import START
     from rollwise.answer.solve_by_layers import solve_by_layers
 
     if save is not None:  # before the work, so that it isn't lost
@@ -57,7 +57,6 @@ def print_layers(
                     resume=resume,
                     progress=progress,
                     pool=pool,
-                    keep=keep or ALL,
                 )
     document = layers_document(solution)
     if json:
@@ -78,11 +77,6 @@ def print_layers(
         )
         if solution.keep == START:
             typer.echo("  kept: the answer of the start; --save FOLDER keeps all")
-        elif solution.keep != ALL:
-            typer.echo(
-                f"  kept: {document['kept_states']:,} states, those that are entered from another "
-                "layer; what lies between is solved again when it is asked for"
-            )
         spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
         told = f"kept from {solution.kept_from}, " if solution.kept_from else ""
         typer.echo(f"  strategy-iteration by layers: {told}{spent}")

@@ -112,9 +112,8 @@ KeepOption = Annotated[
     typer.Option(
         "--keep",
         metavar="WHAT",
-        help="With --by-layer --save: all states (as without it), or entries: those that are "
-        "entered from another layer. What lies between is solved again when it is asked for. "
-        "Without --save: start, the answer of the start alone, which takes the least memory.",
+        help="With --by-layer, without --save: start, the answer of the start alone, which takes "
+        "the least memory.",
     ),
 ]
 # Outcomes that are looked at within some milliseconds.
@@ -256,18 +255,15 @@ def _check_places(
 ) -> None:
     """Refuse files that can't be written, before the work, and what goes with a folder only."""
     check_workers(workers, cluster)
-    if keep not in (None, "all", "entries", "start"):
-        raise UsageError(f"--keep is all, entries or start, not {keep}")
+    if keep not in (None, "all", "start"):
+        raise UsageError(f"--keep is all or start, not {keep}")
     if not (by_layer and save):
         if resume:
             raise UsageError(
                 "--resume goes on with a folder: it goes with --by-layer --save FOLDER"
             )
-        if not (by_layer and keep == "start"):
-            refuse(
-                "says what a folder of layers holds: it goes with --by-layer --save FOLDER",
-                keep=keep,
-            )
+        if not by_layer:
+            refuse("goes with --by-layer", keep=keep)
         because = "solves layers in a folder that is shared: it goes with --by-layer --save FOLDER"
         refuse(because, workers=workers, cluster=cluster)
     if keep == "start" and save:
