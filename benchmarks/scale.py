@@ -65,7 +65,6 @@ COMMANDS = {
     "tune pig --vary target=60..75 --for min_value": False,
     "solve royal-ur pieces=3 --by-layer": True,
     "solve yahtzee boxes=10 --by-layer": True,
-    "learn dice-blackjack --games 20000000 --replicates 4 --seed 1": False,
     "thumb pig --searches 2 --evaluations 400": False,
 }
 WAYS = {

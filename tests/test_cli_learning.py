@@ -53,6 +53,14 @@ def test_learn_as_json_and_csv():
     assert output(*arguments, "--csv") == output(*arguments, "--csv")
 
 
+def test_workers_are_threads_that_learn_side_by_side():
+    """Their number is a part of the question."""
+    arguments = ("learn", *SMALL, "--games", "9000", "--seed", "1", "--json")
+    one, two = (json.loads(output(*arguments, "--workers", n)) for n in ("1", "2"))
+    assert (one["workers"], two["workers"]) == (1, 2)
+    assert not np.array_equal(one["rows"], two["rows"])
+
+
 def test_learn_other_games():
     text = output("learn", "piglet", "target=3", "--games", "200", "--seed", "1", "--compare")
     assert "banked" in text

@@ -237,7 +237,6 @@ def test_commands_print_the_same_from_a_cluster(cluster: object) -> None:
         ["tune", "piglet", "--vary", "target=2..6", "--for", "first_player=0.6"],
         ["simulate", "piglet", "target=5", "--policy", "random", "--games=70000", "--seed=1"],
         ["tournament", "piglet", "target=5", "--policies=optimal,random"],
-        ["learn", "piglet", "target=4", "--games=200", "--seed=1", "--replicates=3", "--json"],
         ["thumb", "piglet", "target=6", "--numbers=1", "--evaluations=30", "--searches=3"],
     ):
         assert output(*words, "--cluster", address) == output(*words)

@@ -14,7 +14,7 @@ import pytest
 from cli_runner import run
 
 import rollwise
-from rollwise.analysis.learn_seats import learn_seats
+from rollwise.analysis.learning import learn_seats
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import (
     ADVERSARIES,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rollwise
-from rollwise.analysis.learn_seats import learn_seats
+from rollwise.analysis.learning import learn_seats
 from rollwise.derive.contest import Duel
 from rollwise.errors import ParameterError
 from rollwise.games.cant_stop import CantStop

@@ -19,6 +19,10 @@ these that applies:
   three standard errors, since it still holds games in which what followed was
   played badly;
 - *unexplained*: none of these.
+
+In a game of three or more every seat learns the same policy, in its own eyes, by Monte-Carlo
+control (Sutton and Barto 2020, section 5.4). Nothing says that this comes to an equilibrium. It is
+measured by the best response of each seat to all others who play the learned policy.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.evaluate_seats import Response, respond_to
 from rollwise.answer.evaluation import Evaluation, best_response, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.answer.solution import Solution
@@ -42,6 +47,7 @@ from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.learn import Learned, Learner
+from rollwise.many.proving import ranks_of_end
 from rollwise.play.games import reachable_states
 from rollwise.simulate.lengths import Certified
 
@@ -423,3 +429,62 @@ def _over_the_seats(found: Evaluation, graph: StateGraph) -> Certified:
     bound = float(max(found.bounds[0], found.bounds_second[0]))
     value = (float(first[0]) + float(second[0])) / 2
     return Certified(value, bound if graph.is_score else bound / 2 + 2.0**-52)
+
+
+@dataclass(frozen=True)
+class LearnedSeats:
+    """What was learned, and what it is worth.
+
+    Attributes
+    ----------
+    policy : Policy
+        The action with the largest mean in each state.
+    games, seed : int
+    explore : float
+    seen : int
+        States with a choice that were seen.
+    response : Response
+        What each seat has with it, and what its best response has: certified.
+    """
+
+    policy: Policy
+    games: int
+    seed: int
+    explore: float
+    seen: int
+    response: Response
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """What each seat gains by its best response, from the start."""
+        both = zip(self.response.best, self.response.win_probabilities, strict=True)
+        return tuple(best - got for best, got in both)
+
+
+def learn_seats(
+    graph: StateGraph,
+    games: int,
+    *,
+    explore: float = 100.0,
+    seed: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> LearnedSeats:
+    """Learn by playing so many games against oneself.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `rollwise.many.seats.build_seats`.
+    explore : float
+        The larger, the longer it explores.
+    """
+    if games < 1:
+        raise UsageError(f"games is {games}; it must be at least 1")
+    ranks_of_end(graph)
+    learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
+    learner.play(games, progress=progress)
+    found = learner.result()
+    seen = np.count_nonzero((found.seen > 0) & has_choice(graph))
+    own = learner.seed
+    response = respond_to(graph, found.policy)
+    return LearnedSeats(found.policy, games, own, learner.explore, int(seen), response)

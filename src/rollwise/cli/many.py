@@ -348,34 +348,13 @@ def learn(
     games: int,
     explore: float | None,
     seed: int | None,
-    replicates: int | None,
-    workers: int | None,
-    cluster: str | None,
-    csv: bool,
     save: Path | None,
     max_states: int | None,
     json: bool,
 ) -> None:
     """Learn by self-play, and print what each seat could gain against what was learned."""
-    from rollwise.analysis.learn_seats import learn_seats
+    from rollwise.analysis.learning import learn_seats
     from rollwise.many.seats import build_seats
-
-    if replicates is not None:
-        from rollwise.cli.replicates import learn_seats_apart
-
-        learn_seats_apart(
-            game,
-            games,
-            replicates,
-            {"explore": explore, "seed": seed},
-            processes_or(cluster, workers),
-            max_states=max_states,
-            as_csv=csv,
-            json=json,
-        )
-        return
-    because = "goes with --replicates K in games of three or more players"
-    refuse(because, workers=workers, csv=csv)
 
     if save is not None and save.suffix not in (".csv", ".parquet"):
         raise UsageError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rollwise.documents.parts import Document, game_head, number_or_none, state_fields
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learn_seats import LearnedSeats
+    from rollwise.analysis.learning import LearnedSeats
     from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.answer.evaluate_seats import Response, Shares
     from rollwise.answer.seats_solution import SeatsAdvice, SeatsSolution

@@ -18,14 +18,11 @@ from rollwise.documents.parts import (
     state_fields,
     ties_document,
 )
-from rollwise.numbers.printed import CHANCE_ROUNDING
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst
     from rollwise.analysis.length_range import LengthRange, Spread
-    from rollwise.analysis.replicates import Point, Replicates
     from rollwise.answer.layer_lengths import Bracket
-    from rollwise.answer.solution import Solution
     from rollwise.coach.drill import Question
     from rollwise.coach.ledger import Account
     from rollwise.coach.review import PlayerReview
@@ -207,51 +204,6 @@ def learned_document(
     if checkpoints is not None:
         document["checkpoints"] = [_figures(point) for point in checkpoints]
     return document
-
-
-def replicates_document(found: Replicates) -> Document:
-    """The figures of independent learners: each over all of them, and of each learner."""
-    document: Document = {
-        **game_head(found.graph),
-        "method": found.method,
-        "kind": "estimated",
-        "games": found.games[-1],
-        "explore": found.explore,
-        "seed": found.seed,
-        "replicates": len(found.each),
-        "states": found.graph.n_states,
-        "points": [
-            {
-                "games": games,
-                "figures": {
-                    name: {part: number_or_none(x) for part, x in figure._asdict().items()}
-                    for name, figure in found.spreads(number).items()
-                },
-            }
-            for number, games in enumerate(found.games)
-        ],
-        "error_bound": number_or_none(found.bound),
-        "each": [
-            {"seed": one.seed, "points": [_point(point) for point in one.points]}
-            for one in found.each
-        ],
-        "stopped": found.stopped,
-    }
-    if found.solution is not None:
-        value, bound = start_worth(found.solution)
-        document["exact_start"] = {"value": value, "error_bound": number_or_none(bound)}
-    return document
-
-
-def start_worth(solution: Solution) -> tuple[float, float]:
-    """The worth of the start in the unit of learners, a chance or points, and its bound."""
-    chance, bound = solution.win_probability, float(solution.error_bounds[0])
-    return (solution.value, bound) if chance is None else (chance, bound / 2 + CHANCE_ROUNDING)
-
-
-def _point(point: Point) -> Document:
-    figures = {name: number_or_none(x) for name, x in point.figures.items()}
-    return {"games": point.games, **figures, "error_bound": number_or_none(point.bound)}
 
 
 def learned_against_document(found: LearnedAgainst) -> Document:

@@ -10,10 +10,9 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import check_workers, processes_or, read_game, refuse
+from rollwise.cli.common import read_game, refuse
 from rollwise.cli.options import (
     ChaseOption,
-    ClusterOption,
     ContestOption,
     Form,
     GameArgument,
@@ -34,7 +33,6 @@ from rollwise.cli.printing import (
     write_policy,
 )
 from rollwise.cli.progress import Progress
-from rollwise.cli.replicates import learn_apart
 from rollwise.documents.played import learned_against_document, learned_document, wrong_positions
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
@@ -61,18 +59,11 @@ SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; els
 LearningOption = Annotated[
     str | None, typer.Option(help="counts (the default), monte-carlo or q-learning.")
 ]
-ReplicatesOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="K", help="K learners that share nothing, compared: means and standard errors."
-    ),
-]
 WorkersOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Threads of one learner that play at the same time (1). With --replicates: processes, "
-        "which take a learner each.",
+        help="Threads that play at the same time (1).",
     ),
 ]
 CompareOption = Annotated[
@@ -106,7 +97,6 @@ ResumeOption = Annotated[
 @app.command("learn")
 @also_for_many(
     *("games", "explore", "seed", "save", "max_states", "json"),
-    *("replicates", "workers", "cluster", "csv"),
     instead={
         "resume": "begin anew with the same --seed and more --games: the first games are the same"
     },
@@ -118,9 +108,7 @@ def learn(
     explore: ExploreOption = None,
     seed: SeedOption = None,
     method: LearningOption = None,
-    replicates: ReplicatesOption = None,
     workers: WorkersOption = None,
-    cluster: ClusterOption = None,
     compare: CompareOption = False,
     checkpoints: CheckpointsOption = None,
     against: AgainstOption = None,
@@ -147,28 +135,16 @@ def learn(
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
     held = {"compare": compare, "checkpoints": checkpoints}
-    if replicates is None:
-        _check_one(cluster, against, save, resume, csv=csv, **held)
-    else:
-        files = {"save": save, "resume": resume}
-        _check_several(workers, cluster, compare=compare, against=against, **files)
-    games = _check_numbers(games, checkpoints=checkpoints, replicates=replicates)
+    if csv:
+        refuse("doesn't go with --csv, which has a line for each action", **held)
+    if against is not None:
+        refuse("is for self-play, which --against isn't", **held, resume=resume)
+        check_file("--save", save, ".csv", ".parquet")
+    games = _check_numbers(games, checkpoints=checkpoints)
     check_place(save)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
-    if replicates is not None:
-        learn_apart(
-            chosen,
-            games,
-            replicates,
-            {"explore": explore, "seed": seed, "method": method, "checkpoints": checkpoints},
-            processes_or(cluster, workers),
-            max_states=max_states,
-            as_csv=csv,
-            json=json,
-        )
-        return
     settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
     with Progress() as progress:
         from rollwise.analysis.learning import learn_against
@@ -257,33 +233,6 @@ def _tell_against(
     )
     if save is not None:
         typer.echo(f"Saved to {save}.")
-
-
-def _check_one(
-    cluster: str | None,
-    against: str | None,
-    save: Path | None,
-    resume: Path | None,
-    *,
-    csv: bool,
-    **held: bool | int | None,
-) -> None:
-    """Refuse what says nothing of one learner, and a file that can't be written."""
-    refuse("goes with --replicates K: a learner learns on this machine", cluster=cluster)
-    if csv:
-        refuse("doesn't go with --csv, which has a line for each action", **held)
-    if against is not None:
-        refuse("is for self-play, which --against isn't", **held, resume=resume)
-        check_file("--save", save, ".csv", ".parquet")
-
-
-def _check_several(
-    workers: int | None, cluster: str | None, *, compare: bool, **single: str | Path | None
-) -> None:
-    """Refuse what says nothing of several."""
-    refuse("says nothing with --replicates, which are compared anyway", compare=compare)
-    refuse("is for one learner, and --replicates are several", **single)
-    check_workers(workers, cluster)
 
 
 def _check_numbers(games: int | None, **others: int | None) -> int:
