@@ -1,42 +1,17 @@
-"""BiCGSTAB on sweeps of layers: its loops against NumPy, its steps against dense systems."""
+"""BiCGSTAB on sweeps of layers: its steps against dense systems."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rollwise.answer.layer_lengths import _of_moves
 from rollwise.builders.by_layer import find_layers
-from rollwise.engine import krylov
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import values_for
 from rollwise.games.royal_ur import RoyalUr
 
 pytestmark = pytest.mark.kernels
-
-
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 30))
-def test_loops_do_what_their_formulas_say(seed, n):
-    random = np.random.default_rng(seed)
-    a, b, c, d, e = random.normal(size=(5, n))
-    x, y, z = random.normal(size=3)
-    direction = b.copy()
-    krylov.turned(a, direction, c, x, y)
-    assert direction == pytest.approx(a + x * (b - y * c))
-    image, swept = np.empty(n), np.append(c, 7.0)
-    products = krylov.imaged(b, swept, image, d)
-    assert image == pytest.approx(b - c)
-    assert products == pytest.approx((image @ d, image @ image))
-    residual = a.copy()
-    krylov.lessened(residual, c, z)
-    assert residual == pytest.approx(a - z * c)
-    solution, residual = a.copy(), b.copy()
-    products = krylov.advanced(solution, c, residual, d, e, x, y)
-    assert solution == pytest.approx(a + x * c + y * b)
-    assert residual == pytest.approx(b - y * d)
-    assert products == pytest.approx((residual @ e, residual @ residual))
 
 
 @pytest.fixture(params=[0, 10**9], ids=["halves", "whole"])

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from rollwise.engine import components, sweeps
 from rollwise.engine.components import EPSILON, solve_all_components, solve_components
 from rollwise.engine.condensed import Workspace
-from rollwise.engine.krylov import advanced, imaged, lessened, turned
 from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
 from rollwise.layers.layer import Block, Layer, Tables
 from rollwise.machine.interrupts import Clock, OutOfTime, heard
@@ -43,6 +42,11 @@ WORTH_HALVING = 200_000  # outcomes of a layer
 
 Floats = NDArray[np.float64]
 Found = TypeVar("Found")
+
+
+def inner(one: Floats, other: Floats) -> float:
+    """The inner product, summed in one order: BLAS would sum by the number of its threads."""
+    return float(np.einsum("i,i", one, other))
 
 
 class _Part(NamedTuple):
@@ -350,39 +354,43 @@ class Search:
             Whether the time is over. Then the step ends where it is.
         """
         n, residual, shadow = len(moved), moved, moved.copy()
-        solution, direction, image, image_s = (np.zeros(n) for _ in range(4))
+        solution, direction, image = (np.zeros(n) for _ in range(3))
         slope, nothing = np.zeros(self.layer.n_places), np.zeros(1)
         reward = np.zeros(len(self.layer.tables.reward))
         tables = self.layer.tables._replace(reward=reward)
 
-        def product(vector: Floats, into: Floats, other: Floats) -> tuple[float, float]:
+        def product(vector: Floats) -> Floats:
             slope[low : low + n] = vector
             self.evaluate(slope, nothing, low, low + n, tables)
-            return imaged(vector, slope[low:], into, other)  # type: ignore[no-any-return]
+            return vector - slope[low : low + n]
 
-        rho = float(np.square(residual).sum())
+        # the names are those of van der Vorst's algorithm: image A p, shadow r̂
+        rho = inner(residual, residual)
         first, beta, omega = math.sqrt(rho), 0.0, 0.0
         for _ in range(MOST_ITERATIONS):
             if is_over() or not math.isfinite(rho) or rho == 0.0:
                 break
-            turned(residual, direction, image, beta, omega)
-            along, _ = product(direction, image, shadow)
+            direction = residual + beta * (direction - omega * image)
+            image = product(direction)
+            along = inner(image, shadow)
             if along == 0.0:
                 break
             alpha = rho / along
-            lessened(residual, image, alpha)
-            along, squared = product(residual, image_s, residual)
+            solution += alpha * direction
+            residual -= alpha * image
+            turned = product(residual)
+            squared = inner(turned, turned)
             if squared == 0.0:
-                solution += alpha * direction
                 return solution, True
-            omega = along / squared
-            before = rho
-            rho, squared = advanced(solution, direction, residual, image_s, shadow, alpha, omega)
-            norm = math.sqrt(squared)
+            omega = inner(turned, residual) / squared
+            solution += omega * residual
+            residual -= omega * turned
+            norm = math.sqrt(inner(residual, residual))
             if norm <= left * first:
                 return solution, True
             if norm > DIVERGED * first or omega == 0.0:
                 break
+            before, rho = rho, inner(residual, shadow)
             beta = rho / before * (alpha / omega)
         return solution, False
 
