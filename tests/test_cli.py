@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,14 +14,7 @@ import polars as pl
 import pytest
 from cli_runner import output, refusal, run
 
-from rollwise import solve
-from rollwise.cli.printing import Figures
-from rollwise.games.pig import Piglet
-from rollwise.games.threes import Threes
 from rollwise.machine.switches import jit_disabled
-from rollwise.numbers.printed import certified
-
-EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
 
 
 def test_games_lists_parameters_and_policies():
@@ -60,90 +52,6 @@ def test_solve_prints_the_documented_keys():
     assert document["status"] == "certified"
     assert document["win_probability"] == (1 + document["value"]) / 2
     assert 0 < document["error_bound"] < 1e-12
-
-
-def test_solve_says_how_positions_hang_together():
-    assert "; each state a component\n" in output("solve", "threes", "dice=2")
-    assert re.search(r"; \d+ components, the largest of \d+ states\n", output("solve", "piglet"))
-
-
-def test_nothing_is_printed_as_no_more_and_no_less():
-    zeros = ("--where", "threes == 2")
-    assert "-0.0" not in output("table", "threes", "dice=2", *zeros)
-    assert "-0.0" not in output("table", "threes", "dice=2", *zeros, "--csv")
-    chances, points = Figures(solve(Piglet(target=2))), Figures(solve(Threes(dice=2)))
-    assert chances.change(-1e-9) == chances.change(1e-9) == "+0.00"
-    assert points.level(-1e-17) == "0.000"
-    assert certified(-1e-17, 1e-9).number == certified(0.0, 1e-9).number
-
-
-DRAWING_GAME = """
-from typing import NamedTuple
-from rollwise import DRAW, LOSE, PASS, WIN, Game
-
-class Ladder(NamedTuple):
-    step: int
-
-class Climb(Game):
-    def start(self): return Ladder(0)
-    def progress(self, s): return s.step
-    def actions(self, s): yield 0
-    def outcomes(self, s, action):
-        yield 1, LOSE, s
-        if s.step < 3: yield 2, PASS, Ladder(s.step + 1)
-        else: yield 2, DRAW, s
-"""
-
-
-@pytest.mark.needs_jit
-def test_draws_are_told_of(tmp_path):
-    (tmp_path / "climb.py").write_text(DRAWING_GAME)
-    climb = str(tmp_path / "climb.py") + ":Climb"
-    chance = (2 / 3) / 3 + (2 / 3) ** 3 / 3 + (2 / 3) ** 4 / 2
-    for command, *options in (
-        ("solve",),
-        ("solve", "--by-layer"),
-        ("evaluate", "--policy", "random"),
-        ("respond", "--to", "random"),
-    ):
-        text = output(command, climb, *options)
-        assert re.search(r"certified ± \S+; a draw is half a win", text)
-        assert f"{chance:.12f}"[:12] in text
-    games = ("--policy", "random", "--games", "50", "--seed", "1")
-    assert "standard error; a draw is half a win" in output("simulate", climb, *games)
-    for game in ("threes", "dice=2"), ("piglet",):
-        assert "half" not in output("evaluate", *game, *games[:2])
-
-
-def test_where_nothing_is_compiled_there_are_no_layers():
-    done = subprocess.run(
-        [sys.executable, "-m", "rollwise", "solve", "super-six", "sticks=12", "--by-layer"],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},  # Numba reads it when it is imported
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2
-    assert "NUMBA_DISABLE_JIT" in done.stderr
-
-
-@pytest.mark.needs_jit
-def test_the_size_of_a_layer_is_in_a_unit_that_fits():
-    assert "the largest of 2.8 kB\n" in output("solve", "super-six", "sticks=12", "--by-layer")
-
-
-def test_solve_for_people():
-    text = output("solve", "craps")
-    assert "0.492929292929" in text  # 244/495
-    assert "certified ±" in text
-
-
-def test_a_game_from_a_file():
-    document = json.loads(output("solve", f"{EXAMPLE}:HitTheMark", "mark=7", "--json"))
-    assert document["game"] == "hit-the-mark"
-    assert document["parameters"] == {"mark": 7}
-    assert json.loads(output("solve", str(EXAMPLE), "mark=7", "--json"))["value"] == pytest.approx(
-        document["value"], abs=1e-15
-    )
 
 
 def test_table_as_csv_json_and_text(tmp_path):
@@ -340,20 +248,6 @@ def test_wrong_use_is_refused_in_a_line(arguments, words, tmp_path):
     ]
 
 
-def test_as_a_module():
-    command = [sys.executable, "-m", "rollwise", "solve", "chess"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-
-
-def test_missing_arguments_are_wrong_use():
-    assert run("solve").returncode == 2
-    assert run("advise", "pig").returncode == 2
-    assert run("nonsense").returncode == 2
-
-
 def test_output_can_be_cut_short():
     """A reader that closes the pipe early causes no traceback."""
     command = [sys.executable, "-m", "rollwise", "table", "pig", "target=30", "--csv"]
@@ -363,18 +257,6 @@ def test_output_can_be_cut_short():
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-
-
-def test_json_is_all_there_is_on_stdout(tmp_path):
-    rules(tmp_path)
-    (tmp_path / "slow.py").write_text(RULES.replace("Spot(s.x - 1, s.y)", "s._replace(x=s.x - 1)"))
-    done = run("solve", "slow.py:Useless", "--mode", "compiled", "--json", cwd=tmp_path)
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["status"] == "certified"
-    if not jit_disabled():
-        warned, noticed = done.stderr.splitlines()
-        assert "_replace" in warned
-        assert "check has something to say" in noticed
 
 
 def test_the_cost_is_named_after_its_unit():

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import _thread
-import csv
-import io
 import json
 import threading
 
 import numpy as np
 import pytest
 from cli_runner import output, refusal, run
-from stakes import Gammons
-from throwing import Runners
 
-from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluation import best_response
-from rollwise.answer.references import Policies
-from rollwise.derive.changed import Against
-from rollwise.games.pig import Pig
 from rollwise.learn import Learner
 
 SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
@@ -33,56 +24,12 @@ def test_learn_prints_the_two_arrays_of_the_source():
     assert "seed 1" in text
 
 
-def test_learn_as_json_and_csv():
-    arguments = ("learn", *SMALL, "--games", "500", "--explore", "20", "--seed", "1")
-    document = json.loads(output(*arguments, "--json", "--compare", "--checkpoints", "3"))
-    assert document["kind"] == "estimated"
-    assert document["games"] == 500
-    assert np.array(document["action_grid"]).shape == (6, 6)
-    assert np.array(document["estimate_grid"]).shape == (6, 6)
-    assert [point["games"] for point in document["checkpoints"]] == [125, 250, 500]
-    compared = document["compare"]
-    assert compared["loss"] >= -compared["loss_bound"]
-    assert sum(compared["reasons"].values()) == len(compared["positions"])
-    rows = list(csv.DictReader(io.StringIO(output(*arguments, "--csv"))))
-    assert len(rows) == 36
-    seen = {(int(row["mine"]), int(row["theirs"])): row for row in rows}
-    assert int(seen[0, 0]["visits"]) == 500
-    unseen = [row for row in rows if row["visits"] == "0"]
-    assert all(row["action"] == "-1" and float(row["win_rate"]) == -1 for row in unseen)
-    assert output(*arguments, "--csv") == output(*arguments, "--csv")
-
-
 def test_workers_are_threads_that_learn_side_by_side():
     """Their number is a part of the question."""
     arguments = ("learn", *SMALL, "--games", "9000", "--seed", "1", "--json")
     one, two = (json.loads(output(*arguments, "--workers", n)) for n in ("1", "2"))
     assert (one["workers"], two["workers"]) == (1, 2)
     assert not np.array_equal(one["rows"], two["rows"])
-
-
-def test_learn_other_games():
-    text = output("learn", "piglet", "target=3", "--games", "200", "--seed", "1", "--compare")
-    assert "banked" in text
-    assert "loss of the learned policy" in text
-    text = output("learn", "craps", "--games", "200", "--seed", "1", "--method", "q-learning")
-    assert "by q-learning" in text
-
-
-@pytest.mark.parametrize("name", ["throws", "stakes", "pig"])
-def test_to_one_player_a_game_against_a_policy_is_what_a_best_response_gets(name):
-    """Before the first move is drawn: the mean of what it gets moving first and second."""
-    game = {"throws": Runners(), "stakes": Gammons(), "pig": Pig(target=8)}[name]
-    policies = Policies.of(game)
-    policy = policies.find("random")
-    against = Against.of(policies.graph, policy)
-    found = best_response(policies, policy, starts=[0])
-    best = (found.values[0] + found.values_second[0]) / 2
-    values = solve_and_certify(against.graph)[0].values
-    assert values[0] == pytest.approx(best, abs=1e-9)
-    labels, before = against.graph.action_label, policies.graph.action_label
-    assert (labels[against.mine] == before[against.action]).all()
-    assert len(set(against.action.tolist())) == len(against.action)
 
 
 def test_learning_to_beat_a_policy(tmp_path, monkeypatch):
@@ -172,28 +119,6 @@ def test_simulate_for_people_and_programs():
     assert abs(rate["mean"] - rate["exact"]) < 5 * rate["standard_error"]
     document = json.loads(output(*arguments, "--json", "--no-exact"))
     assert document["sides"][0]["win_rate"]["exact"] is None
-
-
-def test_a_game_told():
-    text = output("simulate", *SMALL, "--policy", "optimal", "--tell", "--seed", "2")
-    assert text.splitlines()[0].endswith("seed 2: A plays optimal, B plays optimal")
-    assert text.splitlines()[1].startswith("  A throws ")
-    assert text.rstrip().endswith(("wins", "loses"))
-    document = json.loads(
-        output("simulate", *SMALL, "--policy", "optimal", "--tell", "--seed", "2", "--json")
-    )
-    assert document["moves"][-1]["next_state"] is None
-
-
-def test_a_tournament():
-    document = json.loads(
-        output("tournament", *SMALL, "--policies", "random,optimal,one-die", "--json")
-    )
-    assert document["kind"] == "certified"
-    assert document["standings"][0]["policy"] == "optimal"
-    text = output("tournament", *SMALL, "--policies", "random,optimal", "--no-exact", "--games",
-                  "500", "--seed", "1")  # fmt: skip
-    assert "500 games a pair, seed 1" in text
 
 
 @pytest.mark.slow

@@ -5,13 +5,10 @@ from __future__ import annotations
 import html
 import json
 import re
-import struct
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-import links
 import numpy as np
 import pytest
 
@@ -22,15 +19,14 @@ from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.plot import KINDS, plot
-from rollwise.plot.fields import action_name, empty_cells, view
-from rollwise.plot.pages import _told, page
+from rollwise.plot import KINDS
+from rollwise.plot.fields import empty_cells, view
+from rollwise.plot.pages import page
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("plotly")
 
-ROOT = Path(__file__).parent.parent
 OF_THREE = Pig(target=16, sides=3, players=3)
 GAMES = (Pig(target=15), SuperSix(sticks=7), Threes(dice=2), Piglet(target=3))
 
@@ -87,57 +83,6 @@ def test_every_figure_says_in_words_what_it_shows(kind):
     assert drawn >= 1
 
 
-def test_a_drawing_says_what_it_is():
-    svg = '<svg class="main-svg" width="8"><g/></svg>'
-    told = _told(svg, "a < b", 'c & "d"')
-    assert told == (
-        '<svg class="main-svg" width="8" role="img"><title>a &lt; b</title>'
-        "<desc>c &amp; &quot;d&quot;</desc><g/></svg>"
-    )
-
-
-def pictures() -> list[tuple[Path, str, Path]]:
-    """Every picture on a page: the page, its alternative text, and its file."""
-    return [
-        (path, alt, path.parent / target)
-        for path in links.pages(ROOT)
-        for alt, target in re.findall(r"!\[([^]]*)\]\(([^)]+)\)", path.read_text())
-        if (path.parent / target).exists()
-    ]
-
-
-def test_every_picture_on_a_page_has_an_alternative_text():
-    found = pictures()
-    assert len(found) >= 28
-    for path, alt, file in found:
-        where = f"{path.relative_to(ROOT)}: {file.name}"
-        assert len(alt.split()) >= 5, where
-        if file.suffix == ".svg" and "docs" in file.parts:
-            text = file.read_text()
-            title = re.search(r"<title>(.+?)</title>", text)
-            assert title is not None, f"{where}: run make docs"
-            assert html.unescape(title[1]) == alt, where
-            desc = re.search(r"<desc>(.+?)</desc>", text, re.S)
-            assert desc is not None, where
-            assert len(desc[1]) > 60, where
-        elif file.suffix == ".png":
-            width, height = struct.unpack(">II", file.read_bytes()[16:24])
-            assert min(width, height) > 300, where
-
-
-def test_empty_cells_are_explained():
-    """Nobody banks a single point in Pig: a column and a row of every map are empty."""
-    figure = plot(solved(Pig(target=15)), "value", x="banked", y="rival", where="turn > 6")
-    assert "Empty cells: no play comes to the position" in figure.layout.meta["alt"]
-    figure = plot(solved(Pig(target=15)), "value", x="banked", y="rival", where="turn == 0")
-    assert (
-        "Empty cells: no play comes to the position (so with banked = 1 or rival = 1)."
-        in figure.layout.meta["alt"]
-    )
-    # All totals of dice blackjack are covered, and everywhere there is a choice.
-    assert "Empty cells" not in plot(solved(DiceBlackjack()), "policy").layout.meta["alt"]
-
-
 @pytest.mark.parametrize("game", [*GAMES[:3], DiceBlackjack(), Steps()], ids=lambda g: g.name)
 @pytest.mark.parametrize("chosen", ["all", "choice", "some"])
 def test_the_note_on_empty_cells_is_right(game, chosen):
@@ -175,34 +120,3 @@ def test_the_note_on_empty_cells_is_right(game, chosen):
     assert ("there is no choice in it" in note or "it is left out" in note) == (left_out > 0)
     if chosen == "choice" and left_out:
         assert "there is no choice in it" in note
-
-
-def legend(figure) -> list[str]:
-    return [trace.name for trace in figure.data if trace.showlegend is not False and trace.name]
-
-
-def test_legends_say_what_and_in_which_unit():
-    blackjack = solved(DiceBlackjack())
-    named = [trace.name for trace in plot(blackjack, "policy").data if trace.type == "scatter"]
-    assert named == ["1 die", "2 dice", "either"]
-    learned = plot(blackjack, "learning", games=300)
-    assert "wrong, costs up to 1 percentage point" in [trace.name for trace in learned.data]
-    steps = plot(solved(Steps()), "policy")
-    assert {"action 1", "action 2"} <= {trace.name for trace in steps.data}
-    assert action_name(solved(Pig(target=15)), 1) == "hold"
-
-
-def test_the_figure_of_convergence_says_what_is_dotted_and_what_stops(monkeypatch):
-    monkeypatch.setattr("rollwise.plot.kinds.convergence.MOST_SWEEPS", 12)
-    figure = plot(solved(SuperSix(sticks=7)), "convergence")
-    names = legend(figure)
-    assert "largest change of a sweep" in names
-    assert "largest true error" in names
-    assert "value-iteration (stopped after 12 sweeps)" in names
-    dotted = next(trace for trace in figure.data if trace.name == "largest change of a sweep")
-    assert dotted.line.dash == "dot"
-    assert dotted.showlegend is not False
-    assert "value-iteration had not come to rest after 12 sweeps" in figure.layout.meta["alt"]
-    sound = plot(solved(Piglet(target=3)), "convergence", methods=("value-iteration:sound",))
-    assert "half the widest bounds" in legend(sound)
-    assert "largest change of a sweep" not in legend(sound)

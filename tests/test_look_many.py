@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -18,12 +17,10 @@ import rollwise
 from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
-from rollwise.answer.seats_solution import SeatsSolution
 from rollwise.errors import UsageError
 from rollwise.game import PASS, Game, shared_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
-from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.ties import check_ties
 from rollwise.many.seats import tables_of
@@ -55,13 +52,6 @@ def test_rules_for_three_are_checked(game, said):
     done = run("check", *game.split())
     assert done.returncode == 0, done.stdout
     assert said in done.stdout
-
-
-def test_what_is_wrong_with_rules_for_three_is_found():
-    endless = run("check", "super-six", "players=3", "sticks=4", "may_stop=2")
-    assert endless.returncode == 1
-    assert "is for games of one or two players" in endless.stdout
-    assert "more than 100 states" in run("check", "pig", "players=3", "--max-states", "100").stdout
 
 
 # ---- ties
@@ -137,21 +127,6 @@ def test_a_range_that_is_wrong_is_not_proved():
     assert check_ties(*lists, *known, found.values.copy(), np.full_like(found.values, 1e-9))
 
 
-def test_ties_that_nobody_minds():
-    found = rollwise.equilibrium(create(find("knock-out"), {"players": "3", "distinct": "true"}))
-    assert found.ties.positions == 3
-    assert not found.ties.mattering
-    assert found.ties.lowest == pytest.approx(found.win_probabilities, abs=1e-13)
-    assert found.ties.highest == pytest.approx(found.win_probabilities, abs=1e-13)
-    assert found.ties.width < 1e-12
-
-
-def test_mixing_is_no_tie():
-    found = rollwise.equilibrium(create(find(WHO_STOPS), {}))
-    assert len(found.mixing) == 1
-    assert found.ties.positions == 0
-
-
 # ---- as the mover sees it
 
 
@@ -178,120 +153,7 @@ def test_what_actions_are_worth_and_cost(pig):
 # ---- pictures
 
 
-def test_pictures_of_three(pig):
-    pytest.importorskip("plotly")
-    figure = pig.plot("policy", where="rivals.0 == 0", x="banked", y="turn")
-    assert {trace.type for trace in figure.data} == {"heatmap", "scatter"}
-    texts = " ".join(t for trace in figure.data[:-3] for t in np.ravel(trace.hovertext) if t)
-    assert "mixed: roll 83.72 %, hold 16.28 %" in texts
-    value = pig.plot("value", where="turn == 0", x="rivals.0", y="rivals.1")
-    shown = value.data[0].z
-    assert np.nanmin(shown) >= 0
-    assert np.nanmax(shown) <= 100
-    place = pig.find((0, (3, 5), 0))
-    at = np.argwhere(np.arange(14) == 5)[0, 0], np.argwhere(np.arange(14) == 3)[0, 0]
-    assert shown[at] == pytest.approx(100 * pig.equilibrium.values[place, 0], abs=1e-3)
-    assert "games (%)" in pig.plot("length").layout.meta["alt"]
-    with pytest.raises(UsageError, match="isn't for games of three"):
-        pig.plot("convergence")
-
-
-def limit_of(found, banked, one, two):
-    """Where the mover begins to hold, from the table alone."""
-    rows = found.table(f"banked == {banked} and rivals.0 == {one} and rivals.1 == {two}")
-    held = rows.filter((rows["action"] == "hold") & (rows["probability"] > 0.5))["turn"]
-    return int(held.min()) if len(held) else None
-
-
-def test_rivals_in_each_others_places():
-    pytest.importorskip("plotly")
-    found = rollwise.solve(Pig(16, 3, players=3))
-    figure = found.plot("rivals")
-    differ = 0
-    for trace in figure.data:
-        banked = int(trace.name.split(" = ")[1])
-        z = np.array(trace.z)
-        assert np.nanmax(np.abs(z + z.T)) == 0  # the other way round it is the opposite
-        for y, x in np.argwhere(np.nan_to_num(z) != 0):
-            here = limit_of(found, banked, trace.x[x], trace.y[y])
-            there = limit_of(found, banked, trace.y[y], trace.x[x])
-            if here is not None and there is not None:
-                assert here - there == z[y, x]
-                differ += 1
-    assert differ >= 2
-    limits = found.plot("limit", x="rivals.0", y="rivals.1")
-    assert "turn from which to hold" in limits.layout.meta["alt"]
-    held = 0
-    for trace in limits.data[:3]:
-        banked, z = int(trace.name.split(" = ")[1]), np.array(trace.z)
-        for y, x in ((2, 3), (7, 2), (11, 4)):
-            limit = limit_of(found, banked, x, y)
-            held += limit is not None
-            assert limit is None or z[y, x] == limit
-    assert held
-    with pytest.raises(UsageError, match="three players or more"):
-        rollwise.solve(Pig(10)).plot("rivals")
-    with pytest.raises(UsageError, match="from which another action is best"):
-        rollwise.solve(Pig(10, players=3)).plot("rivals")
-
-
-def test_what_the_page_says_of_rivals():
-    found = rollwise.solve(Pig(26, 3, players=3))
-    where = "banked == 15 and rivals.0 == {} and rivals.1 == {} and action == 'hold'"
-    held = [found.table(where.format(*rivals)) for rivals in ((8, 15), (15, 8))]
-    assert [rows["turn"].to_list() for rows in held] == [[], [6]]
-
-
-def test_limits_of_two():
-    pytest.importorskip("plotly")
-    known = rollwise.solve(Pig(60))
-    z = np.array(known.plot("limit").data[0].z)
-    for banked, rival in ((0, 0), (5, 20), (20, 7)):
-        rows = known.table(f"banked == {banked} and rival == {rival} and turn >= 2")
-        held = rows.filter(rows["action"] == "hold")["turn"]
-        assert z[rival, banked] == held.min()
-
-
-def test_plot_and_report_are_commands(tmp_path):
-    pytest.importorskip("plotly")
-    game = ("pig", "players=3", "sides=3", "target=14")
-    done = run("plot", *game, "limit", "--out", "a.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "<title>pig target=14" in (tmp_path / "a.html").read_text()
-    assert "isn't for games of three" in refusal("plot", *game, "residual")
-    done = run("report", *game, "--out", "b.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "solved" in (tmp_path / "b.html").read_text()
-
-
 # ---- reports
-
-
-def test_a_report_of_three(pig, tmp_path):
-    pytest.importorskip("plotly")
-    pig.report(tmp_path / "pig.html")
-    text = (tmp_path / "pig.html").read_text()
-    plain = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
-    assert "nan" not in plain
-    for share in pig.equilibrium.win_probabilities:
-        assert f"<td>{100 * share:.2f} %</td>" in plain
-    assert "is an <b>equilibrium</b>" in plain
-    assert "a game for three players" in plain
-    assert "Not claimed: that this is the only equilibrium" in plain
-    assert "banked=0, rivals=(0, 0), turn=5" in plain  # where the mover mixes
-    assert "83.71783 %" in plain
-    assert "rollwise report pig target=14 sides=3 must_bank=false players=3" in plain
-    assert plain.count("<section") == plain.count("</section>") == 10
-    document = json.loads(re.search(r"rollwiseTable\('strategy-table', (.*)\);", text)[1])
-    assert len(document["action"]) > 100
-    assert has_choice(pig.graph).sum() > 0
-
-
-def test_a_report_of_a_game_without_a_choice():
-    pytest.importorskip("plotly")
-    game = create(find("left-center-right"), {"players": "3"})
-    text = rollwise.solve(game).report().html
-    assert "never have a choice" in text
 
 
 # ---- other equilibria, and time
@@ -352,15 +214,6 @@ def test_no_other_equilibrium_is_found(pig):
     assert "--starts is for games of three" in refusal("solve", "pig", "target=5", "--starts", "2")
 
 
-def test_other_equilibria_are_printed():
-    done = run("solve", STANDOFF, "--starts", "6", "--json")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)["others"]
-    assert [one["differing_positions"] for one in document["found"]] == [1, 1]
-    assert all(one["deviation_gain"] < 1e-12 for one in document["found"])
-    assert "another: 0." in run("solve", STANDOFF, "--starts", "6").stdout
-
-
 def test_time_ends_a_search():
     """What was found by then is proved, and says what can be gained."""
     game = Pig(14, 3, players=3)
@@ -384,13 +237,6 @@ def test_time_ends_a_search():
     assert document["timed_out"]
     assert document["unsettled_components"] >= len(document["unsettled"]) > 10
     assert not json.loads(run(*command[:-1], "600", "--json").stdout)["timed_out"]
-
-
-def test_time_ends_within_a_component(monkeypatch):
-    monkeypatch.setattr("rollwise.many.finding._Search.is_late", False)
-    found = rollwise.equilibrium(create(find(WHO_STOPS), {}), time_limit=1e-9)
-    assert found.unsettled == (0,)
-    assert found.deviation_gain > 0.01
 
 
 # ---- rules of thumb
@@ -419,30 +265,6 @@ def test_what_a_rule_loses_in_each_seat(reference):
     assert rules[-1].loss == min(rule.loss for rule in rules)
 
 
-def test_rules_of_thumb_are_printed(tmp_path):
-    game = ("pig", "players=3", "sides=3", "target=10")
-    done = run("thumb", *game, "--evaluations", "30", "--save", "rule.json", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    assert len(document["rules"][0]["losses"]) == 3
-    # the rule is a policy
-    seated = run("evaluate", *game, "--policy", "rule.json,optimal,optimal", "--json", cwd=tmp_path)
-    first = json.loads(seated.stdout)["win_probabilities"][0]
-    best = rollwise.equilibrium(Pig(10, 3, players=3)).win_probabilities[0]
-    assert best - first == pytest.approx(document["rules"][-1]["losses"][0], abs=1e-11)
-    assert "gain against it" in run("thumb", *game, "--evaluations", "10").stdout
-    refused = refusal("thumb", *game, "--out", "a.html")
-    assert "--out isn't for games of three" in refused
-    assert "rollwise report GAME --rules N" in refused
-
-
-def test_a_rule_is_on_the_report(pig):
-    pytest.importorskip("plotly")
-    text = pig.report(rules=30).html
-    assert "<div class='rule'><p>" in text
-    assert "Among others who play the equilibrium it costs" in text
-
-
 # ---- estimates
 
 
@@ -467,46 +289,4 @@ def test_a_simulated_tournament_is_near_the_exact_one():
     assert "--games goes with --no-exact" in refusal(*entered, "--games", "60")
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_what_was_learned_is_kept_as_a_policy(tmp_path, ending):
-    game = ("pig", "players=3", "target=4")
-    learned = ("learn", *game, "--games", "200", "--seed", "1")
-    done = run(*learned, "--save", f"l.{ending}", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    shares = run("evaluate", *game, "--policy", f"l.{ending}", "--json", cwd=tmp_path)
-    assert json.loads(shares.stdout)["win_probabilities"] == pytest.approx(
-        document["win_probabilities"], abs=1e-12
-    )
-    assert "is kept as a table" in refusal(*learned, "--save", "l.npz")
-
-
 # ---- payoffs
-
-
-def test_a_game_for_payoffs_is_looked_at_as_well():
-    """A standoff for points: all that a seat has is 30 times as much, less 7."""
-    plain = create(find(STANDOFF), {})
-    stopped, even = rollwise.payoffs(2, 8, -1), rollwise.payoffs(3, 3, 3)
-
-    class Paid(type(plain)):
-        def outcomes(self, s, action):
-            for ways, then, after in super().outcomes(s, action):
-                yield ways, then if then == PASS else stopped if action else even, after
-
-    one, found = rollwise.equilibrium(plain), rollwise.equilibrium(Paid())
-    assert found.payoffs == pytest.approx(30 * np.array(one.worth) - 7, abs=1e-11)
-    seen, same = SeatsSolution.of(found), SeatsSolution.of(one)
-    assert seen.value == pytest.approx(found.payoffs[0], abs=1e-11)
-    assert seen.regret == pytest.approx(15 * same.regret, abs=1e-11)
-    assert seen.said_of(0) == ["the next 3.0000, 2 after 3.0000"]
-    assert found.ties.lowest == pytest.approx(found.payoffs, abs=1e-11)
-    others = [sorted(other.found.payoffs) for other in found.others(6).others]
-    assert sorted(others)[0] == pytest.approx((-1, 2, 8), abs=1e-11)
-    assert len(others) == 2
-    rules, known = (find_seats_rules(it, 1, evaluations=5).rules for it in (found, one))
-    for rule, same in zip(rules, known, strict=True):
-        assert rule.losses == pytest.approx(30 * np.array(same.losses), abs=1e-10)
-        assert rule.of_search.loss == pytest.approx(rule.loss, abs=1e-10)
-    if pytest.importorskip("plotly"):
-        assert "Each is paid so much on average" in seen.report().html

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -17,11 +14,8 @@ import rollwise
 from rollwise.analysis.learning import learn_seats
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import (
-    ADVERSARIES,
-    ALLIES,
     evaluate_seats,
     respond_to,
-    respond_to_all,
 )
 from rollwise.answer.references import Policies
 from rollwise.answer.seats_solution import SeatsSolution
@@ -29,57 +23,23 @@ from rollwise.errors import (
     EndlessPlay,
     ForMorePlayers,
     PolicyError,
-    RulesError,
     SolutionFileError,
     UsageError,
 )
-from rollwise.game import DRAW, LOSE, PASS, WIN, Game, is_over, payoff_of, seats_on, won_by
+from rollwise.game import PASS, is_over, seats_on, won_by
 from rollwise.games import create, find
 from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
-from rollwise.learn import Learner
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
-from rollwise.numbers.shares import shares_of
 from rollwise.simulate.seats import simulate_seats, tournament_of_many
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
 LCR = "left-center-right"
-
-
-class Steps(NamedTuple):
-    steps: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ThrownRace(Game):
-    """Throw a die of two sides, then walk so far, or one step; the first to come to 3 wins."""
-
-    players: ClassVar[int] = 3
-    action_names: ClassVar = ("step", "walk")
-
-    def start(self):
-        return Steps((0, 0, 0))
-
-    def throws(self, s):
-        yield 1, 1
-        yield 1, 2
-
-    def actions(self, s, throw):
-        yield 1
-        if throw > 1:
-            yield 0
-
-    def outcomes(self, s, throw, action):
-        mine = s.steps[0] + (throw if action else 1)
-        if mine >= 3:
-            yield 1, WIN, s
-        else:
-            yield 1, PASS, Steps((*s.steps[1:], mine))
 
 
 def game_of(reference, **values):
@@ -156,23 +116,6 @@ def test_with_two_players_it_is_the_value_of_the_game(must_bank):
         banked, rival, turn = known.graph.row(s)
         values = found.values[found.graph.find((banked, rival, turn))]
         assert values[0] == pytest.approx((1 + known.values[s]) / 2, abs=1e-12)
-
-
-@pytest.mark.parametrize("version", ["", "one_each", "take_all", "bottom"])
-def test_super_six_with_two_players_is_super_six(version):
-    version = {version: True} if version else {}
-    found = rollwise.equilibrium(SuperSix(6, **version))
-    known = rollwise.solve(SuperSix(6, **version))
-    assert found.win_probabilities[0] == pytest.approx(known.win_probability, abs=1e-12)
-
-
-def test_a_policy_a_seat_with_two_is_what_evaluate_says():
-    table = Policies.of(Pig(12))
-    seated = [table.find(name) for name in ("hold-at-20", "random")]
-    there = rollwise.evaluate(Pig(12), "hold-at-20", "random")
-    found = evaluate_seats(table.graph, seated)
-    assert found.win_probabilities[0] == pytest.approx(there.win_probability[0], abs=1e-12)
-    assert found.error_bound < 1e-12
 
 
 def test_who_stops_mixes_as_two_equations_say():
@@ -258,17 +201,6 @@ def test_endless_games_are_refused():
         rollwise.equilibrium(Endless())
 
 
-@pytest.mark.parametrize("patience", [2, 3, 10, 40])
-def test_quantal_responses_alone_lead_to_an_equilibrium(patience, monkeypatch):
-    wanted = solved(WHO_STOPS, ("patience", patience))
-    monkeypatch.setattr("rollwise.many.mixing.ROUNDS", 0)
-    found = rollwise.equilibrium(game_of(WHO_STOPS, patience=patience))
-    assert not found.unsettled
-    assert found.deviation_gain < 1e-12
-    assert found.worth == pytest.approx(wanted.worth, abs=1e-12)
-    assert found.policy.probability == pytest.approx(wanted.policy.probability, abs=1e-9)
-
-
 def test_a_bad_profile_has_its_gain_told(monkeypatch):
     """What is printed of a profile that is no equilibrium: the gain, and which components."""
     monkeypatch.setattr("rollwise.many.mixing.ROUNDS", 0)
@@ -350,59 +282,6 @@ def test_best_responses():
     assert response.error_bound < 1e-12
 
 
-def test_against_all_others():
-    """With two it is the game itself; with three the least that one can be made to have."""
-    two = respond_to_all(build_seats(Pig(8)), ADVERSARIES)
-    known = rollwise.solve(Pig(8)).win_probability
-    assert two.best == pytest.approx((known, 1 - known), abs=1e-12)
-    graph = build_seats(Pig(5, 3, players=3))
-    found = respond_to_all(graph, ADVERSARIES)
-    assert found.error_bound < 1e-12
-    alone = seen_from(graph, 0, [None] * 3)
-    worth = np.zeros(alone.n_states)
-    weight = alone.outcome_weight / np.add.reduceat(
-        alone.outcome_weight, alone.outcome_indptr[:-1]
-    ).repeat(np.diff(alone.outcome_indptr))
-    mine = np.arange(alone.n_states) < graph.n_states
-    for _ in range(300):
-        after = np.where(alone.outcome_state < 0, alone.outcome_payoff, worth[alone.outcome_state])
-        actions = np.add.reduceat(weight * after, alone.outcome_indptr[:-1])
-        most = np.maximum.reduceat(actions, alone.action_indptr[:-1])
-        worth = np.where(mine, most, np.minimum.reduceat(actions, alone.action_indptr[:-1]))
-    least = worth.reshape(3, -1)[[0, 2, 1], 0]
-    assert found.best == pytest.approx(least, abs=1e-12)
-    equilibrium = rollwise.equilibrium(Pig(5, 3, players=3)).win_probabilities
-    assert np.all(np.array(found.best) < np.array(equilibrium) + 1e-12)
-
-
-def test_who_wins():
-    assert won_by(0) == WIN
-    for seats in ((), (-1,), (16,), ("a",)):
-        with pytest.raises(ValueError, match="names no winners"):
-            won_by(*seats)
-
-
-@pytest.mark.parametrize(
-    ("then", "shares"),
-    [(LOSE, (0, 0.5, 0.5)), (DRAW, (1 / 3,) * 3), (won_by(0, 2), (0.5, 0, 0.5))],
-)
-def test_endings(then, shares):
-    class Once(game_of(WHO_STOPS).__class__):
-        def outcomes(self, s, action):
-            yield 1, then, s
-
-    assert rollwise.equilibrium(Once()).win_probabilities == pytest.approx(shares, abs=1e-14)
-
-
-def test_endings_that_name_no_seat_are_refused():
-    class Once(game_of(WHO_STOPS).__class__):
-        def outcomes(self, s, action):
-            yield 1, rollwise.payoff(8), s
-
-    with pytest.raises(RulesError, match=r"can end with payoff\(8\)"):
-        build_seats(Once())
-
-
 def test_what_is_for_two_refuses():
     solution = rollwise.solve(Pig(5, players=3))
     for game in (Pig(5, players=3), solution):
@@ -416,71 +295,10 @@ def test_what_is_for_two_refuses():
         rollwise.equilibrium(game_of("threes"))
 
 
-def printed(*words):
-    result = run(*words)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
 def refusal(*words):
     result = run(*words)
     assert result.returncode == 2
     return result.stderr
-
-
-def test_commands():
-    pig = ("pig", "players=3", "target=4")
-    document = json.loads(printed("solve", *pig, "--json"))
-    assert document["players"] == 3
-    assert document["deviation_gain"] < 1e-12
-    first = document["win_probabilities"][0]
-    assert f"seat 1: {first}"[:18] in printed("solve", *pig)
-    state = ("--state", "banked=0,rivals=(0,0),turn=2")
-    advice = json.loads(printed("advise", *pig, *state, "--json"))
-    assert [row["action"] for row in advice["actions"]] == ["roll", "hold"]
-    assert sum(advice["actions"][1]["win_probabilities"]) == pytest.approx(1, abs=1e-12)
-    assert "hold" in printed("advise", *pig, *state)
-    rows = json.loads(printed("table", *pig, "--where", "turn == 2", "--json"))["rows"]
-    assert {row["turn"] for row in rows} == {2}
-    assert printed("table", *pig, "--csv").startswith("banked,rivals.0,rivals.1,turn,action")
-    assert "win_probability.2" in printed("table", *pig, "--limit", "3")
-    shares = json.loads(printed("evaluate", *pig, "--policy", "optimal", "--json"))
-    assert shares["win_probabilities"][0] == pytest.approx(first, abs=1e-12)
-    response = json.loads(printed("respond", *pig, "--to", "random", "--json"))
-    assert response["best_responses"][0] > response["win_probabilities"][0] + 0.05
-    assert "seat 3 wins with" in printed("respond", *pig, "--to", "adversaries")
-    assert "instead of" in printed("respond", *pig, "--to", "hold-at-20")
-    assert "seat 3, random" in printed("evaluate", *pig, "--policy", "hold-at-20,hold-at-20,random")
-    played = json.loads(
-        printed("simulate", *pig, "--policy", "random", "--games", "50", "--seed", "1", "--json")
-    )
-    assert sum(played["win_rates"]) == pytest.approx(1)
-    assert "exactly" in printed("simulate", *pig, "--policy", "random", "--games", "50")
-
-
-def test_commands_refuse():
-    pig = ("pig", "players=3", "target=4")
-    assert "is a game for 3" in refusal("export", *pig, "--to", "json")
-    assert "is a game for 3" in refusal("compare", *pig)
-    assert "--method isn't for games of three" in refusal(
-        "solve", *pig, "--method", "value-iteration"
-    )
-    assert "--against isn't for games" in refusal(
-        "evaluate", *pig, "--policy", "random", "--against", "random"
-    )
-    assert "no policy 'best'" in refusal("evaluate", *pig, "--policy", "best")
-
-
-def test_with_allies_a_seat_has_the_most_there_is():
-    graph = build_seats(Pig(5, 3, players=3))
-    most, least = respond_to_all(graph, ALLIES), respond_to_all(graph, ADVERSARIES)
-    equal = rollwise.equilibrium(Pig(5, 3, players=3)).win_probabilities
-    assert np.all(np.array(most.best) > np.array(equal) + 0.01)
-    assert np.all(np.array(least.best) < np.array(equal) + 1e-12)
-    assert most.error_bound < 1e-12
-    # who waits for a friend's stop is the last one of it, and so is who moves second of three
-    waits = respond_to_all(build_seats(game_of(WHO_STOPS)), ALLIES)
-    assert waits.best[0] == pytest.approx(0.9 * 0.6 + 0.1 / 3, abs=1e-12)
 
 
 # ---- shares
@@ -496,15 +314,6 @@ def test_parts_of_a_win(parts):
 
     expected = np.array(parts) / sum(parts)
     assert rollwise.equilibrium(Once()).win_probabilities == pytest.approx(expected, abs=1e-15)
-
-
-def test_parts_of_many_and_none():
-    assert shares_of(payoff_of(rollwise.shared(*range(8), *range(8))), 16)[7] == 7 / 56
-    assert shares_of(payoff_of(rollwise.shared(1, 2)), 3) == ()  # of two seats, not of three
-    assert shares_of(payoff_of(won_by(3)), 3) == ()
-    for parts in ((), (1,), (0, 0, 0), (1, -1), (1, 2.5), (1 << 16, 0, 0)):
-        with pytest.raises(ValueError, match="are no shares"):
-            rollwise.shared(*parts)
 
 
 # ---- files
@@ -529,38 +338,12 @@ def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
         rollwise.load(place, game_of(WHO_STOPS))
 
 
-def test_a_throw_before_the_choice_is_saved_too(tmp_path):
-    solution = rollwise.solve(ThrownRace())
-    solution.save(tmp_path / "race.parquet")
-    found, again = solution.equilibrium, rollwise.load(tmp_path / "race.parquet", ThrownRace())
-    again = again.equilibrium
-    assert np.array_equal(again.values, found.values)
-    assert again.deviation_gain < 1e-12
-    thrown = solution.table(throws=True)[solution.graph.throw_names[0]]
-    assert thrown.null_count() == solution.graph.n_positions  # nothing is thrown yet
-    assert solution.table()[solution.graph.throw_names[0]].null_count() == 0
-
-
 def test_searches_from_other_starts_end_in_equilibria():
     one = solved("pig", ("target", 6), ("players", 3))
     for seed in range(3):
         other = rollwise.equilibrium(Pig(6, players=3), seed=seed)
         assert other.deviation_gain < 1e-12
         assert other.values == pytest.approx(one.values, abs=1e-9)
-
-
-def test_commands_save_and_load(tmp_path):
-    pig, place = ("pig", "players=3", "target=4"), str(tmp_path / "pig.parquet")
-    first = json.loads(printed("solve", *pig, "--save", place, "--json"))["win_probabilities"]
-    assert json.loads(printed("table", *pig, "--load", place, "--json"))["players"] == 3
-    state = ("--state", "banked=0,rivals=(0,0),turn=0")
-    advice = json.loads(printed("advise", *pig, *state, "--load", place, "--json"))
-    assert advice["win_probabilities"] == first
-    assert printed("evaluate", *pig, "--policy", place)  # the file is a policy too
-    assert (
-        "was saved for pig target=4"
-        in run("table", "pig", "players=3", "target=5", "--load", place).stderr
-    )
 
 
 def test_a_tournament_is_all_seatings():
@@ -589,26 +372,6 @@ def test_a_tournament_is_all_seatings():
         tournament_of_many(table.graph, many)
 
 
-def test_a_tournament_is_printed():
-    entered = ("tournament", "pig", "players=3", "target=4", "--policies", "random,optimal")
-    document = json.loads(printed(*entered, "--json"))
-    assert document["results"][1] > 1 / 3 > document["results"][0]
-    lines = printed(*entered).splitlines()
-    assert lines[0].endswith("8 seatings")
-    assert lines[2].startswith("optimal")
-    assert "--workers isn't for games of three" in refusal(*entered, "--workers", "2")
-
-
-@pytest.mark.parametrize(("players", "target"), [(2, 10), (3, 5), (3, 10), (4, 5)])
-def test_the_table_of_the_page(players, target):
-    page = (EXAMPLES.parent / "docs" / "many-seats.md").read_text()
-    (line,) = (line for line in page.splitlines() if line.startswith(f"| {players} | {target} |"))
-    shares = [float(cell) for cell in line.split("|")[3 : 3 + players]]
-    found = rollwise.equilibrium(Pig(target, players=players))
-    assert shares == pytest.approx(found.win_probabilities, abs=6e-10)
-    assert f"| {found.graph.n_states:,} | {len(found.mixing)} |" in line
-
-
 def test_self_play_comes_near_the_equilibrium():
     game = KnockOut(distinct=True, players=3)
     graph = build_seats(game)
@@ -623,42 +386,6 @@ def test_self_play_comes_near_the_equilibrium():
     assert max(learn_seats(build_seats(game_of(WHO_STOPS)), 500, seed=1).gains) > 0.05
     with pytest.raises(UsageError, match="at least 1"):
         learn_seats(graph, 0)
-
-
-def test_what_self_play_counts():
-    """In a game without a choice the means are the certified shares."""
-    graph = build_seats(game_of(LCR, players=3, chips=1))
-    learner = Learner(graph, method="monte-carlo", seed=1)
-    learner.play(4_000)
-    learned = learner.result()
-    assert learned.visits[0] >= 4_000
-    values = solved(LCR, ("players", 3), ("chips", 1)).values[:, 0]
-    often = learned.visits > 500
-    assert often.sum() > 2
-    assert np.abs(learned.values - values)[often].max() < 0.12
-
-
-def test_learning_is_printed():
-    pig = ("learn", "pig", "players=3", "target=4", "--games", "200", "--seed", "1")
-    document = json.loads(printed(*pig, "--json"))
-    assert document["games"] == 200
-    assert len(document["gains"]) == 3
-    assert "seat 3 wins with probability" in printed(*pig)
-    assert "--compare isn't for games of three" in refusal(*pig, "--compare")
-    refused = refusal(*pig, "--resume", "kept.npz")
-    assert "begin anew with the same --seed and more --games" in refused
-
-
-def test_games_in_two_parts_are_those_of_one():
-    """So a run with more games of the same seed begins with the same games."""
-    graph, found = build_seats(Pig(4, players=3)), []
-    for parts in ((700,), (300, 400)):
-        learner = Learner(graph, explore=10.0, method="monte-carlo", seed=1)
-        for games in parts:
-            learner.play(games)
-        found.append(learner.arrays())
-    assert all(np.array_equal(found[0][name], found[1][name]) for name in found[0])
-    assert found[0]["sums"][:, 0].sum() > 700
 
 
 def test_one_function_evaluates_seats_of_two_and_three():
@@ -680,17 +407,3 @@ def test_one_function_evaluates_seats_of_two_and_three():
         rollwise.evaluate(Pig(8), ["optimal", "random"], starts=[3])
     with pytest.raises(ForMorePlayers, match="is a game for 3"):
         rollwise.evaluate(solution, "optimal")
-
-
-def test_best_responses_of_two_and_three():
-    found, pair = (
-        rollwise.best_responses(Pig(8), "random"),
-        rollwise.best_response(Pig(8), "random"),
-    )
-    assert found.best[0] == pair.win_probability[0]
-    assert found.best[1] == pair.win_probability_second[0]
-    assert found.win_probabilities == rollwise.evaluate(Pig(8), ["random"]).win_probabilities
-    three = rollwise.best_responses(Pig(5, players=3), "random")
-    first = rollwise.evaluate(Pig(5, players=3), ["random"]).win_probabilities
-    assert three.win_probabilities == pytest.approx(first, abs=1e-14)
-    assert all(best > got for best, got in zip(three.best, first, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 import sys
@@ -26,12 +25,6 @@ def limits(monkeypatch):
         monkeypatch.setattr(resource, "getrlimit", lambda kind: (said[kind], FREE))
 
     return limit
-
-
-def test_without_limits_there_is_no_end(limits):
-    limits(FREE, FREE)
-    assert memory_limits.left() == math.inf
-    memory_limits.require(2**60, "this")
 
 
 @needs_proc
@@ -78,20 +71,3 @@ def test_a_command_ends_with_what_it_lacks(megabytes, lacks, tmp_path):
     assert f"rollwise: {lacks}" in done.stderr
     assert "raise its limit (ulimit -v" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@needs_proc
-@pytest.mark.parametrize("command", ["table pig target=20 --csv", "solve pig target=20 --save {}"])
-def test_polars_needs_room(command, tmp_path):
-    code = (
-        "import resource, sys\n"
-        "from rollwise.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (900 << 20, 900 << 20))\n"
-        f"sys.argv = ['rollwise', *{command.format(tmp_path / 'pig.rollwise').split()!r}]\n"
-        "main()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 1  # it isn't ended by a signal
-    assert len(done.stderr.splitlines()) == 1
-    assert "loading Polars takes 1100 MB of memory" in done.stderr
-    assert not list(tmp_path.iterdir())

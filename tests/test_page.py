@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli_runner import refusal
 from tests.little_games import HostileNames
 from tests.throwing import Runners
 
@@ -24,8 +23,6 @@ import rollwise
 from rollwise.answer.references import Policies
 from rollwise.cli.printing import Figures
 from rollwise.coach import Session, Table, read_records, replay
-from rollwise.coach.rating import policy_losses
-from rollwise.errors import PolicyError, UsageError
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -34,10 +31,9 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.page import LOADER, MOST_BYTES, page, script
+from rollwise.page import page, script
 from rollwise.page.document import document
 from rollwise.words import Narrator
-from rollwise.words.narration import conjugated
 
 GAMES = {
     "piglet": Piglet(target=4),
@@ -83,13 +79,6 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return json.loads(done.stdout)
 
     return run
-
-
-def head_of(known: bytes) -> dict[str, Any]:
-    """The head of a document."""
-    size = int.from_bytes(known[:4], "little")
-    head: dict[str, Any] = json.loads(known[4 : 4 + size])
-    return head
 
 
 @pytest.fixture(scope="module", params=GAMES)
@@ -176,12 +165,6 @@ def test_dice_bring_what_they_bring_in_python(solution, node):
                 assert brings == narrator.fall_of(action.index, thrown)
 
 
-def test_games_have_dice_where_they_say_so(node):
-    dice = {name: node(rollwise.solve(GAMES[name]), "head")["dice"] for name in ("pig", "threes")}
-    assert any(dice["pig"])
-    assert any(dice["threes"])
-
-
 @pytest.mark.parametrize("players", [("optimal", "optimal"), ("random", "optimal")])
 @pytest.mark.parametrize("seed", ["1", "2", "9007199254740991"])
 def test_a_game_is_booked_as_by_the_coach(solution, node, players, seed):
@@ -206,51 +189,6 @@ def test_a_game_is_booked_as_by_the_coach(solution, node, players, seed):
         assert found["result"] == pytest.approx(ledger.result, abs=1e-11)
         assert found["luck"] == pytest.approx(ledger.luck, abs=1e-10)
         assert found["skill"] == pytest.approx(ledger.skill, abs=1e-10)
-
-
-def test_the_dice_fall_as_before_when_a_choice_is_made_again(node):
-    for game in (Pig(target=30), ShutTheBox(tiles=6)):
-        straight, back = node(rollwise.solve(game), "back", "7")
-        assert straight == back
-        assert len(straight) > 5
-
-
-def test_the_dice_are_fair(node):
-    solution = rollwise.solve(Pig(target=60))
-    faces = []
-    for seed in range(12):
-        moves = node(solution, "game", str(seed), "optimal", "optimal")["moves"]
-        faces += [face for move in moves for face in move["faces"]]
-    counts = np.bincount(faces, minlength=7)[1:]
-    expected = len(faces) / 6
-    assert len(faces) > 400
-    assert ((counts - expected) ** 2 / expected).sum() < 20.5  # chi squared of 5 degrees, 99.9 %
-
-
-def test_verbs_are_conjugated_as_in_python(node):
-    deeds = ["roll {}", "pass", "be out", "have one", "carry on", "stay", "do it", "fix 3", ""]
-    found = node(rollwise.solve(Piglet(target=2)), "conjugated", *deeds)
-    assert found == [conjugated(deed, "A") for deed in deeds]
-
-
-def test_large_games_are_packed_without_their_words(node):
-    solution = rollwise.solve(Pig(target=40))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rollwise.page.words.MOST_ASKED", 1_000)
-        head = node(solution, "head")
-        states = node(solution, "states")
-    assert head["texts"] == ["", "mover", "other"]  # those of the board, whose numbers are fields
-    assert head["board"][0][1] == ["bar", [0, 0], [1, 0], [1, 2], [0, 40], [0, 0]]
-    assert any(head["dice"])  # of a sample
-    first = next(one for one in states if one["row"] == [0, 0, 0])
-    assert states[-1]["cells"][0][1] == [
-        "bar",
-        "",
-        [states[-1]["row"][0], states[-1]["row"][2], 40, 0],
-    ]
-    assert first["position"] == "banked 0, rival 0, turn 0"
-    told = [outcome["text"] for outcome in first["choices"][0]["outcomes"]]
-    assert told[:2] == ["the turn passes", "turn 0 → 2"]
 
 
 # ---- the file
@@ -281,79 +219,11 @@ def test_the_page_is_one_file_that_asks_for_nothing():
     assert "http" not in code.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_scripts_make_no_html_of_text():
-    for source in ROOM.glob("*.js"):
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|srcdoc",
-                             source.read_text()), source  # fmt: skip
-
-
-def test_all_modules_are_in_the_script_after_what_they_import():
-    text = script(LOADER) + script()
-    assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE)
-    names = re.findall(r"^(?:async )?(?:function|class|const) (\w+)", text, re.MULTILINE)
-    assert len(names) == len(set(names))
-    imported = {
-        name.strip()
-        for source in ROOM.glob("*.js")
-        for names in re.findall(r"import \{([^}]*)\}", source.read_text())
-        for name in names.split(",")
-    }
-    assert imported <= set(names)
-
-
-def test_no_text_of_the_page_is_written_over_another():
-    names = re.findall(r"^  (\w+):", (ROOM / "strings.js").read_text(), re.MULTILINE)
-    assert len(names) == len(set(names))
-
-
 def test_what_a_game_says_cannot_end_its_element():
     solution = rollwise.solve(HostileNames())
     text = page(solution)
     assert "<img" not in text
     assert "<title>&lt;img" in text
-
-
-def test_small_games_make_small_pages():
-    for game in (Piglet(), SuperSix(), Threes(), DiceBlackjack(), Pig(target=20)):
-        assert len(page(rollwise.solve(game))) < 300_000
-
-
-def test_a_game_that_is_too_large_is_refused(monkeypatch):
-    solution = rollwise.solve(Piglet(target=3))
-    monkeypatch.setattr("rollwise.page.MOST_BYTES", 1_000)
-    with pytest.raises(
-        UsageError, match=r"too large for a page.*rollwise\.coach\.Session plays it"
-    ):
-        page(solution)
-    assert MOST_BYTES == 1_000_000
-    monkeypatch.setattr("rollwise.page.MOST_OUTCOMES", 3)
-    with pytest.raises(UsageError, match="outcomes"):
-        page(solution)
-
-
-def test_the_command_that_serves_a_large_game_is_named():
-    said = refusal("page", "yahtzee")
-    assert "too large for a page" in said
-    assert "`rollwise serve yahtzee`" in said
-    assert "has more states" not in said
-    assert "limit" in refusal("page", "pig", "--max-states", "10", "--no-cache")
-
-
-def test_python_has_the_page_too(tmp_path):
-    solution = rollwise.solve(Piglet(target=3))
-    found = solution.page(tmp_path / "piglet.html")
-    assert (tmp_path / "piglet.html").read_text(encoding="utf-8") == found.html
-    assert found._repr_html_().startswith("<iframe")
-    with pytest.raises(UsageError, match=r"must end in \.html"):
-        solution.page(tmp_path / "piglet.txt")
-
-
-def test_the_dice_that_win_are_known(node):
-    head = node(rollwise.solve(Pig(target=9)), "head")
-    rolls = [
-        dice for (label, _), dice in zip(head["kinds"], head["dice"], strict=True) if label == 0
-    ]
-    assert all(dice["sides"] == [6] for dice in rolls)
 
 
 @pytest.mark.parametrize(
@@ -376,24 +246,6 @@ def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game)
         assert session.ledger(0).total_luck == pytest.approx(played["luck"], abs=1e-10)
 
 
-def test_policies_can_be_added_that_mix_or_are_kept_in_files(node, tmp_path):
-    rule = {"game": "piglet", "rule": [{"if": "turn >= 1", "do": "hold"}, {"do": "flip"}]}
-    (tmp_path / "one.json").write_text(json.dumps(rule))
-    solution = rollwise.solve(Piglet(target=4))
-    asked = ["0.75*optimal+0.25*random", str(tmp_path / "one.json")]
-    known = {one["name"]: one for one in head_of(document(solution, policies=asked))["policies"]}
-    assert known["0.75*optimal+0.25*random"]["mixes"]
-    assert known["one.json"] == {
-        "name": "one.json",
-        "about": "Hold if turn is at least 1. Otherwise flip.",
-        "mixes": False,
-    }
-    losses = {one["name"] for one in head_of(document(solution, policies=asked))["losses"]}
-    assert losses == {"hold-at-2", "0.75*optimal+0.25*random", "one.json", "random"}
-    with pytest.raises(PolicyError, match="nobody"):
-        document(solution, policies=["nobody"])
-
-
 def test_a_mixture_mixes_as_it_does_in_python(node):
     solution = rollwise.solve(Piglet(target=4))
     name = "0.75*optimal+0.25*random"
@@ -403,22 +255,3 @@ def test_a_mixture_mixes_as_it_does_in_python(node):
         weights = found[key_of(solution, state.index)]["policies"][name]
         chances = mixed.probability[list(state.action_range)]
         assert np.array(weights) / sum(weights) == pytest.approx(chances, abs=1e-6)
-
-
-def test_numbers_of_fields_are_told_as_the_game_tells_them(node):
-    head = node(rollwise.solve(ShutTheBox(tiles=4)), "head")
-    assert head["values"][0]["26"] == "1 3 4"
-    assert head["values"][1] == {}
-
-
-def test_losses_beside_which_a_player_is_rated():
-    solution = rollwise.solve(Piglet(target=4))
-    losses = policy_losses(solution)
-    assert list(losses) == ["hold-at-2", "random"]
-    for name, loss in losses.items():
-        found = rollwise.evaluate(solution, name, "optimal")
-        mean = (found.win_probability[0] + found.win_probability_second[0]) / 2
-        assert loss / 2 == pytest.approx(0.5 - mean, abs=1e-12)
-    threes = rollwise.solve(Threes(dice=2))
-    first = rollwise.evaluate(threes, "take-one").values[0] - threes.values[0]
-    assert policy_losses(threes)["take-one"] == pytest.approx(first, abs=1e-12)

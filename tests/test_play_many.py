@@ -91,20 +91,6 @@ def test_a_game_is_stopped_and_goes_on(tmp_path):
     assert total == pytest.approx(document["result"], abs=1e-9)
 
 
-def test_a_series_of_games_between_policies(tmp_path):
-    shown = play(
-        tmp_path, *PIG, "--seats", "optimal,random,hold-at-20", "--games", "2", "--json", typed=""
-    )
-    assert shown.returncode == 0, shown.stderr
-    document = json.loads(shown.stdout)
-    assert document["games"] == 2
-
-
-def test_two_may_be_seated_too(tmp_path):
-    shown = play(tmp_path, "pig", "target=5", "--seats", "random,optimal", typed="")
-    assert "random wins" in shown.stdout or "optimal wins" in shown.stdout
-
-
 def test_seats_that_cannot_be():
     assert "--seats names 2 seats" in refusal("play", *PIG, "--seats", "human,random")
     assert "--against doesn't go with --seats" in refusal(

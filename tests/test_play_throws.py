@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from cli_runner import Done, output, refusal, run
+from cli_runner import Done, output, run
 from throwing import OrderedDice, Runners, TwoBoxes
 
 from rollwise.coach import Session, Table, read_records, written
@@ -56,13 +56,6 @@ def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
     assert moves(tmp_path / "two-boxes.game") == "you: throw 2 3"
 
 
-def test_a_board_is_shown_once_a_turn_where_the_dice_are_real(tmp_path):
-    words = ("royal-ur", "--against", "human", "--dice", "by-hand", "--seed", "1")
-    shown = play(tmp_path, *words, typed="2 / 1 / 3 / 1").stdout
-    assert shown.count("what was thrown> ") == shown.count(". * . . . .") == 4
-    assert shown.count("; thrown: 3\n") == 1  # where there is something to choose
-
-
 # ---- undo
 
 
@@ -76,35 +69,6 @@ def test_the_throw_stays_where_a_choice_is_taken_back(tmp_path):
     play(tmp_path, *words, typed="front")
     taken_back, at_once = (tmp_path / name for name in ("runners.game", "runners-2.game"))
     assert moves(taken_back) == moves(at_once)
-
-
-def test_the_dice_fall_as_before_when_a_choice_is_made_again():
-    table = Table.lay(Runners())
-    session = Session(table, ["a", "b"], [None, "optimal"], seed=11)
-
-    def on_to_a_choice() -> None:
-        while not session.is_over:
-            actions = table.actions(session.state)
-            if session.is_machine:
-                session.choose(session.machine_choice())
-            elif len(actions) == 1:
-                session.choose(actions[0])
-            else:
-                return
-            session.roll()
-
-    on_to_a_choice()
-    session.choose(session.choices[0].action)
-    session.roll()
-    on_to_a_choice()
-    before = list(session.accounts)
-    session.undo()
-    assert len(session.accounts) < len(before)
-    while not session.is_over and len(session.accounts) < len(before):
-        session.choose(session.choices[0].action)
-        session.roll()
-        on_to_a_choice()
-    assert session.accounts == before
 
 
 # ---- written games
@@ -152,43 +116,3 @@ def test_luck_lies_in_the_throw_and_skill_in_the_choice(tmp_path):
         assert abs(move["skill" if thrown else "luck"]) < 1e-12
     found = fsum(move["luck"] + move["skill"] for move in ledger["moves"])
     assert ledger["start"] + found == pytest.approx(ledger["result"], abs=1e-9)
-
-
-def test_reviews_say_what_was_thrown_and_done(tmp_path):
-    (tmp_path / "a.game").write_text(
-        "@game royal-ur pieces=1\nAnn: throw 4, enter, throw 2, move from 4\n"
-        "Bob: throw 0, sit out\n"
-    )
-    shown = output("review", str(tmp_path / "a.game"))
-    assert re.search(r"throw 4 +4 ", shown)
-    assert re.search(
-        r"move from 4 +move from 4 to 6; the turn passes ", shown
-    )  # and no set of bits
-    assert "→" not in shown
-    refused = refusal("review", str(tmp_path / "a.game"), "pieces=2")
-    assert "pieces=1" in refused
-
-
-@pytest.mark.parametrize("form", [("--contest",), ("--chase", "--target", "9")])
-def test_contests_and_chases_are_kept_and_reviewed(tmp_path, form):
-    place = str(tmp_path / "a.game")
-    play(tmp_path, BOXES, *form, "--seed", "3", "--save", place, typed="1 / 1 / 1")
-    assert "#" not in moves(tmp_path / "a.game")
-    document = json.loads(output("review", BOXES, place, "--json"))
-    assert document["ledgers"][0]["over"]
-    assert document["ledgers"][0]["moves"][0]["dice"]
-
-
-def test_a_series_is_added_up_and_reviewed(tmp_path):
-    words = (RACE, "--games", "3", "--seat", "alternate", "--seed", "6", "--save", "a.games")
-    shown = play(tmp_path, *words, typed="1 / " * 200).stdout
-    won, lost = map(int, re.search(r"3 games: you won (\d), drew 0, lost (\d)", shown).groups())  # type: ignore[union-attr]
-    assert won + lost == 3
-    document = json.loads(output("review", RACE, str(tmp_path / "a.games"), "--json"))
-    assert sum(one["over"] for one in document["ledgers"]) == 3
-
-
-def test_scores_of_written_games(tmp_path):
-    play(tmp_path, BOXES, "--games", "3", "--seed", "6", "--save", "a.games", typed="1 / " * 9)
-    shown = output("scores", BOXES, str(tmp_path / "a.games"), "--policy", "optimal")
-    assert "3 " in shown

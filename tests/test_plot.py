@@ -6,10 +6,8 @@ import base64
 import gzip
 import json
 import re
-import sys
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,21 +17,16 @@ from graphs import assemble
 from little_games import Ladder
 
 import rollwise
-from rollwise.analysis.lengths import lengths
-from rollwise.answer.references import Policies
-from rollwise.errors import MissingExtra, RollwiseError, UsageError
+from rollwise.errors import RollwiseError, UsageError
 from rollwise.game import AGAIN, WIN, Game
 from rollwise.games import create, find
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
-from rollwise.games.hog import Hog
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.plot import INSTALL, KINDS, Choices, plot
+from rollwise.plot import Choices, plot
 from rollwise.plot.fields import view
-from rollwise.plot.kinds.regret import second_best_costs
-from rollwise.plot.kinds.surface import boundary
 from rollwise.plot.pages import page
 
 plotly = pytest.importorskip("plotly.offline")
@@ -121,42 +114,6 @@ def test_value_shows_the_values(game):
         assert drawn == pytest.approx(shown[s], abs=1e-4)
 
 
-@pytest.mark.parametrize("game", GAMES[:5], ids=lambda game: game.name)
-def test_regret_shows_the_second_best(game):
-    solution = solved(game)
-    costs = second_best_costs(solution)
-    figure = plot(solution, "regret")
-    scale = 1.0 if solution.is_score else 50.0
-    low = figure.layout.coloraxis.cmin
-    for s, drawn, _ in panels(solution, figure, "regret", costs):
-        begin, end = solution.graph.action_indptr[s : s + 2]
-        second = np.sort(solution.regret[begin:end])[1]
-        assert costs[s] == second
-        assert drawn == pytest.approx(max(np.log10(max(scale * second, 1e-99)), low), abs=1e-5)
-
-
-@pytest.mark.slow
-def test_axes_follow_the_answer_or_the_user():
-    figure = plot(solved(Pig(target=60)), "policy")
-    assert figure.data[0].name.startswith("rival = ")
-    assert plot(solved(SuperSix(sticks=40)), "policy").data[5].name == "lid = 5"
-    asked = plot(solved(Pig(target=30)), "policy", x="rival", y="banked", where="turn == 12")
-    assert len([trace for trace in asked.data if trace.type == "heatmap"]) == 1
-    titles = [note.text for note in asked.layout.annotations]
-    assert titles[1:] == ["rival", "banked"]
-
-
-def test_one_field_gives_lines():
-    solution = solved(example())
-    figure = plot(solution, "policy")
-    assert [trace.name for trace in figure.data] == ["one die", "two dice"]
-    for action, trace in enumerate(figure.data, start=1):
-        for x, y in zip(trace.x, trace.y, strict=True):
-            s = solution.find([x])
-            a = solution.graph.action_indptr[s] + action - 1
-            assert y == pytest.approx(50 * (1 + solution.action_values[a]))
-
-
 def test_surface_is_where_holding_begins():
     solution = solved(Pig(target=45))
     figure = plot(solution, "surface", x="banked", y="rival")
@@ -181,24 +138,6 @@ def test_surface_is_where_holding_begins():
     assert overlay.name == "hold-at-20"
     laid = np.asarray(overlay.z)
     assert set(laid[np.isfinite(laid)].tolist()) == {20.0}
-
-
-@pytest.mark.parametrize(
-    ("game", "upright"),
-    [
-        (Pig(target=45), "turn"),
-        pytest.param(Pig(target=50), "turn", marks=pytest.mark.needs_jit),
-        (SuperSix(sticks=20), "lid"),
-    ],
-    ids=str,
-)
-def test_what_a_turn_gathers_stands_upright(game, upright):
-    figure = plot(solved(game), "surface")
-    assert figure.layout.scene.zaxis.title.text == upright
-    narrow = figure.layout.meta["narrow"]
-    # at 400 pixels there is no room in the scene for the name: it stands beside it
-    assert narrow["scene"]["zaxis"]["title"]["text"] == ""
-    assert f"{upright} →" in [note["text"] for note in narrow["annotations"]]
 
 
 def test_a_threshold_is_found_where_one_was_put():
@@ -230,48 +169,11 @@ def test_a_threshold_is_found_where_one_was_put():
     assert find_threshold(graph_where([0, 2]), np.arange(n), label, [0, 1, 2]).field != 1
 
 
-def test_steps_are_drawn_where_heights_are_few():
-    figure = plot(solved(SuperSix(sticks=20)), "surface")
-    z = np.asarray(figure.data[0].z)
-    assert np.array_equal(z[::2, ::2], z[1::2, 1::2], equal_nan=True)
-    assert len(figure.data[0].x) == z.shape[1]
-
-
-def test_a_slice_of_a_surface_has_a_boundary():
-    solution = solved(Threes(dice=3))
-    best = plot(solution, "surface").data[0]
-    z = np.asarray(best.z)
-    assert np.unique(z[np.isfinite(z)]).size > 1
-    with pytest.raises(UsageError, match="along no field"):
-        plot(solved(Threes(dice=2)), "surface")
-
-
 def _state(solution, *fields):
     try:
         return solution.find(fields)
     except rollwise.RollwiseError:
         return None
-
-
-def test_boundary():
-    place = (np.zeros(6, int), np.array([0, 0, 0, 1, 1, 2]))
-    heights = np.array([3, 1, 2, 1, 2, 5])
-    inside = np.array([False, False, True, False, False, True])
-    surface, again, never = boundary(place, heights, inside, (1, 4))
-    assert surface[0, :3].tolist() == [2, 3, 5]
-    assert np.isnan(surface[0, 3])
-    assert again == 1
-    assert never.tolist() == [[False, True, False, False]]
-
-
-def test_graph_has_every_state_and_its_value():
-    solution = solved(Piglet(target=3))
-    figure = plot(solution, "graph")
-    texts = [note.text for note in figure.layout.annotations[1:]]
-    assert len(texts) == solution.graph.n_states
-    for s, fields in enumerate(solution.graph.states.tolist()):
-        chance = f"{100 * solution.win_probabilities[s]:.1f}%"
-        assert texts[s] == f"{'·'.join(map(str, fields))}  <b>{chance}</b>"
 
 
 def test_a_tree_repeats_the_first_example_of_threes():
@@ -283,60 +185,6 @@ def test_a_tree_repeats_the_first_example_of_threes():
     assert "take none: 0 + 6.00 = <b>6.00</b>" in texts
     assert "take 1: 1 + 3.00 = <b>4.00</b>" in texts
     assert "take 2: 7 + 0.00 = <b>7.00</b>" in texts
-
-
-def test_labels_stay_within_their_columns():
-    """On the narrowest screen for which a layout is; and a field isn't parted from its number."""
-    solution = solved(Threes(dice=4))
-    state = dict.fromkeys(solution.graph.field_names, 0) | {"to_roll": 4}
-    figure = plot(solution, "graph", state=state)
-    for name, width, size in (("wide", 760, 12), ("narrow", 400, 9)):
-        layout = figure.layout.meta[name]
-        low, high = layout["xaxis"]["range"]
-        for note in layout["annotations"][1:]:
-            if note.get("x") is None or note.get("xref") == "paper":
-                continue
-            lines = re.sub("</?b>", "", note["text"]).split("<br>")
-            room = width * (high - note["x"]) / (high - low) - note["xshift"]
-            assert max(map(len, lines)) * size * 0.55 <= room
-            if name == "wide":
-                assert not any(re.match(r"\d+($|,)", line) for line in lines)
-        assert any("<br>" in note["text"] for note in layout["annotations"])
-
-
-@pytest.mark.kernels
-def test_lengths_of_games_that_can_be_counted():
-    found = lengths(solved(Craps()).graph, solved(Craps()).policy)
-    assert found.unit == "rolls"
-    assert found.mean == pytest.approx(557 / 165, abs=1e-6)  # known since the 18th century
-    assert found.chance[1] == pytest.approx(1 / 3)
-    assert found.first.sum() == pytest.approx(244 / 495, abs=1e-8)
-    # One die for Threes has one roll; a coin that wins with a head, a geometric law.
-    assert lengths(solved(Threes(dice=1)).graph, solved(Threes(dice=1)).policy).chance[
-        1
-    ] == pytest.approx(1)
-    coin = lengths(solved(Piglet(target=1)).graph, solved(Piglet(target=1)).policy)
-    assert coin.chance[1:11] == pytest.approx([2.0**-n for n in range(1, 11)])
-
-
-@pytest.mark.parametrize("game", [Pig(target=20), SuperSix(sticks=7), HareAndTortoise(steps=8)])
-def test_lengths_agree_with_the_value(game):
-    solution = solved(game)
-    found = lengths(solution.graph, solution.policy)
-    assert found.chance.sum() + found.tail == pytest.approx(1, abs=1e-12)
-    assert found.first.sum() == pytest.approx(solution.win_probability, abs=1e-8)
-    figure = plot(solution, "length")
-    assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(100, abs=0.11)
-
-
-def test_lengths_of_another_policy():
-    solution = solved(Pig(target=20))
-    other = Policies(solution.graph, Pig(target=20)).find("hold-at-20")
-    found = lengths(solution.graph, other)
-    figure = plot(solution, "length", policy="hold-at-20")
-    # Nobody who holds at 20 banks less than what wins: a turn wins or gives nothing.
-    assert found.first[1] == pytest.approx(sum(found.first[1::2]) * (1 - (1 - found.first[1]) ** 2))
-    assert f"{found.mean:.2f} turns" in figure.layout.annotations[0].text
 
 
 @pytest.mark.parametrize(
@@ -356,42 +204,6 @@ def test_why_a_picture_makes_no_sense(kind, game, words):
         plot(solved(game), kind)
 
 
-def test_a_narrow_layout_goes_with_every_figure():
-    for kind, game in [
-        ("policy", Pig(target=15)),
-        ("value", Craps()),
-        ("regret", Threes(dice=3)),
-        ("surface", Pig(target=45)),
-        ("graph", Piglet(target=3)),
-        ("length", Craps()),
-    ]:
-        figure = plot(solved(game), kind)
-        meta = json.loads(figure.to_json())["layout"]["meta"]
-        for width, layout in ((1100, meta["wide"]), (400, meta["narrow"])):
-            margin = layout["margin"]
-            assert 0 < margin["l"] + margin["r"] < width / 3
-            lines = layout["annotations"][0]["text"].split("<br>")
-            assert margin["t"] > 16 * len(lines)
-            for first, second in pairwise(sorted(_domains(layout))):
-                assert first == second or first[1] <= second[0] + 1e-9
-
-
-def _domains(layout):
-    return {
-        tuple(v["domain"]) for k, v in layout.items() if k.startswith("xaxis") and "domain" in v
-    }
-
-
-def test_numbers_are_spoken_of_only_where_they_are_shown():
-    figure = plot(solved(SuperSix(sticks=6)), "regret")
-    meta = figure.layout.meta
-    words = "The numbers are"
-    assert words in meta["wide"]["annotations"][0]["text"].replace("<br>", " ")
-    narrow = meta["narrow"]["annotations"][0]["text"].replace("<br>", " ")
-    assert not meta["narrow_labels"]
-    assert words not in narrow
-
-
 def unpacked(text, name):
     """What a page holds under a name."""
     data = re.search(rf'<script type="text/plain" id="{name}">([A-Za-z0-9+/=]+)</script>', text)
@@ -406,23 +218,6 @@ def test_names_can_not_break_the_page():
     assert "</script><b>" not in text
     drawn = json.loads(unpacked(text, "figure-data"))
     assert drawn["layout"]["annotations"][0]["text"] == "</script><b>"
-
-
-def test_a_page_holds_its_figure_packed():
-    figure = plot(solved(Pig(target=45)), "policy")
-    text = page(figure, "pig")
-    assert unpacked(text, "figure-data") == figure.to_json()
-    assert unpacked(text, "plotly") == plotly.get_plotlyjs()
-    assert len(text) < len(plotly.get_plotlyjs()) / 2
-    assert text == page(figure, "pig")  # nothing of the clock is in it
-
-
-def test_without_plotly_the_message_installs_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
-    with pytest.raises(MissingExtra) as caught:
-        plot(solved(Craps()), "value")
-    assert INSTALL in str(caught.value)
-    assert INSTALL in refusal("plot", "craps", "value")
 
 
 def test_plot_writes_a_page(tmp_path):
@@ -461,13 +256,6 @@ def test_wrong_use_of_plot(arguments, words, tmp_path, monkeypatch):
     for word in words:
         assert word in message
     assert list(tmp_path.iterdir()) == []
-
-
-def test_every_kind_is_in_the_table():
-    folder = Path(sys.modules["rollwise.plot"].__path__[0]) / "kinds"
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == {
-        kind.module or name for name, kind in KINDS.items()
-    }
 
 
 @pytest.mark.parametrize(
@@ -540,48 +328,6 @@ def test_convergence_of_an_evaluation_is_the_sources():
 
 
 @pytest.mark.parametrize(
-    ("game", "policy", "unit"),
-    [
-        (Threes(dice=2), "take-one", "points"),
-        (SuperSix(sticks=6), "throw-until-4", "win probability"),
-        (Piglet(target=4), "0.5*optimal+0.5*random", "win probability"),
-    ],
-)
-def test_convergence_of_an_evaluation_goes_on_to_rounding(game, policy, unit):
-    figure = plot(solved(game), "convergence", policy=policy)
-    errors = {trace.name: trace.y for trace in figure.data}
-    for order in ("reversed", "forward"):
-        assert np.nan_to_num(errors[f"{order}: true error"][-1]) < 1e-12
-    assert f"({unit})" in " ".join(str(note.text) for note in figure.layout.annotations)
-
-
-def test_convergence_of_several_methods_has_one_entry_each():
-    methods = ("value-iteration", "policy-iteration", "value-iteration:components:sound")
-    figure = plot(solved(Piglet(target=4)), "convergence", methods=methods)
-    shown = [trace.name for trace in figure.data if trace.showlegend is not False]
-    dotted = "largest change of a sweep or half the widest bounds"
-    assert shown == [*methods, dotted, "largest true error"]
-    names = {trace.name for trace in figure.data}
-    assert "value-iteration:components:sound: half the widest bounds" in names
-    assert figure.layout.annotations[1].text == "sweeps or linear systems"
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("sideways", "there is no method 'sideways'"),
-        ("exact", "nothing to draw sweep by sweep"),
-        ("strategy-iteration", "component by component"),
-        ("policy-iteration:sound", "can't be told 'sound'"),
-        ("value-iteration:sideways", "can't be told 'sideways'"),
-    ],
-)
-def test_why_a_method_has_no_convergence(text, words):
-    with pytest.raises(UsageError, match=words):
-        plot(solved(Piglet(target=3)), "convergence", methods=(text,))
-
-
-@pytest.mark.parametrize(
     ("choices", "words"),
     [
         ({"theta": 1e-3}, "name the policy"),
@@ -614,69 +360,6 @@ def test_error_shows_that_linear_programming_is_wrong():
     assert sorted(z for _, _, z, _ in drawn) == pytest.approx(np.sort(expected), abs=0.01)
 
 
-def test_scores_are_those_of_the_policies():
-    solution = solved(Threes(dice=2))
-    figure = plot(solution, "scores")
-    optimal = next(trace for trace in figure.data if trace.name == "optimal, exact")
-    assert np.dot(optimal.x, optimal.y) / 100 == pytest.approx(solution.value)
-    simulated = next(trace for trace in figure.data if trace.name == "optimal, simulated")
-    for x, y, reach in zip(simulated.x, simulated.y, simulated.error_y.array, strict=True):
-        exact = dict(zip(optimal.x.tolist(), optimal.y.tolist(), strict=True))[x]
-        assert abs(y - exact) < 2.5 * reach + 0.02
-    with pytest.raises(UsageError, match="no score"):
-        plot(solved(Piglet(target=3)), "scores")
-
-
-def test_scores_show_what_all_optimal_policies_can_reach():
-    from rollwise.analysis.second_aims import score_ranges
-
-    solution = solved(Threes(dice=4))
-    ranges = score_ranges(solution).rows
-    for choices in ({"policy": "optimal"}, {"made": (3, 5, 8)}):
-        figure = plot(solution, "scores", **choices)
-        bars = {trace.name: trace for trace in figure.data if trace.type == "bar"}
-        band = bars["all optimal policies, least to most"]
-        height = dict(zip(bars["optimal, exact"].x, bars["optimal, exact"].y, strict=True))
-        for x, low, more in zip(band.x, band.base, band.y, strict=True):
-            assert low == pytest.approx(100 * ranges[x].least, abs=1e-9)
-            assert low + more == pytest.approx(100 * ranges[x].most, abs=1e-9)
-            assert low - 1e-9 <= height[x] <= low + more + 1e-9
-        assert max(band.y) > 0.01
-    names = [trace.name for trace in plot(solved(Threes(dice=2)), "scores").data]
-    assert not any("all optimal" in name for name in names)  # where one policy is optimal
-
-
-def test_learning_compares_with_the_exact_answer():
-    from rollwise.analysis.learning import Reference, assess
-    from rollwise.games.dice_blackjack import DiceBlackjack
-    from rollwise.plot.kinds.learning import learn_curve, verdicts
-
-    solution = solved(DiceBlackjack(low=6, high=7))
-    _, losses, learned = learn_curve(solution, 5000)
-    assert losses[-1] < losses[0]
-    # one name, one meaning: the loss that `learn --compare` prints, in percentage points
-    told = assess(learned, Reference.of(solution))
-    assert losses[-1] == pytest.approx(100 * told.loss, abs=1e-9)
-    classes = verdicts(solution, learned)
-    best = learned.best_actions
-    for s in range(solution.graph.n_states):
-        if best[s] < 0:
-            assert classes[s] == 0
-        else:
-            assert (classes[s] == 1) == solution.is_best[best[s]]
-    figure = plot(solution, "learning", games=5000)
-    drawn = sum(1 for _ in cells(figure, 0))
-    assert drawn == solution.graph.n_states
-
-
-def test_a_single_action_is_named_too():
-    """Where one action is always best, its colour still has a name."""
-    figure = rollwise.solve(SuperSix(sticks=5)).plot("policy", where="lid == 0 and forced == 0")
-    assert [trace.name for trace in figure.data if trace.name] == ["throw"]
-    for width in ("wide", "narrow"):
-        assert figure.layout.meta[width]["showlegend"] is True
-
-
 def test_a_box_for_each_position():
     solution = solved(SuperSix(sticks=7))
     figure = plot(solution, "boxes", where="forced == 0")
@@ -700,14 +383,3 @@ def test_a_box_for_each_position():
         plot(solved(SuperSix(sticks=40)), "boxes")
     with pytest.raises(UsageError, match="no field 'height'"):
         plot(solution, "boxes", y="height")
-
-
-def test_the_text_under_the_pointer_has_the_best_of_many_actions():
-    solution = rollwise.solve(Hog(target=6, dice=20))
-    figure = solution.plot("policy", x="mine", y="theirs")
-    texts = [text for row in figure.data[0].hovertext for text in row if text]
-    assert texts
-    for text in texts:
-        assert "the 12 best of 20 actions" in text
-        assert "<b>" in text
-        assert text.count("costs") <= 11

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import html
 import importlib.resources
 import json
 import re
 import signal
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import refusal, run
+from cli_runner import run
 
 import rollwise
 from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
-from rollwise.derive.chase import Chase
-from rollwise.derive.contest import Duel
-from rollwise.errors import UsageError
-from rollwise.games.craps import Craps
-from rollwise.games.pig import Pig, Piglet
+from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
-from rollwise.plot.pages import FLAGS, STYLE, find_browser
+from rollwise.plot.pages import STYLE
 from rollwise.report import report, sections
-from rollwise.report.facts import Facts, command
+from rollwise.report.facts import Facts
 from rollwise.report.tables import encode
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("plotly")
-
-EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
 
 
 def test_the_numbers_are_the_solutions():
@@ -69,14 +60,6 @@ def test_ctrl_c_ends_it_while_rules_are_looked_for(monkeypatch):
     finally:
         signal.signal(signal.SIGINT, before)
     assert stages[-1] == "rules of thumb"
-
-
-@pytest.mark.parametrize("game", [Craps(), Threes(dice=2), Piglet(target=3), Pig(target=30)])
-def test_any_game_has_a_report(game):
-    text = report(rollwise.solve(game))
-    assert text.count("<section") == text.count("</section>") >= 5
-    assert "nan" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
-    assert ("here none leads back to another" in text) == (game.players == 1)
 
 
 def unfolded(document):
@@ -115,47 +98,6 @@ def test_the_table_holds_every_position_once(game, monkeypatch):
     found = list(unfolded(document))
     assert len(found) == len(expected)
     assert dict(found) == expected
-
-
-def test_the_command(tmp_path):
-    done = run("report", str(EXAMPLE), "mark=9", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["hit-the-mark-report.html"]
-    assert "no/where" in refusal("report", "craps", "--out", "no/where/a.html", cwd=tmp_path)
-    assert ".html" in refusal("report", "craps", "--out", "a.pdf", cwd=tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", [Piglet(target=4), SuperSix(sticks=7), Threes(dice=2)])
-def test_a_browser_without_network_finds_no_fault(game, tmp_path):
-    try:
-        browser = find_browser()
-    except UsageError:
-        pytest.skip("no browser is installed")
-    place = tmp_path / "report.html"
-    place.write_text(report(rollwise.solve(game)))
-    done = subprocess.run(
-        [
-            browser,
-            *FLAGS,
-            "--enable-logging=stderr",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={tmp_path}/profile",
-            "--virtual-time-budget=15000",
-            "--dump-dom",
-            place.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert "ERROR:CONSOLE" not in done.stderr
-    assert not re.search(r'CONSOLE.*"(Uncaught|Failed)', done.stderr)
-    assert "main-svg" in done.stdout  # figures were drawn
-    assert "of " in re.search(r'<p aria-live="polite">(.*?)</p>', done.stdout)[1]
-    # the text of Plotly's own script names addresses; it asks for none of them
-    page = re.sub(r"<script.*?</script>", "", done.stdout, flags=re.DOTALL)
-    assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
 def body_of(text):
@@ -207,25 +149,6 @@ class Last(Game):
 '''
 
 
-def test_what_a_report_says_to_type_gives_that_report(tmp_path):
-    (tmp_path / "last.py").write_text(FILE_GAME)
-    assert run("report", "last.py", "rolls=2", "--out", "one.html", cwd=tmp_path).returncode == 0
-    text = (tmp_path / "one.html").read_text(encoding="utf-8")
-    typed = html.unescape(re.search(r"To get this report again: <code>(.*?)</code>", text)[1])
-    assert typed == "rollwise report last.py:Last rolls=2"
-    again = run(*typed.split()[1:], "--out", "two.html", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
-    for game, words in (
-        (Threes(dice=2), "rollwise report threes dice=2 skip=true"),
-        (
-            Chase(Threes(dice=2), 3),
-            "rollwise report threes dice=2 skip=true --chase --target 3 --ties win",
-        ),
-        (Duel(Threes(dice=1)), "rollwise report threes dice=1 skip=true --contest --ties shared"),
-    ):
-        assert command(game) == words
-
-
 def test_a_page_for_people_has_no_options_backticks_or_tiny_numbers(tmp_path):
     (tmp_path / "last.py").write_text(FILE_GAME)
     assert run("report", "last.py", cwd=tmp_path).returncode == 0
@@ -248,10 +171,6 @@ def test_a_page_for_people_has_no_options_backticks_or_tiny_numbers(tmp_path):
     assert not any("--where" in note for note in notes_of(rollwise.solve(Threes())))
 
 
-def notes_of(solution):
-    return [str(note.text) for note in solution.plot("policy").layout.annotations]
-
-
 def test_the_table_begins_with_what_comes_up_most():
     facts = Facts(rollwise.solve(SuperSix(sticks=20)))
     document = json.loads(encode(facts)[0])
@@ -264,14 +183,6 @@ def test_the_table_begins_with_what_comes_up_most():
     rows = list(zip(*document["columns"], strict=True))
     often = [visits[row] for row in rows]
     assert often == sorted(often, reverse=True)
-
-
-def test_no_table_is_wider_than_the_screen_without_scrolling():
-    for game in (SuperSix(sticks=7), Threes(dice=2), Craps()):
-        text = body_of(report(rollwise.solve(game)))
-        assert text.count("<table") == len(
-            re.findall(r"<div class='scroll'[^>]*tabindex='0'[^>]*><table", text)
-        )
 
 
 def luminance(colour):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from rollwise.builders import build
 from rollwise.machine.switches import jit_disabled
 
 if not jit_disabled():
-    from rollwise.builders.compiled import compiling
-    from rollwise.builders.compiled import disk as rules_cache
+    pass
 
 pytestmark = pytest.mark.needs_jit
 
@@ -97,34 +93,3 @@ for path in sys.argv[1:]:
     assert play("other") == ["27"]
     assert play("one", "other") == ["18", "27"]
     assert play("other", "one", "other") == ["27", "18", "27"]
-
-
-@pytest.mark.slow
-def test_what_two_processes_compiled_a_third_reads_together(tmp_path, monkeypatch):
-    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path))
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    command = [sys.executable, "-m", "rollwise", "solve", "super-six", "sticks=12", "--by-layer"]
-    for _ in range(2):
-        done = subprocess.run([*command, "--json"], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        for path in (tmp_path / "rules").glob("list_roots-*"):
-            path.unlink()  # so that the next process compiles it, and reads the other
-    for _ in range(2):
-        again = subprocess.run([*command, "--json"], capture_output=True, text=True)
-        assert again.returncode == 0, again.stderr
-        assert json.loads(again.stdout)["value"] == json.loads(done.stdout)["value"]
-
-
-@pytest.mark.slow
-def test_old_files_are_pruned_and_an_unwritable_place_is_no_error(tmp_path, monkeypatch):
-    from rollwise.games.pig import Piglet
-
-    monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path / "rules")
-    monkeypatch.setattr(rules_cache, "MOST_FILES", 0)
-    monkeypatch.setattr(compiling, "_ADAPTERS", {})
-    assert build(Piglet(5), mode="compiled").n_states > 0
-    assert list((tmp_path / "rules").glob("*")) == []
-    (tmp_path / "file").write_text("")
-    monkeypatch.setattr(rules_cache, "folder", lambda: Path(tmp_path / "file"))
-    monkeypatch.setattr(compiling, "_ADAPTERS", {})
-    assert build(Piglet(5), mode="compiled").n_states > 0

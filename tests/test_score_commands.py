@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from cli_runner import output, refusal
-
-from rollwise import solve
-from rollwise.derive.by_score import whole_points
-from rollwise.games.threes import Threes
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "threes_game.csv"
 
@@ -36,37 +31,6 @@ def test_the_nine_rows_with_fractions():
     assert rows[0]["value"] == pytest.approx(6.253978525944819, abs=1e-12)
 
 
-@pytest.mark.slow
-def test_chases():
-    told = document("solve", "threes", "--chase", "--target", "7")
-    assert told["win_probability"] == pytest.approx(0.7911, abs=0.001)
-    rows = document("table", "threes", "--chase", "--where", "to_roll == 1 and gap == 0")["rows"]
-    assert rows[0]["win_probability"] == pytest.approx(1 / 6)
-    state = "to_roll=0,take_two=0,threes=0,ones=1,twos=0,fours=0,fives=0,sixes=1,gap=2"
-    assert "take 1" in output("advise", "threes", "--chase", "--state", state)
-    lose = document("solve", "threes", "dice=1", "--chase", "--target", "1", "--ties", "lose")
-    assert lose["win_probability"] == pytest.approx(1 / 6)
-
-
-def test_a_saved_chase(tmp_path):
-    path = str(tmp_path / "chase.parquet")
-    output("solve", "threes", "dice=2", "--chase", "--target", "3", "--save", path)
-    where = ("--where", "to_roll == 2 and gap == 3")
-    asked = ("table", "threes", "dice=2", "--chase", "--target", "3", *where)
-    assert document(*asked, "--load", path) == document(*asked)
-
-
-@pytest.mark.needs_jit
-def test_contests():
-    told = document("solve", "threes", "dice=3", "--contest", "5")
-    assert sum(told["probabilities"]) == pytest.approx(1, abs=1e-12)
-    assert told["seconds"] < 60
-    told = document("solve", "threes", "dice=4", "--contest", "2", "--ties", "win-or-tie")
-    first = told["first_player"]
-    assert first["probability"] > first["probability_playing_for_the_mean"]
-    assert "the last player wins" in output("solve", "threes", "dice=2", "--contest", "3")
-
-
 def test_distributions_side_by_side():
     both = ("--policy", "optimal", "--policy", "take-one")
     told = document("distribution", "threes", *both, "--simulate", "30000", "--at-most", "5")
@@ -81,28 +45,6 @@ def test_distributions_side_by_side():
     assert best["at_most"]["probability"] == pytest.approx(best["rows"][5]["at_most"])
 
 
-def test_more_distributions(tmp_path):
-    told = document("distribution", "threes", "dice=2", "--exact", "--count", "roll")
-    assert told["policies"][0]["rows"][0]["fraction"].count("/") == 1
-    told = document("distribution", "threes", "--target", "3")
-    best, chase = told["policies"]
-    assert chase["rows"][3]["at_most"] == pytest.approx(0.3359, abs=0.001)
-    assert chase["rows"][3]["at_most"] > best["rows"][3]["at_most"]
-    state = "to_roll=1,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=0,sixes=0"
-    told = document("distribution", "threes", "--state", state)
-    assert [row["value"] for row in told["policies"][0]["rows"]] == list(range(7))
-    lines = output("distribution", "threes", "dice=1", "--csv").splitlines()
-    assert lines[0] == "value,optimal"
-    assert len(lines) == 8
-    # a policy from a file
-    solution = solve(Threes(dice=2))
-    path = tmp_path / "mine.csv"
-    solution.table().select([*solution.graph.field_names, "action"]).write_csv(path)
-    told = document("distribution", "threes", "dice=2", "--policy", str(path))
-    assert told["policies"][0]["mean"] == pytest.approx(4)
-    assert "mean" in output("distribution", "threes", "dice=2", "--simulate", "100", "--exact")
-
-
 @pytest.mark.needs_jit
 def test_the_example_game_is_judged():
     told = document("judge", "threes", str(EXAMPLE), "--ties", "win-or-tie")
@@ -114,18 +56,6 @@ def test_the_example_game_is_judged():
     assert all(row["points_lost"] == 0 for row in told["moves"])
     assert [row["action"] for row in told["moves"]].count("take none") == 1
     assert "player 2: score 6" in output("judge", "threes", str(EXAMPLE))
-
-
-def test_a_play_in_states_is_judged(tmp_path):
-    path = tmp_path / "play.csv"
-    path.write_text(
-        "to_roll,take_two,threes,ones,twos,fours,fives,sixes,action\n0,0,0,0,0,0,2,0,take 2\n"
-    )
-    told = document("judge", "threes", str(path), "dice=2")
-    (move,) = told["moves"]
-    assert move["best"] == "take none"
-    assert move["points_lost"] == pytest.approx(4)
-    assert move["chance"] is None
 
 
 @pytest.mark.parametrize(
@@ -145,22 +75,6 @@ def test_plays_that_can_not_be(tmp_path, text, said):
     path = tmp_path / "play.csv"
     path.write_text(text)
     assert re.search(said, refusal("judge", "threes", str(path)))
-
-
-def test_a_persons_scores(tmp_path):
-    from rollwise.analysis.observed_scores import sample_totals
-
-    solution = solve(Threes())
-    points = whole_points(solution.graph)
-    made = sample_totals(solution.graph, solution.policy, points, 300, seed=7)
-    path = tmp_path / "mine.csv"
-    path.write_text("score\n" + "\n".join(map(str, made)))
-    told = document("scores", "threes", str(path))
-    assert told["games"] == 300
-    assert told["p_mean"] > 0.01
-    assert "as far as so many games can tell" in output("scores", "threes", str(path))
-    told = document("scores", "threes", str(path), "--policy", "take-one")
-    assert told["p_mean"] < 1e-6
 
 
 @pytest.mark.slow
@@ -224,9 +138,3 @@ def test_many_dice(tmp_path):
 )
 def test_one_line_for_what_can_not_be(arguments, said, tmp_path):
     assert said in refusal(*arguments.split(), cwd=tmp_path)
-
-
-def test_a_line_that_is_no_number(tmp_path):
-    shutil.copy(EXAMPLE, tmp_path / "scores.csv")
-    said = refusal("scores", "threes", "scores.csv", cwd=tmp_path)
-    assert "scores.csv, line 1: 'player,rolled,taken' isn't a whole number" in said

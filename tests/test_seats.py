@@ -10,13 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import Policies
-from rollwise.builders import build
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.errors import EndlessPlay
 from rollwise.game import PASS, WIN
-from rollwise.games.pig import Pig
-from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
 
 pytestmark = pytest.mark.kernels
@@ -124,35 +120,6 @@ def test_evaluations_from_some_positions_on(case):
         assert swept.bounds is None
 
 
-@pytest.mark.needs_jit
-def test_who_holds_in_time_keeps_play_away_from_much_of_the_game():
-    game = Pig(target=40)
-    graph = build(game, mode="interpreted")
-    policy = Policies(graph, game).find("hold-at-20")
-    whole, part = best_response(graph, policy), best_response(graph, policy, starts=[0])
-    assert part.n_solved < 0.8 * whole.n_solved
-    held = graph.find((0, 0, 30))
-    assert np.isnan(part.values_second[held])
-    assert part.exploitability() == pytest.approx(whole.exploitability(), abs=1e-14)
-    assert part.exploitability_bound() < 1e-12
-    assert np.isnan(part.exploitability(held))
-
-
-def test_positions_that_no_play_reaches_can_be_starts():
-    game = SuperSix(sticks=5)
-    graph = build(game, mode="interpreted")
-    assert graph.n_roots > 1
-    policy = Policies(graph, game).find("throw-until-4")
-    whole = best_response(graph, policy)
-    roots = range(graph.n_roots)
-    every = best_response(graph, policy, starts=roots)
-    assert every.values[roots] == pytest.approx(whole.values[roots], abs=1e-14)
-    assert every.values_second[roots] == pytest.approx(whole.values_second[roots], abs=1e-14)
-    one = best_response(graph, policy, starts=[0])
-    assert one.n_solved < every.n_solved
-    assert one.values[0] == pytest.approx(whole.values[0], abs=1e-14)
-
-
 def test_loops_that_play_does_not_come_to_are_no_fault():
     """In state 1 both can wait for ever; who wins in state 0 never comes there."""
     wait, win = (0.0, [(1, PASS, 1)]), (0.0, [(1, WIN, None)])
@@ -165,16 +132,3 @@ def test_loops_that_play_does_not_come_to_are_no_fault():
     assert np.isnan(found.values[1])
     with pytest.raises(EndlessPlay):
         evaluate(graph, policy, starts=[1])
-
-
-@pytest.mark.parametrize("starts", [[], [-1], [2], [0, 7]])
-def test_starts_that_are_not_there(starts):
-    graph = assemble([[(0.0, [(1, PASS, 1)])], [(0.0, [(1, WIN, None)])]])
-    with pytest.raises(UsageError, match="numbered from 0 to 1"):
-        best_response(graph, Policy.uniform(graph), starts=starts)
-
-
-def test_a_policy_of_another_graph_has_no_seat():
-    graph = assemble([[(0.0, [(1, WIN, None)])]])
-    with pytest.raises(ValueError, match="2 probabilities, the graph 1 actions"):
-        take_seats(graph, [None, Policy("other", np.ones(2))])

@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 
 import rollwise
-from rollwise.analysis.learning import learn_seats
 from rollwise.derive.contest import Duel
-from rollwise.errors import ParameterError
 from rollwise.games.cant_stop import CantStop
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.knock_out import KnockOut
@@ -84,13 +82,6 @@ def test_left_center_right_is_its_chain(players, chips):
     assert max(off) <= Fraction(found.error_bound)
     assert found.error_bound < NEAR
     assert len(found.mixing) == 0
-
-
-@pytest.mark.parametrize("chips", [1, 2, 3, 4])
-def test_left_center_right_for_two(chips):
-    exact = left_center_right(2, chips)
-    found = rollwise.solve(LeftCenterRight(chips))
-    assert found.win_probability == pytest.approx(float(exact[0]), abs=NEAR)
 
 
 # ---- Can't Stop: sweeps over all boards, as the table has them
@@ -227,23 +218,6 @@ def test_knock_out_is_its_closed_form(players, distinct):
     assert found.deviation_gain < NEAR
 
 
-def test_knock_out_after_each_choice():
-    found = rollwise.equilibrium(KnockOut(players=3))
-    for numbers in permutations(WAYS, 3):
-        here = found.values[found.graph.find((numbers,))]
-        assert here == pytest.approx([float(x) for x in last_left(numbers)], abs=NEAR)
-
-
-def test_knock_out_refuses_more_players_than_numbers():
-    with pytest.raises(ParameterError, match="too few for 5 players"):
-        KnockOut(distinct=True, players=5)
-
-
-def test_self_play_learns_to_take_the_rarest():
-    graph = build_seats(KnockOut(distinct=True, players=3))
-    assert max(learn_seats(graph, 2_000, explore=10.0, seed=3).gains) < NEAR
-
-
 # ---- Threes: dynamic programming over what was made before
 
 
@@ -302,15 +276,6 @@ def test_threes_for_two_is_the_contest_at_it(dice):
     """A contest is made from the game for one; here the rules are written for two."""
     contest, found = rollwise.solve(Duel(Threes(dice))), rollwise.solve(Threes(dice, players=2))
     assert found.win_probability == pytest.approx(contest.win_probability, abs=NEAR)
-
-
-def test_threes_for_one_is_what_it_was():
-    game = Threes()
-    assert (game.players, game.objective, game.parameters) == (
-        1,
-        "minimize",
-        {"dice": 5, "skip": True},
-    )
 
 
 # ---- dice blackjack

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import run
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rollwise
 from rollwise import (
-    AGAIN,
     DRAW,
     LOSE,
-    PASS,
-    PASS_BACK,
     WIN,
     Game,
     game,
     parameter,
     payoffs,
     shared,
-    shared_by,
     skip,
     won_by,
 )
 from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
-from rollwise.coach.tables import ManyTable
 from rollwise.errors import RulesError
 from rollwise.game import (
     MOST_SKIPPED,
@@ -46,8 +39,6 @@ from rollwise.kernels import lotteries, state_tables
 from rollwise.many.seats import build_seats
 from rollwise.numbers.shares import brought, most_payoff
 from rollwise.simulate.seats import simulate_seats
-
-THIS = f"{__file__}"
 
 
 class Spot(NamedTuple):
@@ -206,67 +197,6 @@ def test_compiled_and_interpreted_are_the_same(players, pays):
         assert graphs[0].content_hash == graphs[1].content_hash
 
 
-class Pot(NamedTuple):
-    pot: int
-    bids: int
-
-
-FREE = payoffs(0, 0, 0)
-
-
-@dataclass(frozen=True)
-class Bets(Game):
-    """Raise, or throw for what is in the pot; jumps and payoffs that the rules work out."""
-
-    players: int = parameter(3, at_least=2, at_most=3)
-    bids: int = parameter(6, at_least=1, at_most=1000)
-
-    def start(self):
-        return Pot(1, 0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if s.bids >= self.bids:
-            yield 1, FREE, s
-        elif action == 0:
-            yield 2, PASS, Pot(s.pot + 1, s.bids + 1)
-            yield 1, skip(2 + s.bids), Pot(s.pot + 1, s.bids + 1)
-            yield 1, PASS_BACK, Pot(s.pot, s.bids + 1)
-        else:
-            yield 3, payoffs(s.pot, -1, 0), s
-            yield 1, payoffs(-2 * s.pot, s.pot, s.pot), s
-            yield 1, WIN, s
-
-
-@pytest.mark.needs_jit
-def test_compiled_rules_work_out_jumps_and_payoffs():
-    graphs = [build_seats(Bets(), mode=mode) for mode in ("interpreted", "compiled")]
-    assert graphs[0].content_hash == graphs[1].content_hash
-    found = rollwise.equilibrium(Bets(bids=1))
-    # throwing at once brings 3/5 · 1 − 1/5 · 2 + 1/5; raising would end in nothing
-    assert found.payoffs == pytest.approx((0.4, -0.4, 0.2), abs=found.error_bound)
-    assert found.win_probabilities == ()
-    assert found.deviation_gain < 1e-12
-
-
-@pytest.mark.needs_jit
-def test_payoffs_too_large_are_found_by_compiled_rules_too():
-    for mode in ("interpreted", "compiled"):
-        with pytest.raises(RulesError, match="payoffs"):
-            build_seats(TooMuch(), mode=mode)
-
-
-@dataclass(frozen=True)
-class TooMuch(Bets):
-    """Payoffs of a size that isn't one."""
-
-    def outcomes(self, s, action):
-        yield 1, payoffs(40_000 * s.pot, 0, 0), s
-
-
 # ---- two players
 
 
@@ -280,42 +210,6 @@ def test_two_players_skip_too(seed):
     small = RandomSeats(players=2, seed=seed, pays=False)
     naive = backwards(small)[small.start()][0]
     assert (1 + rollwise.solve(small).value) / 2 == pytest.approx(float(naive), abs=1e-12)
-
-
-def test_a_graph_of_two_is_that_of_pass_and_again():
-    class Round(Bets):
-        then: ClassVar = (AGAIN, PASS)
-
-        def outcomes(self, s, action):
-            if s.bids >= self.bids:
-                yield 1, DRAW if action else WIN, s
-            else:
-                yield 1, self.then[0], Pot(s.pot, s.bids + 1)
-                yield 1, self.then[1], Pot(s.pot + 1, s.bids + 1)
-
-    plain = rollwise.build(Round(players=2))
-
-    class Round(Round):
-        then: ClassVar = (skip(2), PASS_BACK)
-
-    assert rollwise.build(Round(players=2)).content_hash == plain.content_hash
-
-
-@pytest.mark.needs_jit
-def test_payoffs_of_each_seat_are_refused_for_two():
-    for mode in ("interpreted", "compiled"):
-        with pytest.raises(RulesError, match=r"payoffs\(1, 0\).*rollwise.equilibrium"):
-            rollwise.build(ForTwo(players=2), mode=mode)
-    found = rollwise.equilibrium(ForTwo(players=2))
-    assert found.payoffs == pytest.approx((1, 0), abs=1e-12)
-
-
-@dataclass(frozen=True)
-class ForTwo(Bets):
-    """Both may win something."""
-
-    def outcomes(self, s, action):
-        yield 1, payoffs(1, 0), s
 
 
 def ends_with(seats, then):
@@ -337,22 +231,6 @@ def ends_with(seats, then):
     return Once()
 
 
-@dataclass(frozen=True)
-class OthersWin(Game):
-    """Both of the next two players win."""
-
-    players: int = 2
-
-    def start(self):
-        return Spot(1)
-
-    def actions(self, s):
-        yield 0
-
-    def outcomes(self, s, action):
-        yield 1, shared_by((0, s.place, 1)), s
-
-
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("players", [1, 2])
 @pytest.mark.parametrize(
@@ -371,38 +249,6 @@ def test_what_says_of_each_seat_is_refused_for_one_and_two(mode, players, ending
         rollwise.build(ends_with(players, ending), mode=mode)
 
 
-@pytest.mark.needs_jit
-def test_winners_that_rules_work_out_are_refused_for_two(mode):
-    with pytest.raises(RulesError, match=r"won_by\(1, 2\) in a game that is solved for one player"):
-        rollwise.build(OthersWin(), mode=mode)
-    assert rollwise.equilibrium(OthersWin(3)).win_probabilities == (0, 0.5, 0.5)
-
-
-def test_a_payoff_is_no_winner():
-    """A game for two is played for it; a game for three needs one for each seat."""
-    assert rollwise.solve(ends_with(2, won_by(0))).value == 1
-    assert rollwise.solve(ends_with(2, rollwise.payoff(2))).value == 2
-    with pytest.raises(RulesError, match=r"can end with payoff\(2\); a game for 3 ends with"):
-        rollwise.equilibrium(ends_with(3, rollwise.payoff(2)))
-
-
-def test_a_solitaire_game_skips_nobody():
-    class Alone(Game):
-        players: ClassVar = 1
-
-        def start(self):
-            return Pot(1, 0)
-
-        def actions(self, s):
-            yield 0
-
-        def outcomes(self, s, action):
-            yield 1, skip(2), Pot(1, 1)
-
-    with pytest.raises(RulesError, match=r"skip\(2\) in a solitaire game"):
-        rollwise.build(Alone())
-
-
 # ---- the numbers
 
 
@@ -414,13 +260,6 @@ def test_skips_go_round_the_table(seats, players):
     assert round_the_table(then, players) == skip(seats % players)
     names = {0: "AGAIN", 1: "PASS", -1: "PASS_BACK"}
     assert then_text(then) == names.get(seats, f"skip({seats})")
-
-
-def test_skips_are_named():
-    assert (skip(0), skip(1), skip(-1)) == (AGAIN, PASS, PASS_BACK)
-    for seats in (MOST_SKIPPED + 1, -MOST_SKIPPED - 1):
-        with pytest.raises(ValueError, match="whole number of seats"):
-            skip(seats)
 
 
 @given(st.data(), st.integers(2, 16))
@@ -435,35 +274,7 @@ def test_payoffs_are_read_as_they_were_written(data, players):
     assert then_text(then) == f"payoffs({', '.join(map(str, numbers))})"
 
 
-@pytest.mark.parametrize("numbers", [(), (1,), (1, 2.5), (1, 40_000, 0), (1, "2", 3)])
-def test_payoffs_that_are_none(numbers):
-    with pytest.raises(ValueError, match="are none"):
-        payoffs(*numbers)
-
-
 # ---- what people look at
-
-
-def printed(*words):
-    result = run(*words)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-def test_commands_speak_of_payoffs():
-    bets = (f"{THIS}:Bets", "bids=1")
-    assert "gets this payoff on average" in printed("solve", *bets)
-    document = json.loads(printed("solve", *bets, "--json"))
-    assert document["payoffs"] == pytest.approx((0.4, -0.4, 0.2), abs=1e-14)
-    assert "payoff.2" in printed("table", *bets)
-    assert '"payoffs"' in printed("advise", *bets, "--state", "pot=1,bids=0", "--json")
-    assert "gets on average 0.4" in printed("evaluate", *bets, "--policy", "optimal")
-    assert "and could get" in printed("learn", *bets, "--games", "100", "--seed", "1")
-    assert "gets on average" in printed("respond", *bets, "--to", "random")
-    games = ("--policy", "random", "--games", "50", "--seed", "1")
-    assert "on average (estimated)" in printed("simulate", *bets, *games)
-    entered = ("--policies", "random,optimal")
-    assert "expected payoff of a seat" in printed("tournament", *bets, *entered)
 
 
 def test_simulated_payoffs_are_the_exact_ones():
@@ -474,47 +285,6 @@ def test_simulated_payoffs_are_the_exact_ones():
         played.win_rates, played.standard_errors, found.payoffs, strict=True
     ):
         assert abs(rate - exact) < 5 * error + 1e-9
-
-
-def test_an_equilibrium_with_payoffs_is_saved_and_proved_anew(tmp_path):
-    found = rollwise.equilibrium(Bets())
-    rollwise.solve(Bets()).save(tmp_path / "bets.parquet")
-    again = rollwise.load(tmp_path / "bets.parquet", Bets()).equilibrium
-    assert np.abs(again.values - found.values).max() < 1e-14
-    assert again.deviation_gain < 1e-12
-
-
-def test_play_says_who_is_next():
-    """A jump round the table is told by the name of who has the die then."""
-    table = ManyTable(rollwise.solve(Bets()), Bets())
-    names = ("Ann", "Bob", "Eve")
-    action = table.graph.view[0].actions[0]
-    told = [
-        table.narrator.sentence("Ann", action.index, outcome.number, (), points=0, names=names)
-        for outcome in action.outcomes
-    ]
-    assert [text.rpartition(": ")[2] for text in told] == [
-        "the turn passes",
-        "the turn passes to Eve",
-        "the turn passes to Eve",
-    ]
-    ends = table.graph.view[0].actions[1].outcomes
-    told = table.narrator.sentence("Ann", ends[0].action.index, 1, (), points=0, names=names)
-    assert told.endswith("Ann gets -2, Bob gets 1 and Eve gets 1")
-    worth = table.account(0, 1, 0, ends[0].action.index, 1, faces=(), line="")
-    assert worth.seen_by(1)[2] == -2  # Bob moved
-    assert worth.seen_by(2)[2] == 1
-
-
-def test_agents_of_an_environment_are_paid():
-    pytest.importorskip("pettingzoo")
-    from rollwise.environments.aec import env as environment_of
-
-    env = environment_of(Bets(bids=1))
-    env.reset(seed=1)
-    assert env.agent_selection == env.possible_agents[0]
-    env.step(1)
-    assert sorted(env.rewards.values()) in ([-2, 1, 1], [-1, 0, 1], [0, 0, 1])
 
 
 def test_kernels_know_the_same_codes():

@@ -14,11 +14,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -26,12 +24,11 @@ from starlette.testclient import TestClient
 from tests.small_games import SMALL
 
 import rollwise
-from rollwise.answer.grids import slice_around
 from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document
 from rollwise.documents.parts import as_json
-from rollwise.errors import ForMorePlayers, RollwiseError, UnknownState, UsageError
+from rollwise.errors import ForMorePlayers, UnknownState, UsageError
 from rollwise.games import find
 from rollwise.page import page
 from rollwise.serve.app import CONNECTION, MOST_ADDRESS, MOST_BODY, Connections, make_app
@@ -81,9 +78,6 @@ def client():
     with client_of(["pig", "piglet"], rate=1e6) as client:
         assert solved(client, target=5)["state"] == "solved"
         yield client
-
-
-ODDLY = ["royal-ur", "hypergammon", "craps", "pass-the-pigs", "threes"]
 
 
 @pytest.fixture(scope="module")
@@ -211,45 +205,6 @@ def test_the_map_around_a_position(name):
         assert told == throws
 
 
-def test_a_map_has_so_many_positions():
-    rng = np.random.default_rng(5)
-    table = np.unique(rng.integers(0, 4, (300, 4)), axis=0).astype(np.int32)
-    for at in table[::20].tolist():
-        for axes in ((0, 1), (2, 0), (3,)):
-            others = [f for f in range(4) if f not in axes]
-            alike = [k for k, row in enumerate(table.tolist())
-                     if all(row[f] == at[f] for f in others)]  # fmt: skip
-            found = slice_around(table, at, axes)
-            assert found.positions.tolist() == alike
-            few = slice_around(table, at, axes, 3)
-            assert 1 <= len(few.positions) <= 3
-            assert few.left_out == len(alike) - len(few.positions)
-            assert at in table[few.positions].tolist()
-        chosen = slice_around(table, at)
-        for f in range(4):
-            one = [
-                row[f] for row in table.tolist() if all(row[g] == at[g] for g in range(4) if g != f)
-            ]
-            assert chosen.numbers[f] == sorted(one)
-        sizes = [len(slice_around(table, at, (f, g)).positions) for f in range(4) for g in range(f)]
-        assert len(chosen.positions) == max(sizes)
-
-
-def test_axes_of_a_map_are_fields(client):
-    there = f"/api/map?{PIG}{START}"
-    assert "turn" in client.get(there).json()["axes"]  # since who has no points at risk must roll
-    found = client.get(f"{there}&x=turn&y=banked").json()
-    assert found["axes"] == ["turn", "banked"]
-    assert client.get(f"{there}&x=turn").json()["axes"] == ["turn"]
-    for more, said in (
-        ("&x=nothing", "no field 'nothing'"),
-        ("&x=turn&y=turn", "x and y are both"),
-    ):
-        refused = client.get(there + more)
-        assert refused.status_code == 400
-        assert said in refused.json()["error"]
-
-
 def test_games_are_kept(tmp_path):
     line = {
         "game": "pig",
@@ -371,30 +326,6 @@ ODD = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    game=st.sampled_from(["royal-ur", "hypergammon", "craps", "pass-the-pigs", "threes"]),
-    names=st.lists(
-        st.sampled_from(["pieces", "path", "checkers", "dice", "skip", "x"]), min_size=1
-    ),
-    value=ODD,
-)
-def test_no_parameter_is_a_fault(games, game, names, value):
-    """Real games with odd parameters: refused, or begun where the number is a good one."""
-    body = json.dumps({"game": game, "parameters": dict.fromkeys(names, value)})
-    kind = {"content-type": "application/json"}
-    answer = games.post("/api/solve", content=body, headers=kind)
-    assert answer.status_code < 500 or answer.status_code == 503  # two are being solved
-    assert answer.status_code in (200, 202, 503) or "error" in answer.json()
-    if answer.status_code == 202:
-        words = [f"parameter={quote(f'{n}={x}')}" for n, x in answer.json()["parameters"].items()]
-        words.append(f"key={answer.json()['key']}")
-        stopped = games.delete(f"/api/solve?game={game}&{'&'.join(words)}")
-        assert stopped.status_code in (204, 400)
-
-
 @settings(max_examples=80, deadline=None)
 @given(body=JSON | st.fixed_dictionaries({"game": st.just("nim") | JSON, "parameters": JSON}))
 def test_no_body_is_a_fault(client, body):
@@ -422,47 +353,6 @@ def test_too_many_requests_are_refused():
         assert [client.get("/api/games").status_code for _ in range(3)] == [200, 200, 429]
 
 
-def test_own_sheets_are_those_of_the_folder(tmp_path, monkeypatch):
-    (tmp_path / "slow.py").write_text(ENDLESS)
-    (tmp_path / "other.py").write_text("raise SystemExit(3)  # isn't a rule sheet, isn't run\n")
-    (tmp_path / "broken.py").write_text("class (Game\n")
-    monkeypatch.chdir(tmp_path)
-    kinds = offer(()).kinds
-    assert "slow" in kinds
-    assert "pig" in kinds
-    (tmp_path / "twin.py").write_text(ENDLESS)
-    with pytest.warns(
-        UserWarning, match="twin.py:Slow is left out: .*slow.py:Slow and twin.py:Slow have"
-    ):
-        kinds = offer(()).kinds
-    assert {"slow", "pig"} <= kinds.keys()
-    with pytest.raises(UsageError, match="the same name"):
-        offer(["slow.py:Slow", "twin.py:Slow"])
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("import dataclass", "import dataclass\nraise SystemExit(3)", "SystemExit: 3"),
-        ("(3, about", "(3, at_least=9, about", "size"),
-        ('name = "slow"', "name = property(len)", "no len"),
-        ("players = 1", "players = 1\n    policies = 3", "int"),
-        ("players = 1", "players = 1\n    objective = property(lambda self: 1 / 0)", "division"),
-    ],
-)
-def test_a_faulty_sheet_is_left_out(tmp_path, monkeypatch, old, new, said):
-    (tmp_path / "slow.py").write_text(ENDLESS.replace(old, new))
-    monkeypatch.chdir(tmp_path)
-    with pytest.warns(UserWarning, match=f"slow.py:Slow is left out: .*{said}"):
-        offered = offer(())
-    with TestClient(make_app(offered, Limits()), base_url="http://127.0.0.1") as client:
-        names = [one["game"] for one in client.get("/api/games").json()["games"]]
-    assert "pig" in names
-    assert "slow" not in names
-    with pytest.raises(RollwiseError, match=said):
-        offer(["slow.py:Slow"])
-
-
 def test_games_for_three_are_refused(tmp_path, monkeypatch):
     for words in ("players=3", EXAMPLES / "king_maker.py:KingMaker"):
         with pytest.raises(UsageError, match="`rollwise play"):
@@ -483,39 +373,6 @@ def test_saved_solutions_are_used(tmp_path):
     app = make_app(offer(["pig"], tmp_path), Limits())
     with TestClient(app, base_url="http://127.0.0.1") as client:
         assert solved(client, target=5)["state"] == "solved"
-
-
-def test_saved_layers_are_used(tmp_path):
-    """A folder of layers is opened, and not solved anew."""
-    game = find("royal-ur")(pieces=1)
-    rollwise.solve_by_layers(game, save=tmp_path / "ur")
-    (tmp_path / "empty").mkdir()
-    assert list(offer(["royal-ur"], tmp_path).saved.values()) == [tmp_path / "ur"]
-    app = make_app(offer(["royal-ur"], tmp_path), Limits())
-    with TestClient(app, base_url="http://127.0.0.1") as client:
-        found = solved(client, "royal-ur", pieces=1)
-        assert found["state"] == "solved"
-        assert list(found["solution"]["seconds"]) == ["read"]
-        words = "game=royal-ur&parameter=pieces=1"
-        start = "state=mine=0,theirs=0,home=0,rival=0"
-        here = client.get(f"/api/position?{words}&{start}").json()
-        assert here["value"] == pytest.approx(rollwise.solve(game).value, abs=1e-12)
-        assert "The Royal Game of Ur" in client.get(f"/page?{words}").text
-        assert client.get(f"/api/table?{words}&limit=3").status_code == 200
-
-
-SLOW_TO_DRAW = """
-from dataclasses import dataclass
-import time
-from rollwise.games.pig import Pig
-
-@dataclass(frozen=True)
-class Drawn(Pig):
-    name = "drawn"
-
-    def field_text(self, name, number):
-        time.sleep(60)
-"""
 
 
 def test_only_those_who_asked_can_stop_a_game(client):
@@ -588,26 +445,6 @@ def test_all_games_together_have_a_limit():
             assert time.monotonic() < end
             found = client.get(f"/api/solve?{PIG}").json()
         assert "all games together took more than 1e-09 GB" in found["error"]
-
-
-def test_a_slow_question_leaves_others_be(tmp_path):
-    """A picture that takes a minute, and advice meanwhile; it ends with its game."""
-    sheet = tmp_path / "drawn.py"
-    sheet.write_text(SLOW_TO_DRAW)
-    words = "game=drawn&parameter=target=5"
-    with client_of([f"{sheet}:Drawn"]) as client, ThreadPoolExecutor() as threads:
-        body = {"game": "drawn", "parameters": {"target": 5}}
-        key = client.post("/api/solve", json=body).json()["key"]
-        while client.get(f"/api/solve?{words}").status_code == 202:
-            time.sleep(0.02)
-        picture = threads.submit(client.get, f"/plot?{words}&kind=policy")
-        for turn in range(4):
-            state = f"&state=banked=0,rival=0,turn={turn}" if turn != 1 else START
-            assert client.get(f"/api/advise?{words}{state}").status_code == 200
-            time.sleep(0.5)
-        assert not picture.done()
-        assert client.delete(f"/api/solve?{words}&key={key}").status_code == 204
-        assert picture.result().status_code == 503
 
 
 @pytest.fixture
@@ -735,11 +572,3 @@ async def slow_client(received: list[bytes]) -> None:
             received.append(await reader.read())
         writer.close()
     server.close()
-
-
-def test_a_connection_that_sends_nothing_is_closed():
-    """And one whose answer takes longer isn't, until it has waited as long for another request."""
-    received: list[bytes] = []
-    asyncio.run(slow_client(received))
-    assert b"answer" in received
-    assert len(received) <= 2

@@ -186,47 +186,6 @@ def test_the_start_page_is_for_everybody(browser: Browser, server: Server, dark:
     assert all(asked.startswith(server.url) for asked in browser.asked)
 
 
-def test_a_game_is_stopped_before_the_server_has_answered(browser: Browser, server: Server) -> None:
-    """The key of the game before is not taken for its own, and it is not solved to its end."""
-    browser.go(server.url)
-    solve_on_the_page(browser, "pig")
-    browser.js(
-        "game.value = 'royal-ur'; game.dispatchEvent(new Event('change'));"
-        "document.querySelector('#choice button').click(); document.getElementById('stop').click()"
-    )
-    browser.wait("performance.getEntriesByType('resource').some(one => one.name.includes('key='))")
-    with pytest.raises(urllib.error.HTTPError, match="409"):  # it isn't being solved
-        server.get("api/solve?game=royal-ur")
-    assert browser.js("document.getElementById('status').textContent") == "Stopped."
-    assert browser.errors == []
-
-
-def test_names_are_text_on_every_page(browser: Browser, server: Server) -> None:
-    words = server.solve(BAD, size=5)
-    browser.go(server.url)
-    solve_on_the_page(browser, BAD)
-    browser.click("summary")
-    browser.click("#ask button")
-    browser.wait("document.querySelectorAll('#advice tr').length > 1")
-    hostile = "document.querySelectorAll('img, [onerror]').length"
-    assert browser.js(hostile) == 0
-    assert BAD in browser.js("document.body.textContent")
-    for page in ("page", "report", "plot"):
-        browser.call("Page.navigate", url=f"{server.url}{page}?{words}")
-        browser.wait("document.readyState === 'complete' && document.body?.textContent.length > 99")
-        if page == "page":
-            browser.wait("document.documentElement.dataset.ready")
-            browser.click(".ask button")
-            browser.press("h")
-        assert browser.js(hostile) == 0, page
-        assert BAD in browser.js("document.title + document.body.textContent"), page
-    assert not any(asked.endswith("/x") for asked in browser.asked)
-    for path in (f"api/solve?{words}", f"api/table?{words}", "api/games"):
-        with urllib.request.urlopen(server.url + path) as answer:
-            assert answer.headers["content-type"] == "application/json"
-            assert answer.headers["x-content-type-options"] == "nosniff"
-
-
 # ---- games whose positions the server tells of
 
 
@@ -299,66 +258,6 @@ def test_a_large_game_is_played_to_its_end(
     shown = browser.js("document.querySelector('.books tbody tr:last-child td').textContent")
     assert shown == figures.level(session.ledger().result)
     assert browser.shut_out() == []
-
-
-@pytest.mark.parametrize("game", [RoyalUr(pieces=1), Yahtzee(boxes=1)], ids=["ur", "yahtzee"])
-def test_the_map_of_a_large_game_is_explored(
-    browser: Browser, open_server: Server, game: rollwise.Game
-) -> None:
-    """What the server says of the positions around one is drawn, and one can go there."""
-    solution = rollwise.solve(game)
-    figures, view = Figures(solution), solution.graph.view
-    words = open_server.solve(game.name, **{name: 1 for name in ("pieces", "boxes")
-                                            if name in game.parameters})  # fmt: skip
-    browser.screen(390, 844)
-    browser.go(f"{open_server.url}page?{words}")
-    browser.click("#tab-strategy")
-    browser.wait("document.querySelector('#strategy .panel strong')")
-    worth = "document.querySelector('#strategy .panel strong').textContent"
-
-    def look(name: str, value: str) -> None:
-        """Choose from a list, and wait until the server has told of that place."""
-        browser.js(
-            "document.querySelector('#strategy .panel strong').remove();"
-            "(list => { list.value = " + json.dumps(value) + ";"
-            " list.dispatchEvent(new Event('change')); })"
-            "([...document.querySelectorAll('#strategy select')].find(one =>"
-            f" one.labels[0].textContent === {json.dumps(name)} && one.offsetParent))"
-        )
-        browser.wait("document.querySelector('#strategy .panel strong')")
-
-    here = view[0].address
-    throws = [one.next_state.address for one in view[0].throws]
-    for after in (throws[1], throws[-1]):
-        look("thrown", " ".join(map(str, after["throw"])))
-        state = solution.graph.find(**after)
-        assert browser.js(worth) == figures.level(solution.values[state])
-        best = browser.js("document.querySelector('#strategy .panel .marked th').textContent")
-        best_one = view.action(int(solution.best_actions[state])).distinct_name
-        assert best == f"→ {best_one}"
-    if view[state].rolls_left:
-        look("rolls left", "0")
-        last = solution.graph.find(here["state"], throws[-1]["throw"], 0)
-        assert browser.js(worth) == figures.level(solution.values[last])
-    browser.js("document.querySelector('#strategy .panel details').open = true")
-    browser.wait("document.querySelectorAll('#strategy details tbody tr').length")
-    assert browser.js("document.querySelectorAll('#strategy details tbody tr').length") == len(
-        throws
-    )
-    assert browser.shut_out() == []
-    assert browser.js("document.documentElement.scrollWidth") <= 390
-    before = browser.js("document.querySelector('#strategy .words').textContent")
-    browser.js("document.querySelector('#strategy canvas').focus()")
-    for key in ("ArrowRight", "ArrowDown"):  # along one of the axes there is another position
-        browser.press(key)
-        time.sleep(0.3)
-    if game.name == "royal-ur":
-        assert browser.js("document.querySelector('#strategy .words').textContent") != before
-    there = browser.js("document.querySelector('#strategy .words').textContent")
-    browser.click("#strategy .tools button:last-child")  # play on from here
-    browser.wait("!document.querySelector('#play').hidden")
-    browser.wait(f"document.querySelector('#play .words')?.textContent === {json.dumps(there)}")
-    assert browser.errors == []
 
 
 def kept(server: Server) -> list[Any]:

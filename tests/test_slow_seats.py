@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
 import pytest
-from cli_runner import run
 
 import rollwise
 from rollwise import AGAIN, LOSE, PASS, WIN, Game, won_by
@@ -146,20 +144,3 @@ def test_ties_are_found_with_their_range(solved):
         assert abs(Fraction(ties.lowest[seat]) - low) <= Fraction(ties.error_bound)
         assert abs(Fraction(ties.highest[seat]) - high) <= Fraction(ties.error_bound)
     assert ties.error_bound < 1e-14 * (10 + game.patience)
-
-
-def test_where_nothing_can_be_proved_it_is_said():
-    """Roundings count for more than chances there."""
-    command = ("solve", f"{__file__}:SlowSeats", "patience=10000000000000")
-    done = run(*command)
-    assert done.returncode == 1
-    assert "no bound was proved" in done.stdout
-    assert "?" not in done.stdout
-    assert "inf" not in done.stdout
-    assert "not certified: in 4 positions no bound was proved, as at place=" in done.stderr
-    done = run(*command, "--json")
-    assert done.returncode == 1
-    document = json.loads(done.stdout)
-    assert document["error_bound"] is document["deviation_gain"] is None
-    done = run("advise", *command[1:], "--state", "place=2")
-    assert "what anybody can gain from here by another policy isn't known" in done.stdout

@@ -5,30 +5,19 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
-from cli_runner import output, refusal, run
-from throwing import NOTHING, OrderedDice, Runners, ThrownRunners, TwoBoxes
+from cli_runner import output, refusal
+from throwing import OrderedDice, Runners, ThrownRunners, TwoBoxes
 
 import rollwise
-from rollwise.answer import kept
-from rollwise.answer.references import Policies
 from rollwise.errors import RulesError, UnknownState, UsageError
 from rollwise.games import find
-from rollwise.graph import NO_THROW, THROW
-from rollwise.graph.policies import Policy
-from rollwise.machine.parquet_files import read_metadata, write_parquet
+from rollwise.graph import THROW
 from rollwise.methods import METHODS
-from rollwise.numbers.randomness import stream
-from rollwise.play.games import PlayTable
-from rollwise.simulate import simulate
-from rollwise.simulate.lengths import expected_lengths
 
 pytestmark = pytest.mark.kernels
-HERE = Path(__file__).parent
 GAMES = [Runners(3), Runners(5), TwoBoxes(), OrderedDice()]
 
 
@@ -40,18 +29,6 @@ def test_both_builders_give_the_same_graph(game):
     assert plain.content_hash == compiled.content_hash
 
 
-@pytest.mark.parametrize("length", [2, 4])
-def test_as_with_the_throw_in_the_state(length):
-    game, twin = Runners(length), ThrownRunners(length)
-    found, other = rollwise.solve(game), rollwise.solve(twin)
-    graph = found.graph
-    assert graph.n_states == other.graph.n_states
-    for s, row in enumerate(graph.rows.tolist()):
-        face = -1 if row[-1] == NO_THROW else row[-1]
-        t = other.find([*row[:-1], face])
-        assert abs(found.values[s] - other.values[t]) <= found.error_bound + other.error_bound
-
-
 def boxes_by_hand(sides: int) -> Fraction:
     """The mean of `TwoBoxes`: choose for each first throw, and then the other box."""
     throws = [(min(pair), max(pair)) for pair in product(range(1, sides + 1), repeat=2)]
@@ -59,12 +36,6 @@ def boxes_by_hand(sides: int) -> Fraction:
     lower = Fraction(sum(2 * low for low, _ in throws), n)
     higher = Fraction(sum(high for _, high in throws), n)
     return Fraction(sum(max(2 * low + higher, high + lower) for low, high in throws)) / n
-
-
-@pytest.mark.parametrize("game", [TwoBoxes(), TwoBoxes(6), OrderedDice()], ids=str)
-def test_points_by_hand(game):
-    solution = rollwise.solve(game)
-    assert abs(Fraction(solution.value) - boxes_by_hand(game.sides)) <= solution.error_bound
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("sampled",)])
@@ -112,26 +83,6 @@ def test_found_with_a_throw():
         rollwise.build(ThrownRunners(2)).find([0, 0, 0, 0, -1], 3)
     with pytest.raises(UsageError, match="has no throws"):
         rollwise.solve(ThrownRunners(2)).table(throws=True)
-
-
-def test_advice_before_and_after_a_throw():
-    solution = rollwise.solve(TwoBoxes())
-    before, after = solution.advise(((1, 1), 2)), solution.advise(((1, 1), 2), (1, 4))
-    assert not before.actions
-    assert len(before.throws) == 10
-    assert abs(sum(row.chance * row.value for row in before.throws) - before.value) < 1e-12
-    assert [row.action for row in after.actions] == list(TwoBoxes.action_names)
-    best = next(row.action for row in after.actions if row.best)
-    assert best == next(row.action for row in before.throws if row.throw == (1, 4))
-
-
-def test_simulated_as_evaluated():
-    solution = rollwise.solve(Runners(3))
-    policies = Policies.of(solution)
-    match = simulate(
-        solution.graph, policies.find("optimal"), policies.find("run-in-front"), games=4000, seed=1
-    )
-    assert not list(match.disagreements())
 
 
 RULES = """
@@ -243,24 +194,6 @@ def test_a_tuple_keeps_its_length(tmp_path):
         rollwise.build(find(f"{path}:Own")())
 
 
-def test_on_the_command_line(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(RULES)
-    game = f"{path}:Own"
-    document = json.loads(output("solve", game, "--json"))
-    assert (document["states"], document["after_throws"]) == (3, 6)
-    advice = json.loads(output("advise", game, "--state", "left=2", "--json"))
-    assert [row["throw"] for row in advice["throws"]] == [[1, 2], [3, 4]]
-    assert [row["probability"] for row in advice["throws"]] == pytest.approx([1 / 3, 2 / 3])
-    advice = json.loads(output("advise", game, "--state", "left=2", "--throw", "3,4", "--json"))
-    assert advice["state"] == {"left": 2, "throw.0": 3, "throw.1": 4}
-    assert len(advice["actions"]) == 1
-    rows = json.loads(output("table", game, "--throws", "--where", "throw.0 == 3", "--json"))
-    assert len(rows["rows"]) == 3
-    assert "isn't a throw" in refusal("advise", game, "--state", "left=2", "--throw", "x")
-    assert np.isfinite(advice["value"])
-
-
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "own.py"
@@ -281,39 +214,6 @@ def test_a_file_has_a_row_a_position(saved):
     assert "3 states" in output("verify", str(path), game)
     advice = ("advise", game, "--state", "left=1", "--throw", "1,2", "--json")
     assert output(*advice, "--load", str(path)) == output(*advice)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda f: f.drop("throw_bounds"), "its columns can't be read"),
-        (lambda f: f.with_columns(pl.col("throw_values").list.head(1)), "a number for each throw"),
-        (
-            lambda f: f.with_columns(pl.col("throw_values").list.eval(pl.element() + 1)),
-            "don't match their checksum",
-        ),
-        (
-            lambda f: f.with_columns(
-                pl.col("throw_values").list.eval(pl.when(pl.element() < 9).then(None))
-            ),
-            "throw_values",
-        ),
-    ],
-)
-def test_a_damaged_file_is_found(saved, change, said):
-    game, path = saved
-    facts = read_metadata(path)
-    write_parquet(change(pl.read_parquet(path)), path, {"rollwise": facts["rollwise"]})
-    assert said in refusal("table", game, "--load", str(path))
-
-
-def test_a_kept_graph_keeps_its_throws():
-    game = Runners(6)
-    arrays, facts = kept.parts_of_graph(rollwise.build(game), game)
-    again = kept.graph_of({**arrays, **json.loads(json.dumps(facts))}, game)
-    assert again.rows.tobytes() == rollwise.build(game).rows.tobytes()
-    assert again.throw_names == ("throw",)
-    assert again.find(((0, 0), (0, 0)), 2) == rollwise.build(game).find(((0, 0), (0, 0)), 2)
 
 
 WORDS = """
@@ -341,16 +241,6 @@ def test_actions_and_throws_have_words(tmp_path):
     assert "plays keep 0" in told
 
 
-@pytest.mark.needs_jit
-def test_words_of_actions_both_ways(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(RULES + WORDS)
-    plain, compiled = (
-        rollwise.build(find(f"{path}:Own")(), mode=mode) for mode in ("interpreted", "compiled")
-    )
-    assert plain.content_hash == compiled.content_hash
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -367,123 +257,6 @@ def test_wrong_words_are_told(tmp_path, old, new, said):
     path = tmp_path / "own.py"
     path.write_text(RULES + WORDS.replace(old, new))
     assert said in refusal("solve", f"{path}:Own")
-
-
-def test_a_board_is_shown_in_play(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(
-        RULES.replace("        yield 0\n", "        yield 0\n        yield 1\n") + WORDS
-    )
-    done = run("play", f"{path}:Own", "--seed", "1", cwd=tmp_path)
-    assert "+---+\n| 2 |\n+---+\n" in done.stdout
-
-
-def test_contests_know_throws():
-    game = f"{HERE / 'throwing.py'}:TwoBoxes"
-    state = ("--contest", "--state", "open=(1,1),left=2,score=0,rival=7")
-    advice = json.loads(output("advise", game, *state, "--throw", "1,2", "--json"))
-    assert len(advice["actions"]) == 2
-    before = json.loads(output("advise", game, *state, "--json"))
-    assert len(before["throws"]) == 10
-    assert "nobody throws 9 9" in refusal("advise", game, *state, "--throw", "9,9")
-    assert "nobody throws 1 2 9" in refusal("advise", game, *state, "--throw", "1,2,9")
-
-
-def test_an_action_has_one_name(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(RULES + WORDS.replace('f"keep {action}"', 'f"keep {s.left}"'))
-    found = run("check", f"{path}:Own")
-    assert "it must say the same wherever an action has this number" in found.stdout
-
-
-def test_a_throw_is_no_move():
-    """In each round of this game there is one choice, and so there are two moves in all."""
-    solution = rollwise.solve(TwoBoxes())
-    graph, policy = solution.graph, solution.policy
-    ((_, moves),) = expected_lengths(graph, policy)
-    assert moves.value == 2
-    games = PlayTable.of(graph, policy).play(50, stream(3, 0))
-    assert set(games.moves.tolist()) == {2}
-    for name in ("moves", "rolls"):  # each round throws once
-        shown = output("optimal", f"{HERE / 'throwing.py'}:TwoBoxes", "--range", name, "--json")
-        found = json.loads(shown)["ranges"][0]
-        assert found["least"] == found["most"] == 2
-
-
-@pytest.mark.parametrize("against", [None, "run-in-front"])
-def test_moves_as_with_the_throw_in_the_state(against):
-    """There each move is the throw and the choice, so twice as many."""
-    first = rollwise.build(Runners())
-    before = rollwise.build(ThrownRunners(), mode="interpreted")
-    solution = rollwise.solve(Runners())
-    known = Policies.of(solution)
-    policies = [known.find("optimal"), None if against is None else known.find(against)]
-    found = expected_lengths(first, *policies)
-    twin = [None if one is None else _moved(first, before, one) for one in policies]
-    for (turns, moves), (turns_twice, twice) in zip(
-        found, expected_lengths(before, *twin), strict=True
-    ):
-        assert twice.value == pytest.approx(2 * moves.value, abs=1e-9)
-        assert turns.value == pytest.approx(turns_twice.value, abs=1e-9)
-
-
-def _moved(first, before, policy):
-    """A policy of one graph on another that has the same states and actions."""
-    probability = np.ones(before.n_actions)
-    for state in before.view:
-        *tokens, face = state.fields
-        throw = None if face == NOTHING else face
-        here = first.view[first.find(tuple(tokens), throw)]
-        for action, same in zip(state.actions, here.actions, strict=True):
-            probability[action] = policy.probability[same]
-    return Policy(policy.name, probability)
-
-
-FIELDS_OF_OLD = """
-from dataclasses import dataclass
-from typing import NamedTuple
-from rollwise import AGAIN, PASS, WIN, Game
-
-class S(NamedTuple):
-    place: int
-    rival: int
-    throw: int
-    rolls_left: int
-
-@dataclass(frozen=True)
-class Own(Game):
-    def start(self):
-        return S(0, 0, 0, 2)
-
-    def actions(self, s):
-        if s.rolls_left:
-            yield 0
-        if s.throw:
-            yield 1
-
-    def outcomes(self, s, action):
-        if action == 0:
-            for face in range(1, 4):
-                yield 1, AGAIN, S(s.place, s.rival, face, s.rolls_left - 1)
-        elif s.place + s.throw >= 5:
-            yield 1, WIN, s
-        else:
-            yield 1, PASS, S(s.rival, s.place + s.throw, 0, 2)
-"""
-
-
-def test_fields_may_have_the_names_of_throws_in_games_without_them(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(FIELDS_OF_OLD)
-    values = [json.loads(output("solve", str(path), "--json"))["value"]]
-    state = "place=4,rival=2,throw=1,rolls_left=1"
-    advice = json.loads(output("advise", str(path), "--state", state, "--json"))
-    assert advice["value"] == pytest.approx(1)
-    rows = json.loads(output("table", str(path), "--where", "throw == 3", "--json"))["rows"]
-    assert {row["throw"] for row in rows} == {3}
-    path.write_text(FIELDS_OF_OLD.replace("throw", "face_up").replace("rolls_left", "more"))
-    values.append(json.loads(output("solve", str(path), "--json"))["value"])
-    assert values[0] == values[1]
 
 
 def test_a_wrong_throw_is_named_with_its_line():

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from cli_runner import output
 from throwing import TwoBoxes
 
 import rollwise
@@ -17,7 +14,6 @@ from rollwise.graph import NO_THROW
 from rollwise.graph.naming import spread
 from rollwise.words.game_words import rules_situation
 
-BOXES = f"{Path(__file__).parent / 'throwing.py'}:TwoBoxes"
 PAYOFF = {WIN: 1.0, DRAW: 0.0, LOSE: -1.0}
 
 
@@ -48,8 +44,3 @@ def test_rules_and_graph_agree(game):
                     value = -value if then == PASS else value
                 total, ahead = total + weight, ahead + weight * value
             assert ahead / total == pytest.approx(worth[number], abs=1e-9)
-
-
-@pytest.mark.parametrize("words", [("check",), ("solve",), ("table",)], ids=lambda words: words[0])
-def test_commands_on_a_chase(words):
-    assert str(NO_THROW) not in output(*words, BOXES, "--chase", "--target", "8")

@@ -11,8 +11,8 @@ import pytest
 from numba.core.caching import NullCache
 
 from rollwise.kernels.compiling import compiled_kernel
-from rollwise.machine import kernel_cache, user_cache
-from rollwise.machine.user_cache import make_room, place, private_folder
+from rollwise.machine import user_cache
+from rollwise.machine.user_cache import place, private_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="users and modes")
 
@@ -67,45 +67,8 @@ def test_what_others_may_have_written_to_is_not_used(tmp_path, mode):
         assert private_folder(tmp_path) is None
 
 
-def test_what_belongs_to_somebody_else_is_not_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "getuid", lambda: 12345)
-    with pytest.warns(UserWarning, match="belongs to somebody else"):
-        assert private_folder(tmp_path) is None
-
-
-def test_a_place_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").touch()
-    assert private_folder(tmp_path / "file" / "cache") is None
-
-
-def test_room_is_made_by_what_was_used_longest_ago(tmp_path):
-    for age in range(6):
-        path = tmp_path / f"{age}.kept"
-        path.write_bytes(bytes(10))
-        os.utime(path, (1000 - age, 1000 - age))
-    (tmp_path / "other").write_bytes(bytes(1000))
-
-    def left() -> list[str]:
-        return sorted(path.name for path in tmp_path.glob("*.kept"))
-
-    make_room(tmp_path, "*.kept", most_files=5)
-    assert left() == ["0.kept", "1.kept", "2.kept", "3.kept", "4.kept"]
-    make_room(tmp_path, "*.kept", most_bytes=35)
-    assert left() == ["0.kept", "1.kept", "2.kept"]
-    assert (tmp_path / "other").exists()
-
-
 def double(x):
     return 2 * x
-
-
-@pytest.mark.needs_jit
-def test_without_a_place_kernels_are_compiled_in_memory(monkeypatch):
-    monkeypatch.setattr(kernel_cache._OnDisk, "_locator_classes", [])
-    with pytest.warns(UserWarning, match="no folder to keep compiled code in"):
-        compiled = compiled_kernel(double)
-    assert compiled(4) == 8
-    assert isinstance(compiled._cache, NullCache)
 
 
 @pytest.mark.needs_jit
