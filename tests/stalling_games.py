@@ -45,14 +45,6 @@ class Road(Game):
         return 0 if s.place == 5 else 1
 
 
-@dataclass(frozen=True)
-class FreeRoad(Road):
-    """The same, and resting is free."""
-
-    def reward(self, s, action):
-        return float(action)
-
-
 class Cards(NamedTuple):
     up: int
     x: int
@@ -96,16 +88,6 @@ class Flips(Game):
 
     def reward(self, s, action):
         return 1.0 if s.x == 0 else 0.0
-
-
-@dataclass(frozen=True)
-class Downhill(Road):
-    """The same for the most points, which are all negative."""
-
-    objective: ClassVar = "maximize"
-
-    def reward(self, s, action):
-        return -2.0 if action == 1 else -1.0
 
 
 class Place(NamedTuple):

@@ -6,8 +6,6 @@ import contextlib
 import errno
 import os
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +14,6 @@ import pytest
 from cli_runner import output, refusal, run
 
 from rollwise.errors import OutputError
-from rollwise.machine.atomic_files import SUFFIX, write_error, write_text
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices, pipes and modes")
 SOLVE = ("solve", "piglet", "target=3", "--save")
@@ -50,14 +47,6 @@ def test_a_pipe_is_written_through(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_a_stream_by_name(tmp_path):
-    """As a shell's process substitution gives it."""
-    with (tmp_path / "opened").open("w+") as file:
-        output(*TABLE, f"/dev/fd/{file.fileno()}")
-        assert file.read() == output(*TABLE[:-1])
-    assert [path.name for path in tmp_path.iterdir()] == ["opened"]
-
-
 def test_a_link_goes_on_pointing(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     target, link = tmp_path / "elsewhere" / "file.csv", tmp_path / "link.csv"
@@ -79,15 +68,6 @@ def test_a_mode_is_kept(tmp_path, mode):
     assert path.stat().st_size > 0
 
 
-def test_a_new_file_has_the_mode_of_any_new_file(tmp_path):
-    before = os.umask(0o027)
-    try:
-        write_text(tmp_path / "file", "text")
-    finally:
-        os.umask(before)
-    assert mode_of(tmp_path / "file") == 0o640
-
-
 def test_what_is_being_written_is_as_private_as_what_it_replaces(tmp_path):
     from rollwise.machine.atomic_files import write_atomically
 
@@ -101,25 +81,6 @@ def test_what_is_being_written_is_as_private_as_what_it_replaces(tmp_path):
 
     write_atomically(path, write)
     assert seen == [0o600]
-
-
-def test_what_a_killed_process_left_is_removed(tmp_path):
-    script = f"""
-import os
-from pathlib import Path
-from rollwise.machine.atomic_files import write_atomically
-write_atomically(Path({str(tmp_path / "file")!r}), lambda place: os.kill(os.getpid(), 9))
-"""
-    assert subprocess.run([sys.executable, "-c", script]).returncode == -9
-    (left,) = tmp_path.iterdir()
-    assert left.name.endswith(SUFFIX)
-    living = tmp_path / left.name.replace(left.name.split("-")[-2], str(os.getpid()))
-    living.touch()
-    write_text(tmp_path / "another", "text")
-    assert sorted(tmp_path.iterdir()) == sorted([living, tmp_path / "another"])
-    os.utime(living, (0, 0))  # a process of another machine, perhaps, that wrote long ago
-    write_text(tmp_path / "another", "text")
-    assert [path.name for path in tmp_path.iterdir()] == ["another"]
 
 
 def test_a_failure_leaves_what_was_there(tmp_path):
@@ -170,30 +131,3 @@ def test_a_disk_that_fills_up_is_a_line(tmp_path, arguments):
     assert fault.startswith("rollwise: kept.")
     assert fault.endswith("can't be written: File too large")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        SOLVE,
-        TABLE,
-        ("export", "piglet", "--to", "npz", "--out"),
-        ("plot", "piglet", "value", "--out"),
-        ("report", "piglet", "--out"),
-        ("learn", "piglet", "--games", "10", "--save"),
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_where_no_file_can_be_is_said_before_the_work(tmp_path, arguments, monkeypatch):
-    monkeypatch.setattr("rollwise.builders.build_with_report", None)  # no work is done
-    fault = refusal(*arguments, str(tmp_path / "none" / "kept.html"))
-    assert fault.endswith(f"can't be written: there is no folder {tmp_path / 'none'}")
-    (tmp_path / "folder.html").mkdir()
-    assert "Is a directory" in refusal(*arguments, str(tmp_path / "folder.html"))
-
-
-def test_errors_in_a_line():
-    told = write_error("a.parquet", ValueError("parquet:\nNo space left (os error 28)"))
-    assert str(told) == f"a.parquet can't be written: {os.strerror(28)}"
-    assert told.exit_code == 1
-    assert write_error("a", PermissionError(errno.EACCES, "")).exit_code == 2

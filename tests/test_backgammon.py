@@ -11,13 +11,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from rollwise import PASS, build, check, solve
-from rollwise.errors import UsageError
+from rollwise import PASS, build, solve
 from rollwise.game import payoff
 from rollwise.games.bear_off import BearOff, TwoSidedBearOff
-from rollwise.games.hypergammon import Board, Hypergammon, written
-from rollwise.plot import plot
-from rollwise.report import report
+from rollwise.games.hypergammon import Board, Hypergammon
 
 THROWS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
 
@@ -165,51 +162,6 @@ def test_the_published_number_of_positions_counts_every_arrangement():
     assert build(Hypergammon(checkers=1)).n_positions - 1 < arrangements(1) == 652
 
 
-@pytest.mark.parametrize(
-    ("s", "throw", "texts"),
-    [
-        (Board((24, 23, 22), (24, 23, 22), 1), (2, 1), {"24/21", "24/22 23/22"}),
-        (Board((25, 6, 3), (20, 6, 6), 0), (6, 6), {"no play"}),
-        (Board((25, 6, 3), (24, 5, 5), 0), (3, 1), {"bar/21", "bar/22 6/5", "bar/22 3/2"}),
-        (Board((6, 6, 3), (24, 0, 0), 0), (2, 2), {"6/4 6/2 3/1*", "6/2(2)", "6/off 3/1*"}),
-    ],
-)
-def test_plays_are_written_as_people_write_them(s, throw, texts):
-    game = Hypergammon(checkers=3)
-    found = {written(play) or "no play" for play in game.actions(s, throw)}
-    assert texts <= found
-    assert len(found) == len(list(game.actions(s, throw)))
-
-
-def test_a_board_is_shown():
-    board = Hypergammon(checkers=3).show(Board((25, 6, 6), (25, 20, 0), 0))
-    assert board.splitlines() == [
-        " 13  14  15  16  17  18 bar  19  20  21  22  23  24 off",
-        "  .   .   .   .   .   .   x   .   .   .   .   .   .   x",
-        "  .   .   .   .   .   .   o  oo   x   .   .   .   .   .",
-        " 12  11  10   9   8   7 bar   6   5   4   3   2   1 off",
-    ]
-
-
-def test_of_hundreds_of_moves_some_are_named():
-    """In the legend of a picture, in a report and by `check`."""
-    solution = solve(Hypergammon(checkers=1))
-    figure = plot(solution, "policy")
-    legend = [trace for trace in figure.data if trace.type == "scatter"]
-    assert len(legend) == 24
-    assert (legend[0].name, legend[-1].name) == ("4/1", "either")
-    assert "331 more kinds of action have colours between these." in figure.to_json()
-    with pytest.raises(UsageError, match="no action is best in 2% of the positions"):
-        plot(solution, "surface")
-    listed = report(solution).partition("The moves are")[2].partition("</p>")[0]
-    assert listed.count("<b>") == 30
-    assert "<b>throw</b>" not in listed
-    never = next(f for f in check(Hypergammon(checkers=1)).findings if "never right" in f.topic)
-    assert never.level == "note"
-    assert never.text.count("possible in") == 12
-    assert never.text.endswith(" more")
-
-
 # ---- bearing off: a home board by hand is a sorted tuple of points
 
 
@@ -288,16 +240,6 @@ def test_races_from_the_ace_point_as_published():
     assert abs(chance(8, 6) - 0.301055) < 5e-7
     assert abs(chance(15, 15) - 0.670218869260942) < 1e-14
     assert [round(chance(n, n), 2) for n in range(3, 14, 2)] == [0.86, 0.79, 0.75, 0.72, 0.70, 0.68]
-
-
-def test_two_checkers_are_borne_off_at_once_as_published():
-    """Against one on the ace point this throw is the last one: {5, 2} has 19 of 36."""
-    solution = solve(TwoSidedBearOff(checkers=2))
-    known = {(5, 2): 19, (6, 1): 15, (4, 3): 17, (6, 6): 4, (6, 5): 6, (1, 1): 36, (3, 1): 34}
-    for points, ways in known.items():
-        mine = tuple(points.count(point) for point in range(1, 7))
-        position = solution.graph.find((*mine, *on_the_ace(1)))
-        assert abs((1 + solution.values[position]) / 2 - ways / 36) < 1e-14
 
 
 @pytest.mark.large

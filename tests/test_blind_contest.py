@@ -6,17 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
-from stakes import Gammons
 from throwing import TwoBoxes
 
 import rollwise
 from rollwise.analysis.blind_contest import solve_blind_contest
 from rollwise.analysis.distributions import distributions
 from rollwise.derive.by_score import by_score
-from rollwise.errors import UsageError
-from rollwise.games.farkle import FarkleTurn
-from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
@@ -81,17 +76,6 @@ def test_no_policy_beats_the_mixture():
     assert max(wins(ends, mean) for ends in every) == pytest.approx(found.against_mean.value)
 
 
-def test_the_mean_is_no_equilibrium():
-    found = solve_blind_contest(FarkleTurn(most=300))
-    assert len(found.parts) >= 1
-    assert sum(part.weight for part in found.parts) == pytest.approx(1)
-    assert found.gain <= 1e-9
-    assert found.mean_against.value < 0.5 < found.against_mean.value
-    assert found.mean < found.for_mean.mean
-    assert found.for_mean.mean == pytest.approx(rollwise.solve(FarkleTurn(most=300)).value)
-    assert np.all(np.diff(found.for_mean.values) > 0)
-
-
 def test_the_response_to_the_mean_wins_what_it_says():
     """Against somebody who plays for the mean and isn't seen, by another way through the scores."""
     game = Threes(dice=4)
@@ -108,27 +92,3 @@ def test_the_response_to_the_mean_wins_what_it_says():
         part.weight * wins(mean, ends) for part, ends in zip(found.parts, parts, strict=True)
     )
     assert against == pytest.approx(found.mean_against.value, abs=1e-9)
-
-
-def test_a_game_without_points_is_no_contest():
-    for game in (Pig(target=5), Gammons()):
-        with pytest.raises(UsageError):
-            solve_blind_contest(game)
-
-
-def test_the_command():
-    said = output("solve", "threes", "dice=2", "--contest", "2", "--blind")
-    assert "at the same time; both win half of it" in said
-    assert "nobody gains more than" in said
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("--blind", "goes with --contest 2"),
-        ("--contest 3 --blind", "goes with --contest 2"),
-        ("--contest 2 --blind --ties first", "--ties doesn't go with --blind"),
-    ],
-)
-def test_what_is_no_blind_contest(words, says):
-    assert says in refusal("solve", "threes", "dice=1", *words.split())

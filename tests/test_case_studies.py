@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
-import sys
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -203,15 +201,3 @@ def test_a_page_that_is_kept_is_whole(name):
     assert f"({name}.md)" in (STUDIES / "README.md").read_text()
     files = {path.name for path in STUDIES.glob(f"{name.replace('_', '-')}-*")}
     assert files == set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", page))
-
-
-def test_pictures_need_a_browser(tmp_path):
-    done = subprocess.run(
-        [sys.executable, STUDIES / "threes.py", "--out", tmp_path],
-        env={"PATH": "", "ROLLWISE_BROWSER": "no-such-browser", "PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert not list(tmp_path.iterdir())

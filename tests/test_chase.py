@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import cache
-from itertools import product
-from typing import ClassVar, NamedTuple
-
-import numpy as np
 import pytest
 from little_games import Ladder
 
 from rollwise import build, solve
-from rollwise.derive.by_score import by_score, points_to_come, whole_points
 from rollwise.derive.chase import Chase
-from rollwise.errors import ParameterError, RulesError, UsageError
-from rollwise.game import AGAIN, END, Game
-from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
 # Seed 004, `get_pwin`: the probability to win or tie by the gap, from 300,000 simulated
@@ -241,31 +231,6 @@ def test_all_win_probabilities_of_the_source(chase):
     assert chase.error_bound < 1e-12
 
 
-@cache
-def naive_chance(dice: int, take_two: bool, gap: int) -> Fraction:
-    """The probability to stay at a gap of 0 or more, as the source computes it, exactly."""
-    total = 0
-    for roll in product((0, 1, 2, 4, 5, 6), repeat=dice):
-        roll = sorted(roll)
-        chances = [Fraction(0)]
-        for n in range(dice + 1):
-            if (take_two and n < 2) or (n == 0 and dice == 1):
-                continue
-            left = gap - sum(roll[:n])
-            if left >= 0:
-                chances.append(Fraction(1) if n == dice else naive_chance(dice - n, n == 0, left))
-        total += max(chances)
-    return total / Fraction(6**dice)
-
-
-def test_small_chases_against_the_source_computed_exactly(chase):
-    for dice, take_two, gap in product((1, 2, 3), (0, 1), range(8)):
-        if dice > 1 or not take_two:
-            s = chase.find([dice, take_two, 0, 0, 0, 0, 0, 0, gap])
-            exact = 2 * naive_chance(dice, bool(take_two), gap) - 1
-            assert abs(Fraction(float(chase.values[s])) - exact) <= chase.error_bounds[s]
-
-
 @pytest.mark.parametrize("ties", ["win", "draw", "lose"])
 @pytest.mark.parametrize(
     "game", [Threes(dice=2), Threes(dice=3, skip=False), Ladder(top=7, share=1.0)], ids=str
@@ -281,67 +246,3 @@ def test_ties():
     )
     assert win > draw > lose
     assert lose == pytest.approx(solve(Chase(Threes(dice=2), 2, "win")).win_probability)
-
-
-def test_without_a_target_the_hardest_one_is_chased(chase):
-    assert chase.graph.states[0, -1] == 0
-    assert chase.win_probability == pytest.approx(0.0356, abs=0.0005)
-
-
-@pytest.mark.parametrize("target", [-1, 31])
-def test_target_out_of_range(target):
-    with pytest.raises(ParameterError, match="needs a target from 0 to 30"):
-        Chase(Threes(), target)
-
-
-def test_no_score_no_chase():
-    with pytest.raises(UsageError, match="won or lost and has no score"):
-        Chase(Pig(target=5), 3)
-    with pytest.raises(ParameterError, match="ties is 'both'"):
-        Chase(Threes(), 3, "both")
-
-
-def test_policies_of_the_game_play_the_chase():
-    from rollwise.answer.references import Policies
-
-    chase = Chase(Threes(dice=2), 3)
-    policy = Policies(build(chase), chase).find("take-one")
-    assert policy.probability.max() == 1
-
-
-def test_every_state_keeps_its_points():
-    """The score so far and what can still come stay within what the start can reach."""
-    scored = by_score(build(Threes(dice=3)))
-    low, high = points_to_come(scored.source, whole_points(scored.source))
-    assert scored.scores.tolist() == list(range(19))
-    assert np.all(scored.score + low[scored.state] >= low[0])
-    assert np.all(scored.score + high[scored.state] <= high[0])
-
-
-class Spot(NamedTuple):
-    place: int
-
-
-class Endless(Game):
-    """A point a round for as long as luck has it."""
-
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        yield 0
-
-    def outcomes(self, s, action):
-        yield 1, AGAIN, s
-        yield 1, END, s
-
-    def reward(self, s, action):
-        return 1.0
-
-
-def test_a_score_without_bound_is_named():
-    with pytest.raises(RulesError, match="the points of a play have no bound"):
-        by_score(build(Endless()))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output
 
 import rollwise
 from rollwise.analysis.thumb.frontier import find_rules
@@ -15,15 +14,11 @@ from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.errors import UsageError
 from rollwise.games.bear_off import BearOff
-from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Yahtzee
-from rollwise.plot import plot
-from rollwise.plot.kinds.regret import given_away
-from rollwise.report import report as answer_report
 from rollwise.report.cheat_sheet import cheat_sheet
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import python_source, sentence_of
@@ -81,13 +76,6 @@ def test_what_python_cannot_say(game, clauses, says):
         python_source(rule, graph, game, "")
 
 
-def test_the_command_prints_python_alone():
-    said = output("thumb", "pig", "target=15", "--evaluations", "40", "--python")
-    assert said.startswith("@policy\ndef rule_of_thumb(self, s):\n")
-    compile(said, "rule", "exec")
-    assert "ask for one" in refusal("thumb", "pig", "target=15", "--python", "--json")
-
-
 def test_a_sheet_says_the_rule_its_cost_and_where_it_errs(tmp_path):
     policies = Policies.of(Pig(target=25))
     found = find_rules(policies, 2, evaluations=150)
@@ -107,44 +95,6 @@ def test_a_sheet_says_the_rule_its_cost_and_where_it_errs(tmp_path):
     assert (tmp_path / "sheet.html").read_text() == page
 
 
-@pytest.mark.slow
-def test_a_printed_sheet_has_one_side(tmp_path):
-    """A map of six panels, and a table of some lines, are made as small as one side asks for."""
-    sheet = tmp_path / "sheet.pdf"
-    output("thumb", "pig", "target=40", "--evaluations", "60", "--out", str(sheet))
-    assert set(re.findall(rb"/Count (\d+)", sheet.read_bytes())) == {b"1"}
-
-
-def test_sheets_of_games_with_one_position_or_points(tmp_path):
-    for game in ("craps", "threes dice=2", "hog target=6 dice=2", "shut-the-box tiles=4"):
-        if game == "craps":
-            assert "no choices" in refusal("thumb", game, "--out", str(tmp_path / "a.html"))
-            continue
-        sheet = tmp_path / "sheet.html"
-        output("thumb", *game.split(), "--evaluations", "30", "--out", str(sheet))
-        assert "Against perfect play" in sheet.read_text()
-
-
-def test_a_sheet_has_a_name_that_says_what_it_is(tmp_path):
-    said = refusal("thumb", "pig", "target=15", "--out", str(tmp_path / "sheet.doc"))
-    assert "must end in .html or .pdf" in said
-
-
-def test_a_picture_of_what_a_policy_gives_away(tmp_path):
-    solution = rollwise.solve(Pig(target=15))
-    policy = Policies.of(solution).find("hold-at-20")
-    costs = given_away(solution, policy)
-    chosen = policy.probability == 1
-    assert np.array_equal(costs[solution.graph.action_state[chosen]], solution.regret[chosen])
-    figure = plot(solution, "regret", policy="hold-at-20")
-    assert "what hold-at-20 gives away" in figure.to_json()
-    rule = tmp_path / "rule.json"
-    rule.write_text(json.dumps({"rule": [{"if": "turn >= 3", "do": "hold"}, {"do": "roll"}]}))
-    out = tmp_path / "given.html"
-    output("plot", "pig", "target=15", "regret", "--policy", str(rule), "--out", str(out))
-    assert "rule.json gives away" in out.read_text()
-
-
 def test_a_report_has_a_cheat_sheet_where_one_is_asked_for(tmp_path):
     solution = rollwise.solve(SuperSix(sticks=8))
     plain, with_rules = solution.report().html, solution.report(rules=30).html
@@ -157,14 +107,3 @@ def test_a_report_has_a_cheat_sheet_where_one_is_asked_for(tmp_path):
     output("report", "super-six", "sticks=8", "--rules", "30", "--out", str(out))
     took = re.compile(r"it took [\d.]+ seconds")
     assert took.sub("", out.read_text()) == took.sub("", with_rules)
-
-
-def test_a_report_of_a_game_without_choices_has_no_cheat_sheet():
-    assert "A rule to remember" not in rollwise.solve(Craps()).report(rules=5).html
-
-
-def test_rules_of_thumb_need_the_whole_game():
-    answer = rollwise.solve_by_layers(SuperSix(sticks=6))
-    with pytest.raises(UsageError, match="too large for rules of thumb"):
-        answer_report(answer, rules=5)
-    assert "--rules" in refusal("report", "craps", "--rules", "-1")

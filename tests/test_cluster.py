@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +13,9 @@ import numpy as np
 import pytest
 from cli_runner import output, refusal
 
-from rollwise.analysis.tuning import Aim, tune
-from rollwise.answer.kept import solve
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers
-from rollwise.cluster.pool import Here, Pool, Threads
+from rollwise.cluster.pool import Pool
 from rollwise.cluster.processes import Processes, Ways, done
 from rollwise.errors import ClusterError, ForMorePlayers, TooManyStates
 from rollwise.games import Sheet, find
@@ -99,15 +94,6 @@ def die_once(place: str) -> int:
     return os.getpid()
 
 
-def test_results_come_in_the_order_of_the_pieces(pool: Pool) -> None:
-    pieces = [(number,) for number in range(9)]
-    squares = list(Here().in_order(slow_square, pieces))
-    assert squares == [number**2 for number in range(9)]
-    assert list(pool.in_order(slow_square, pieces)) == squares
-    with Threads(2) as threads:
-        assert list(threads.in_order(slow_square, pieces)) == squares
-
-
 def test_an_error_of_a_task_is_raised(pool: Pool) -> None:
     with pytest.raises(TooManyStates, match="too many"):
         pool.result(pool.submit(fail, TooManyStates("too many")))
@@ -177,27 +163,6 @@ def test_tournaments_are_the_same_wherever_they_are_played(pool: Pool, exact: bo
             assert np.array_equal(here.errors, there.errors)
 
 
-def test_parameters_are_looked_for_wherever_games_are_solved(pool: Pool, tmp_path: Path) -> None:
-    rules = tmp_path / "walk.py"
-    rules.write_text(RULES)
-    for kind, name, values in (
-        (Pig, "target", ["7", "8", "9"]),
-        (find("shut-the-box"), "tiles", ["4", "5"]),
-        (find(f"{rules}:Walk"), "length", ["4", "5", "6", "7"]),
-    ):
-        asked = functools.partial(tune, kind, {}, {name: values}, Aim.read("min length"), solve)
-        assert asked().points == asked(pool=pool).points
-
-
-def test_a_sheet_travels_by_name_or_by_file(tmp_path: Path) -> None:
-    assert Sheet.of(Pig).kind is Pig
-    rules = tmp_path / "walk.py"
-    rules.write_text(RULES)
-    found = Sheet.of(find(f"{rules}:Walk"))
-    assert found.rules == f"{rules.resolve()}:Walk"
-    assert found.kind.name == find(f"{rules}:Walk").name
-
-
 def test_a_sheet_that_is_another_file_to_a_worker_is_refused(tmp_path: Path) -> None:
     rules = tmp_path / "walk.py"
     rules.write_text(RULES)
@@ -240,30 +205,6 @@ def test_commands_print_the_same_from_a_cluster(cluster: object) -> None:
         ["thumb", "piglet", "target=6", "--numbers=1", "--evaluations=30", "--searches=3"],
     ):
         assert output(*words, "--cluster", address) == output(*words)
-
-
-def test_processes_print_nothing_among_the_data(tmp_path: Path) -> None:
-    rules = tmp_path / "walk.py"
-    rules.write_text(RULES)
-    words = ["tune", f"{rules}:Walk", "--vary", "length=4..6", "--for", "min length", "--json"]
-    asked = [sys.executable, "-m", "rollwise", *words, "--workers", "2"]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=60)
-    assert "rules print too" in done.stderr
-    assert [json.loads(done.stdout)] == [json.loads(output(*words))]
-
-
-def test_wrong_addresses_are_refused() -> None:
-    asked = ["tune", "piglet", "--vary", "target=2..3", "--for", "min value"]
-    assert "tcp://10.0.0.1:8786" in refusal(*asked, "--cluster", "here")
-    assert "give one" in refusal(*asked, "--cluster", "tcp://127.0.0.1:1", "--workers", "2")
-    assert "at least 1" in refusal(*asked, "--workers", "0")
-
-
-def test_nobody_waits_for_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_workers, "CONNECTING", 0.3)
-    asked = ["tune", "piglet", "--vary", "target=2..3", "--for", "min value"]
-    said = refusal(*asked, "--cluster", "tcp://127.0.0.1:9", code=1)
-    assert "no scheduler answers at tcp://127.0.0.1:9" in said
 
 
 def test_nobody_waits_for_workers_or_schedulers_that_are_gone(

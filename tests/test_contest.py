@@ -6,15 +6,11 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-import numpy as np
 import pytest
 
 from rollwise import solve
-from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+from rollwise.analysis.betting import solve_doubling
 from rollwise.analysis.contest import TIES, Contest, solve_contest
-from rollwise.answer.references import Policies
-from rollwise.errors import ParameterError, UsageError
-from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
 FACES = (0, 1, 2, 4, 5, 6)
@@ -88,35 +84,6 @@ def test_against_brute_force(players, dice, skip, ties):
         assert abs(Fraction(float(mine)) - exact) <= found.error_bound
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("ties", TIES)
-def test_three_players_with_two_dice_against_brute_force(ties):
-    found = solve_contest(Contest(Threes(dice=2), 3, ties))
-    exact = brute_force(3, ties, 2, True)
-    assert found.probabilities == pytest.approx([float(p) for p in exact], abs=1e-12)
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("players", [2, 3, 5])
-def test_shares_add_up_to_one(players, ties):
-    found = solve_contest(Contest(Threes(dice=3), players, ties))
-    assert found.probabilities.sum() == pytest.approx(1, abs=1e-12)
-    assert found.error_bound < 1e-11
-    assert found.optimality_gap < 1e-11
-    shares, bound = found.moment((6, 3)[: players - 1])
-    assert shares.sum() == pytest.approx(1, abs=1e-12)
-    assert bound < 1e-11
-
-
-@pytest.mark.needs_jit
-@pytest.mark.slow
-def test_five_players_on_five_dice():
-    found = solve_contest(Contest(Threes(), 5))
-    assert found.probabilities.sum() == pytest.approx(1, abs=1e-12)
-    assert np.all(np.diff(found.probabilities) > 0)  # it is better to roll later
-
-
 def test_the_second_player_chases():
     """Rolling second in a contest of two is the chase of the first player's score."""
     from rollwise.derive.chase import Chase
@@ -127,49 +94,6 @@ def test_the_second_player_chases():
         chance = solve(Chase(Threes(dice=3), score)).win_probability
         assert shares[1] == pytest.approx(chance, abs=1e-12)
         assert shares[0] == pytest.approx(1 - chance, abs=1e-12)
-
-
-@pytest.mark.needs_jit
-def test_playing_for_the_mean_is_not_playing_to_win():
-    contest = Contest(Threes(), 2)
-    for_mean = solve_contest(contest, {0: solve(Threes()).policy})
-    to_win = solve_contest(contest)
-    assert 0.0005 < to_win.probabilities[0] - for_mean.probabilities[0] < 0.001
-    turn = to_win.turns[to_win.opening]
-    assert turn.final @ to_win.scored.scores > solve(Threes()).value
-
-
-def test_moments():
-    found = solve_contest(Contest(Threes(dice=2), 3))
-    shares, _ = found.moment((0, 0))
-    assert shares[0] == shares[1] > shares[2]
-    assert found.holders((3, 0)) == [1]
-    assert found.holders((0, 3)) == [0]
-    # the last die is on the table: everything is settled
-    shares, _ = found.moment((2, 5), (0, 0, 0, 0, 1, 0, 0, 0, 0))
-    assert shares.tolist() == [0.5, 0.0, 0.5]
-    action, chance = found.advise((2, 5), (0, 0, 0, 0, 1, 0, 0, 0, 0))[0]
-    assert (action, chance) == ("take 1", 0.5)
-    with pytest.raises(UsageError, match="is over"):
-        found.moment((1, 2, 3))
-    with pytest.raises(UsageError, match="no play ends with 13"):
-        found.moment((13,))
-
-
-def test_bad_contests():
-    for players in (1, 0, 101):
-        with pytest.raises(ParameterError, match="from 2 to 100 players"):
-            Contest(Threes(), players)
-    with pytest.raises(ParameterError, match="ties is 'draw'"):
-        Contest(Threes(), 2, "draw")
-    with pytest.raises(UsageError, match="has no score"):
-        solve_contest(Contest(Pig(target=3), 2))
-
-
-def test_fair_stakes():
-    stakes = fair_stakes(np.array([0.25, 0.75, 0.0]), pot=8)
-    assert [stake.stake for stake in stakes] == [2, 6, 0]
-    assert [stake.odds_against for stake in stakes] == [3, pytest.approx(1 / 3), float("inf")]
 
 
 def test_a_double_with_one_die():
@@ -193,26 +117,3 @@ def test_a_double_with_one_die():
     # doubled before he takes the die, to 1 (declined), 1, 1/3.
     first = [1, 1, Fraction(1, 3), Fraction(-1, 3), -1, -1]
     assert found.value == pytest.approx(float(sum(first) / 6), abs=1e-12)
-
-
-@pytest.mark.needs_jit
-def test_a_double_is_worth_something_to_the_last():
-    found = solve_doubling(Contest(Threes(), 2))
-    assert found.error_bound < 1e-11
-    advice = found.advise((7,))
-    assert advice.offer
-    assert advice.accept
-    assert advice.accepted > advice.no_offer > 2 * found.plain.moment((7,))[0][1] - 1
-    with pytest.raises(UsageError, match="between two players"):
-        solve_doubling(Contest(Threes(dice=1), 3))
-
-
-@pytest.mark.needs_jit
-def test_the_edge_over_taking_one():
-    game = Threes()
-    take_one = Policies(solve(game).graph, game).find("take-one")
-    edge = edge_against(Contest(game, 2), take_one)
-    assert edge.fair_first == pytest.approx(-edge.fair_second, abs=1e-12)
-    assert edge.going_second > edge.going_first > 0.25
-    with pytest.raises(UsageError):
-        edge_against(Contest(game, 3), take_one)

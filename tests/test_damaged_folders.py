@@ -66,19 +66,3 @@ def test_any_bit_that_is_read(solved, tmp_path):
         (damaged / path.name).write_bytes(whole)
     assert told[True] > told[False]
     assert not is_told(damaged, truth)
-
-
-def test_a_folder_is_told_to_be_damaged_and_mended(tmp_path):
-    game, folder = ("pig", "target=7"), tmp_path / "folder"
-    output("solve", *game, "--by-layer", "--save", str(folder))
-    path = folder / "values.npy"
-    whole = path.read_bytes()
-    part = bytearray(whole)
-    part[-5] ^= 4
-    path.write_bytes(part)
-    done = run("table", *game, "--csv", "--load", str(folder))
-    assert done.returncode == 2
-    assert "rows of progress" in done.stderr
-    assert "--resume" in done.stderr
-    output("solve", *game, "--by-layer", "--save", str(folder), "--resume")
-    assert path.read_bytes() == whole

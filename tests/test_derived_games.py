@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import refusal
 
 import rollwise
 from rollwise import AGAIN, END, Chase, Duel, Game, build, solve
-from rollwise.analysis.check import check
 from rollwise.answer.references import Policies
-from rollwise.errors import ParameterError
-from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
 
@@ -72,15 +67,6 @@ IDS = [game.name for game in GAMES]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=IDS)
-def test_what_a_game_says_of_itself(game):
-    assert check(game).passed, check(game).findings
-    assert list(game.parameters) == [spec.name for spec in game.specs]
-    assert build(game).parameters == game.parameters
-    assert game._repr_html_().count("<tr>") == len(game.parameters)
-    assert game.inner.description in game.description
-
-
-@pytest.mark.parametrize("game", GAMES, ids=IDS)
 def test_policies_by_name(game):
     graph = build(game)
     best = Policies(graph, game).find("optimal")
@@ -99,60 +85,6 @@ def test_the_derived_graph_is_that_of_the_rules(game):
     assert derived.graph.n_outcomes == plain.graph.n_outcomes
     for s, fields in enumerate(plain.graph.states.tolist()):
         assert derived.values[derived.find(fields)] == pytest.approx(plain.values[s], abs=1e-12)
-
-
-def test_a_parameter_of_both_keeps_its_name_in_the_inner_game():
-    assert Chase(Booth(2), 7).parameters == {"target": 2, "chase_target": 7, "ties": "win"}
-
-
-def test_bad_ways_to_count_ties():
-    with pytest.raises(ParameterError, match="one of shared, first, win-or-tie"):
-        Duel(Threes(), "nobody")
-    with pytest.raises(rollwise.RollwiseError, match="has no score"):
-        Duel(Pig(target=5))
-
-
-def test_derived_games_heed_the_limit_of_states():
-    with pytest.raises(rollwise.RollwiseError, match="more than 5"):
-        build(Duel(Booth()), max_states=5)
-
-
-CHASE = ("threes", "dice=2", "--chase", "--target", "3")
-CONTEST = ("threes", "dice=2", "--contest")
-FORMS = [CHASE, CONTEST]
-COMMANDS = [
-    ("evaluate", "--policy", "take-one"),
-    ("simulate", "--policy", "optimal", "--games", "50", "--seed", "1"),
-    ("compare", "--methods", "value-iteration"),
-    ("learn", "--games", "50", "--seed", "1"),
-    ("tournament", "--policies", "optimal,take-one"),
-    ("check",),
-    ("table", "--limit", "3"),
-]
-
-
-@pytest.mark.parametrize("form", FORMS, ids=["chase", "contest"])
-@pytest.mark.parametrize("command", COMMANDS, ids=[command[0] for command in COMMANDS])
-def test_commands_take_chases_and_contests(command, form):
-    document = json.loads(output(command[0], *form, *command[1:], "--json"))
-    kind = "chase" if form is CHASE else "contest"
-    assert document["game"] == f"{kind}-threes"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS, ids=["chase", "contest"])
-def test_pictures_reports_and_exports(form, tmp_path):
-    output("plot", form[0], "policy", *form[1:], "--out", "p.html", cwd=tmp_path)
-    output("report", *form, "--out", "r.html", cwd=tmp_path)
-    report = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "Attributes" not in report
-    assert "Roll, take at least one die" in report
-    assert re.search("(chase|contest)-threes", output("export", *form, "--to", "prism"))
-
-
-def test_respond_to_a_policy_of_a_contest():
-    document = json.loads(output("respond", *CONTEST, "--to", "take-one", "--json"))
-    assert document["exploitability"] > 0.01
 
 
 @pytest.mark.parametrize(

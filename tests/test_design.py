@@ -10,22 +10,16 @@ from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
-from stalling_games import Trap
 
 import rollwise
-from rollwise.analysis.balance import balance
 from rollwise.analysis.difference import difference
-from rollwise.analysis.tuning import Aim, amount_of, tune, values_of
-from rollwise.answer.references import Policies
-from rollwise.derive.contest import Duel
-from rollwise.errors import EndlessPlay, ParameterError, UsageError
+from rollwise.analysis.tuning import Aim, tune, values_of
+from rollwise.errors import EndlessPlay
 from rollwise.games import find
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
-from rollwise.games.threes import Threes
-from rollwise.simulate import simulate
 
 
 def tuned(game, vary, aim):
@@ -46,50 +40,6 @@ def test_every_point_is_what_solve_says():
     assert found.best is found.points[int(np.argmin(off))]
 
 
-@pytest.mark.parametrize(("goal", "better"), [("min", min), ("max", max)])
-def test_the_longest_and_the_shortest(goal, better):
-    found = tuned("shut-the-box", ["tiles=4..6"], f"{goal} length")
-    assert found.best.amount == better(point.amount for point in found.points)
-    assert found.reached
-
-
-def test_lengths_are_those_of_games_that_are_played():
-    for game in (Pig(target=12), ShutTheBox(tiles=4)):
-        policies = Policies.of(game)
-        length, bound = amount_of("length", policies.solution)
-        played = simulate(policies, "optimal", games=4_000, seed=3).sides[0].turns.estimate
-        assert bound < 1e-9
-        assert abs(played.mean - length) <= 5 * played.standard_error
-
-
-def test_luck_draws_and_skill_are_those_of_balance():
-    for game in (Pig(target=12), Duel(Threes(dice=2)), Threes(dice=2)):
-        solution = rollwise.solve(game)
-        figures = balance(solution, evaluations=0)
-        assert amount_of("luck", solution) == figures.luck
-        assert amount_of("skill", solution) == figures.skill.share
-        if figures.drama is not None:
-            assert amount_of("draws", solution) == figures.drama.draws
-    assert amount_of("skill", rollwise.solve(Threes(dice=1))) == (0.0, 0.0)
-
-
-def test_what_a_game_has_no_share_of():
-    said = refusal("tune", "threes", "--vary", "dice=1..2", "--for", "max draws")
-    assert "nothing is drawn" in said
-    with pytest.raises(UsageError, match="go round for ever"):
-        amount_of("skill", rollwise.solve(Trap()))
-
-
-def test_an_answer_at_the_end_of_the_range_says_so():
-    words = ("tune", "piglet", "--vary", "target=2..5", "--for")
-    assert "at the end of the range of target" in output(*words, "first_player = 0.1")
-    found = tuned("piglet", ["target=2..9"], "first_player = 0.54")
-    assert found.reached
-    assert "at the end" not in output(*words, "value = 0.1")
-    found = tuned("pig", ["target=8..12", "sides=4,6"], "max length")
-    assert found.at_the_end == ["target", "sides"]
-
-
 def test_a_goal_out_of_reach_says_so():
     said = output("tune", "piglet", "--vary", "target=2..4", "--for", "first_player=0.9")
     assert "no game of these has first_player = 0.9: all are below it" in said
@@ -98,21 +48,6 @@ def test_a_goal_out_of_reach_says_so():
         output("tune", "piglet", "--vary", "target=2..4", "--for", "value = 9", "--json")
     )
     assert document["reached"] is False
-
-
-def test_ctrl_c_gives_what_was_solved(monkeypatch):
-    solved = []
-
-    def solve(game):
-        if len(solved) == 2:
-            raise KeyboardInterrupt
-        solved.append(game)
-        return rollwise.solve(game)
-
-    values = dict([values_of("target=2..9")])
-    found = tune(find("piglet"), {}, values, Aim.read("value = 0"), solve)
-    assert found.stopped
-    assert len(found.points) == 2
 
 
 @pytest.mark.parametrize(
@@ -135,32 +70,6 @@ def test_ctrl_c_gives_what_was_solved(monkeypatch):
 def test_what_cannot_be_tuned(words, says):
     options = words.replace("value=0", '"value=0"').replace('"', "").split()
     assert says in refusal("tune", "pig", *options)
-
-
-@pytest.mark.needs_jit
-def test_large_games_are_tuned_by_layers(monkeypatch):
-    monkeypatch.setattr("rollwise.builders.limits.MAX_STATES", 5_000)
-    words = ("tune", "pig", "--vary", "target=15,30", "--for")
-    said = json.loads(output(*words, "max first_player", "--json"))
-    known = rollwise.solve_by_layers(find("pig")(target=30))
-    assert said["points"][1]["amount"] == pytest.approx(known.win_probability, abs=1e-12)
-    assert "tune for length looks at all positions at once" in refusal(*words, "max length")
-    with pytest.raises(UsageError, match="too large for one graph, and luck needs one"):
-        amount_of("luck", known)
-
-
-def test_points_have_no_first_player():
-    with pytest.raises(UsageError, match="played for points or payoffs"):
-        tuned("threes", ["dice=1..2"], "first_player = 0.5")
-    with pytest.raises(ParameterError):
-        tuned("threes", ["dice=0..2"], "min value")
-
-
-def test_a_curve(tmp_path):
-    out = tmp_path / "curve.html"
-    words = ("--vary", "target=2..5", "--for", "first_player=0.5", "--out", str(out))
-    assert "Written to" in output("tune", "piglet", *words)
-    assert "the chance to win of who moves first" in out.read_text()
 
 
 # ---- what a change does
@@ -204,23 +113,6 @@ def test_the_states_in_which_what_is_best_changes(one, two):
     assert np.all(np.diff(found.costs[: found.in_play]) <= 0)
     total = np.add.reduceat(found.carried.probability, new.graph.action_indptr[:-1])
     assert np.allclose(total, 1)
-
-
-def test_costs_are_those_of_advice():
-    old, new = rollwise.solve(Pig(target=60)), rollwise.solve(Pig(target=60, sides=8))
-    found = difference(old, new)
-    for k in range(3):
-        advice = new.advise(new.graph.view[int(found.changed[k])].named)
-        chances = {row.action: row.win_probability for row in advice.actions}
-        cost = chances["roll"] - chances["hold"]
-        assert cost == pytest.approx(found.costs[k], abs=1e-12)
-
-
-def test_nothing_changes_in_the_same_game():
-    solution = rollwise.solve(Pig(target=30))
-    found = difference(solution, solution)
-    assert len(found.changed) == 0
-    assert abs(found.loss.loss) <= found.loss.error_bound
 
 
 @given(st.integers(0, 10_000))

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollwise import AGAIN, END, Game, bits, build, dice, replaced
-from rollwise.builders.compiled.cache_key import key_of
 
 CASES = [(n, sides) for n in range(6) for sides in range(1, 7) if sides**n < 8000]
 
@@ -23,23 +22,10 @@ def throws(n, sides):
     return product(range(1, sides + 1), repeat=n)
 
 
-@pytest.mark.parametrize("sides", [1, 2, 6, 20])
-def test_one_die(sides):
-    assert list(dice.one(sides)) == [(1, face) for face in range(1, sides + 1)]
-
-
 @pytest.mark.parametrize(("n", "sides"), CASES)
 def test_total_counts_every_throw(n, sides):
     counted = Counter(sum(throw) for throw in throws(n, sides))
     assert list(dice.total(n, sides)) == [(counted[points], points) for points in sorted(counted)]
-
-
-@pytest.mark.parametrize(("n", "sides"), CASES)
-def test_counts_are_found_by_their_place(n, sides):
-    found = [counts.tolist() for _, counts in dice.counts(n, sides)]
-    for throw in throws(n, sides):
-        shown = [throw.count(face) for face in range(sides + 1)]
-        assert found[dice.place_in_counts(throw, sides)] == shown
 
 
 @pytest.mark.parametrize(("n", "sides"), CASES)
@@ -60,13 +46,6 @@ def test_many_dice(n, sides):
             assert ways == factorial(n) // prod(factorial(c) for c in counts.tolist())
 
 
-def test_what_falls_may_be_changed_by_whoever_gets_it():
-    before = [(ways, shown.tolist()) for ways, shown in dice.counts(3, 4)]
-    for _, shown in dice.counts(3, 4):
-        shown[:] = 9
-    assert [(ways, shown.tolist()) for ways, shown in dice.counts(3, 4)] == before
-
-
 @pytest.mark.parametrize("helper", [dice.total, dice.counts])
 def test_dice_and_sides_are_whole_numbers(helper):
     wanted = [(ways, str(fallen)) for ways, fallen in helper(2, 3)]
@@ -77,26 +56,6 @@ def test_dice_and_sides_are_whole_numbers(helper):
         list(helper(-1, 3))
     with pytest.raises(ValueError, match="too many dice"):
         list(helper(100, 6))
-
-
-@pytest.mark.parametrize("helper", [dice.total, dice.counts])
-def test_what_is_remembered_is_what_the_code_gives(helper):
-    for n, sides in CASES:
-        plain = [(ways, str(fallen)) for ways, fallen in helper.__wrapped__(n, sides)]
-        for _ in range(2):
-            assert [(ways, str(fallen)) for ways, fallen in helper(n, sides)] == plain
-
-
-def test_rules_are_known_by_the_code_that_is_compiled():
-    helper = dice.counts
-    for function in (helper, helper.__wrapped__):
-        assert key_of({"outcomes": function}) == key_of({"outcomes": helper})
-    assert key_of({"outcomes": dice.total}) != key_of({"outcomes": helper})
-
-
-def test_counts_may_be_kept():
-    kept = [counts for _, counts in dice.counts(3, 3)]
-    assert len({tuple(counts) for counts in kept}) == 10
 
 
 @pytest.mark.parametrize("helper", [dice.total, dice.counts])
@@ -178,18 +137,6 @@ def test_faces_are_the_throws_in_order(n, sides):
     assert [ways for ways, _ in dice.faces(n, sides)] == [ways for ways, _ in dice.counts(n, sides)]
 
 
-@pytest.mark.parametrize(("n", "sides"), CASES)
-def test_faces_of_more_dice_end_with_zeros(n, sides):
-    padded = [(ways, faces.tolist()) for ways, faces in dice.faces(n, sides, of=n + 2)]
-    assert padded == [(ways, [*faces.tolist(), 0, 0]) for ways, faces in dice.faces(n, sides)]
-    assert len(next(iter(dice.faces(n, sides, of=n)))[1]) == n
-
-
-def test_faces_of_fewer_dice_than_are_thrown():
-    with pytest.raises(ValueError, match="more dice"):
-        list(dice.faces(3, 6, of=2))
-
-
 @pytest.mark.parametrize("thrown", [(), (3,), (2, 2), (1, 1, 2, 3), (4, 4, 4, 1)])
 def test_parts_are_the_sub_multisets(thrown):
     counts = np.array([thrown.count(face) for face in range(5)])
@@ -216,19 +163,6 @@ def test_most_alike_and_the_longest_run(n, sides):
         assert dice.longest_run(throw) == max(runs, default=0)
 
 
-@pytest.mark.parametrize("face", [0, -1, 62])
-def test_runs_are_of_the_faces_1_to_61(face):
-    with pytest.raises(ValueError, match="faces 1 to 61"):
-        dice.longest_run((1, face))
-
-
-def test_a_code_has_its_limits():
-    with pytest.raises(ValueError, match="15 dice of each of 7 faces"):
-        dice.code(np.array([0, 16]))
-    with pytest.raises(ValueError, match="15 dice of each of 7 faces"):
-        dice.code(np.array([0] * 8 + [1]))
-
-
 @given(st.sets(st.integers(0, 61)), st.integers(0, 61))
 def test_bits_are_sets(known, k):
     packed = sum(1 << member for member in known)
@@ -238,20 +172,6 @@ def test_bits_are_sets(known, k):
     assert set(bits.members(bits.with_member(packed, k))) == known | {k}
     assert set(bits.members(bits.without(packed, k))) == known - {k}
     assert set(bits.members(bits.upto(k))) == set(range(k))
-
-
-def test_bits_refuse_what_is_no_member():
-    for wrong in (-1, 62):
-        with pytest.raises(ValueError, match="members from 0 to 61"):
-            bits.has(0, wrong)
-
-
-def test_a_number_of_a_tuple_is_replaced():
-    assert replaced((1, 2, 3), 0, 7) == (7, 2, 3)
-    assert replaced((1, 2, 3), 2, 7) == (1, 2, 7)
-    for place in (-1, 3):
-        with pytest.raises(IndexError, match="no place"):
-            replaced((1, 2, 3), place, 7)
 
 
 class Board(NamedTuple):

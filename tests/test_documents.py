@@ -16,10 +16,9 @@ import cards
 import command_line
 import gallery
 import links
-import milp
 import pytest
 import tutorial_notebook
-from cli_runner import output, refusal
+from cli_runner import output
 
 import rollwise
 from rollwise.games import available
@@ -108,13 +107,6 @@ def test_a_page_that_is_wrong_is_found(text, says, tmp_path):
         blocks.run_page(page, tmp_path)
 
 
-def test_refreshing_writes_what_is_printed(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("```sh\nprintf 'a\\nb\\n'\n```\n\n```text\nold\n```\n\nmore\n")
-    blocks.refresh(page, tmp_path)
-    assert page.read_text() == "```sh\nprintf 'a\\nb\\n'\n```\n\n```text\na\nb\n```\n\nmore\n"
-
-
 def test_the_games_of_the_documents_are_those_in_examples(tmp_path):
     for page, name in ((ROOT / "README.md", "hit_the_mark"), (DOCS / "tutorial.md", "dragon")):
         for block in blocks.blocks_of(page.read_text()):
@@ -171,26 +163,9 @@ def test_the_gallery_has_no_game_left_over():
     assert headings == [cards.title(name) for name in available()]
 
 
-def test_the_table_of_mixed_integer_programs_is_what_was_measured():
-    page, measured = (DOCS / "methods.md").read_text(), milp.MEASURED.read_text()
-    assert milp.table(measured) in page, "run make docs"
-    row = "| scip | 20 | converged | 1.14 |"
-    assert row in measured
-    again = milp.refreshed(page, measured.replace(row, row.replace("1.14", "77.7")))
-    assert "(the default) | SCIP | 78 |" in again
-    assert len(again) == len(page) - 1
-
-
 def test_no_card_is_left_over():
     assert {page.stem for page in (DOCS / "games").glob("*.md")} == {*available(), "README"}
     assert (DOCS / "games" / "README.md").read_text() == cards.index(), "run make docs"
-
-
-def test_cards_print_only_digits_that_are_certain():
-    assert cards.digits(0.53059272527, 1e-12) == "0.530592725"
-    assert cards.digits(0.53059272527, 1e-9) == "0.53059273"
-    with pytest.raises(ValueError, match="isn't known to"):
-        cards.digits(0.53059272527, 1e-2)
 
 
 def test_the_page_on_the_command_line_is_up_to_date():
@@ -279,20 +254,6 @@ def test_the_python_of_the_readme_gives_what_its_comments_say(tmp_path, monkeypa
     assert f"{scope['solution'].win_probability:.12f}".startswith(said[1])
 
 
-def test_make_targets_that_the_documents_name_exist():
-    makefile = (ROOT / "Makefile").read_text()
-    for page in PAGES:
-        for target in re.findall(r"`make (\w+)`|^make (\w+)$", page.read_text(), re.M):
-            name = "".join(target)
-            assert re.search(rf"^{name}:", makefile, re.M), (page_name(page), name)
-
-
-def test_plot_takes_the_kind_before_the_parameters_or_after(tmp_path):
-    for order in (("policy", "sticks=7"), ("sticks=7", "policy")):
-        assert "wrote" in output("plot", "super-six", *order, "--out", "a.html", cwd=tmp_path)
-    assert "no picture 'sticks=7'" in refusal("plot", "super-six", "sticks=7")
-
-
 @pytest.mark.slow
 def test_the_page_on_learners_is_what_was_measured(tmp_path):
     """`train.py`, which wrote the runs down, needs PyTorch and isn't run."""
@@ -338,29 +299,3 @@ def test_the_tutorial_is_a_notebook_that_was_executed():
     pages = ["".join(cell["outputs"][0]["data"]["text/html"]) for cell in codes[-2:]]
     assert all(page.startswith("<iframe") for page in pages)
     assert len({cell["id"] for cell in kept["cells"]}) == len(kept["cells"])
-
-
-def test_cards_call_a_run_recorded_only_where_it_is():
-    measured = json.loads((ROOT / "benchmarks" / "large.json").read_text())
-    for answer in cards.LARGE["answer"]:
-        if answer["source"].startswith(cards.OWN):
-            continue
-        (known,) = (answer[what] for what in cards.WORTHS if what in answer)
-        card = (DOCS / "games" / f"{answer['game']}.md").read_text().splitlines()
-        (row,) = (line for line in card if f"| {known} |" in line and answer["source"] in line)
-        assert ("| the same (" in row) == (answer["name"] in measured), row
-
-
-def test_sizes_of_the_royal_game_of_ur_are_those_that_were_found():
-    measured = json.loads((ROOT / "benchmarks" / "large.json").read_text())
-    said = re.search(r"Ur with seven pieces, ([\d,]+) positions", (ROOT / "README.md").read_text())
-    assert said
-    assert int(said[1].replace(",", "")) == measured["royal-ur-7"]["states"]
-
-
-def test_pig_for_many_has_a_chance_for_each_seat():
-    rows = re.findall(r"^\| (\d) \| \d+ \|(.*)$", (DOCS / "many-seats.md").read_text(), re.M)
-    assert len(rows) > 20
-    for players, rest in rows:
-        chances = [float(cell) for cell in rest.split("|")[: int(players)]]
-        assert sum(chances) == pytest.approx(1, abs=2e-4)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from cli_runner import output, refusal
 
 from rollwise.coach import Table, read_records, replay
 from rollwise.coach.drill import Drill, questions
@@ -51,29 +49,3 @@ def test_what_was_got_wrong_is_asked_until_it_is_right(games: Path) -> None:
     assert drill.answer(table.actions(asked[1].state)[0]) == 0
     assert drill.answer(roll) == 0
     assert (drill.is_over, drill.right, drill.wrong) == (True, 2, 1)
-
-
-def test_in_the_terminal(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("fly\nhold\nroll\n1\n"))
-    said = output("drill", str(games))
-    assert "2 positions" in said
-    assert "'fly' can't be done here" in said
-    assert "It costs" in said
-    assert "better: roll" in said
-    assert said.endswith("2 right, 1 wrong, 0 left\n")
-
-
-def test_it_can_be_stopped(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for typed in ("quit\n", ""):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        assert output("drill", str(games), "--limit", "1").endswith("0 right, 0 wrong, 1 left\n")
-
-
-def test_without_mistakes(tmp_path: Path) -> None:
-    place = tmp_path / "good.games"
-    place.write_text("@game pig target=20\nAnn: roll 4, roll 1\n")
-    assert output("drill", str(place)) == "no mistakes: there is nothing to drill\n"
-
-
-def test_a_player_who_is_not_there(games: Path) -> None:
-    assert "nobody called 'Zoe' plays" in refusal("drill", str(games), "--player", "Zoe")

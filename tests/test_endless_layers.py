@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
@@ -16,9 +15,9 @@ from naive_layers import KINDS, EndlessIsADraw, EndlessIsLost, RandomLayers, tru
 
 import rollwise
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
-from rollwise.answer.layer_folder import MANIFEST, open_folder
+from rollwise.answer.layer_folder import open_folder
 from rollwise.answer.verify import verify_layers
-from rollwise.errors import EndlessPlay, SolutionFileError
+from rollwise.errors import EndlessPlay
 
 pytestmark = pytest.mark.needs_jit
 
@@ -121,79 +120,6 @@ def test_a_folder_of_false_values_is_refused(tmp_path):
     assert "can't be proved" in verify_layers(tmp_path / "lost", Stuck()).fault
 
 
-def test_a_folder_of_an_earlier_engine_is_refused(tmp_path):
-    rollwise.solve_by_layers(Stuck(), save=tmp_path / "old")
-    path = tmp_path / "old" / MANIFEST
-    manifest = json.loads(path.read_text()) | {"format": "3"}
-    path.write_text(json.dumps(manifest))
-    for use in (
-        lambda: rollwise.open_layers(tmp_path / "old", Stuck()),
-        lambda: rollwise.solve_by_layers(Stuck(), save=tmp_path / "old", resume=True),
-        lambda: verify_layers(tmp_path / "old", Stuck()),
-    ):
-        with pytest.raises(
-            SolutionFileError, match="may be wrong where play need not end.; solve the game again"
-        ):
-            use()
-
-
-@dataclass(frozen=True)
-class Slow(Game):
-    """A position that play leaves once in 10^8 moves."""
-
-    def start(self):
-        return Rung(0, 0)
-
-    def throws(self, s):
-        yield 2, 0
-        yield 1, 1
-
-    def actions(self, s, throw):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, throw, action):
-        yield 10**8, AGAIN, Rung(0, action)
-        yield 1, PASS, Rung(1, 0)
-        if s.height == 1:
-            yield 10**8, WIN if throw else LOSE, s
-        elif action == 1:
-            yield throw, WIN, s
-            yield 1 - throw, DRAW, s
-
-    def progress(self, s):
-        return 0
-
-
-@dataclass(frozen=True)
-class RealWeights(Stuck):
-    """Throws and outcomes with weights that aren't whole."""
-
-    def throws(self, s):
-        yield 0.1, 0
-        yield 0.7, 1
-
-    def outcomes(self, s, throw, action):
-        if s.height == self.top:
-            yield 1.0, LOSE, s
-        else:
-            yield 0.3, AGAIN, Rung(s.height + 1, throw)
-            yield 0.1 + 0.2 * throw, PASS, Rung(s.height + 1, throw)
-
-
-@pytest.mark.parametrize("game", [Slow(), RealWeights()], ids=str)
-def test_as_the_whole_graph(game):
-    """Slow chains, and weights that aren't whole."""
-    layered, whole = rollwise.solve_by_layers(game), rollwise.solve(game)
-    assert layered.status == "certified"
-    for row, value, bound in zip(
-        layered.states.tolist(), layered.values, layered.error_bounds, strict=True
-    ):
-        k = whole.find(row)
-        assert abs(value - whole.values[k]) <= bound + whole.error_bounds[k]
-    assert layered.error_bound <= max(1e-12, 10 * whole.error_bound)
-
-
 @dataclass(frozen=True)
 class Staring(Stuck):
     """Both may pass for ever, which both lose; who doesn't, loses half of the time."""
@@ -282,9 +208,3 @@ def test_a_layer_that_nobody_can_leave_is_avoided(tmp_path):
             off = whole.error_bounds[s] + layers.error_bounds[k]
             assert abs(whole.values[s] - layers.values[k]) <= off
     assert verify_layers(tmp_path, Detour()).verified
-
-
-def test_a_start_from_which_nobody_can_end_is_refused_by_layers_too():
-    for solve in (rollwise.solve, rollwise.solve_by_layers):
-        with pytest.raises(EndlessPlay, match="nobody can be sure to bring play to an end"):
-            solve(Detour(detour=False))

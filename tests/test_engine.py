@@ -9,20 +9,19 @@ import naive
 import numba
 import numpy as np
 import pytest
-from graphs import KINDS, ROUND_IN_CIRCLES, assemble, chain, ending_graphs, side_by_side
+from graphs import ROUND_IN_CIRCLES, assemble, chain, ending_graphs, side_by_side
 from hypothesis import given
 from hypothesis import strategies as st
-from little_games import ALL, Biased, Gambler
+from little_games import ALL, Biased
 
 from rollwise import build
 from rollwise.answer.certified import solve_and_certify
 from rollwise.engine import components, condensed, search, sweeps
-from rollwise.engine.certificates import certify
 from rollwise.engine.condensed import Workspace
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import NO_ERRORS, choices_for, values_for
 from rollwise.errors import TooManyStates
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
+from rollwise.game import AGAIN, LOSE, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
@@ -83,15 +82,6 @@ def assert_solved(graph: StateGraph, truth: np.ndarray | None = None) -> None:
 @given(ending_graphs())
 def test_random_graphs(graph):
     assert_solved(graph)
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_each_kind_of_game(kind):
-    @given(ending_graphs(kinds=(kind,), max_states=4))
-    def solved(graph):
-        assert_solved(graph)
-
-    solved()
 
 
 @pytest.mark.parametrize(
@@ -285,36 +275,6 @@ def test_the_feedback_set_is_what_a_sweep_reads_before_it_writes(graph):
                 assert i in lead_out.get(t, readers[t])
 
 
-@given(ending_graphs(max_states=40))
-def test_feedback_positions_are_guessed_to_be_like_others_of_the_same_player(graph):
-    layer = ordered(graph)
-    (_, block), parts, tables = layer.blocks[0], layer.parts, layer.tables
-    over = layer.n + layer.n_border
-    before = np.arange(1.0, layer.n_places + 1)  # to tell whose value it is
-    for c, low, high in components_of(layer):
-        n_feedback = int(parts.n_feedback[c])
-        if not 0 < n_feedback <= MOST_FEEDBACK:
-            continue
-        values, here = before.copy(), slice(low, low + n_feedback)
-        rest = over, block, tables, values
-        guess_feedback(low, high, parts.feedback[here], parts.reader[here], *rest)
-        guessed = parts.feedback[here].tolist()
-        assert np.array_equal(np.delete(values, guessed), np.delete(before, guessed))
-        for place, i in zip(guessed, parts.reader[here].tolist(), strict=True):
-            passes = []  # by the reader's outcomes: whether the turn passes
-            for number in block.lottery[slice(*block.first[i : i + 2, 1])].tolist():
-                passes += (
-                    tables.coefficient[slice(*tables.indptr[number : number + 2])] < 0
-                ).tolist()
-            read = list(zip(targets_of(block, i), passes, strict=True))
-            whose = {by for t, by in read if t == place}
-            like = {before[t] for t, by in read if not low <= t < high and t < over and by in whose}
-            if len(whose) == 1:  # else it is read for both players, by one of these
-                assert values[place] in (like or {before[place]})
-            else:
-                assert values[place] in like | {before[place]}
-
-
 @pytest.mark.parametrize("first", [chain(2), chain(300)], ids=["few", "hard"])
 def test_small_and_large_feedback_vertex_sets_in_one_graph(first):
     """Whatever comes first: the search goes over to what solves them all, and stays with it."""
@@ -337,92 +297,10 @@ def ruin(n: int, odds: float) -> np.ndarray:
     return 2 * np.expm1(place * np.log(odds)) / np.expm1((n + 1) * np.log(odds)) - 1
 
 
-@pytest.mark.parametrize("n", [2, 3, 10])
-def test_where_nobody_chooses_one_step_is_enough(n):
-    """With the right slopes: one sweep, Newton's step, and one or two sweeps to see that."""
-    found = strategy_iteration(chain(n))
-    assert found.values == pytest.approx(ruin(n, 1), abs=1e-14)
-    assert found.sweeps <= 3
-
-
-def test_a_short_ruin_stays_in_compiled_code(calls):
-    graph = chain(10)
-    assert graph.components.largest == 10
-    assert_solved(graph, ruin(10, 1))
-    assert calls == []
-
-
-def test_a_well_mixed_component_is_relaxed(calls):
-    """Half of all plays end with each move, so that plain sweeps converge fast."""
-    n = 40
-    table = [
-        [
-            (0.0, [(1, PASS, (7 * s + k) % n), (1, AGAIN, (11 * s + 5) % n), (2, over, None)])
-            for k, over in ((3, WIN), (4, LOSE), (s, DRAW))
-        ]
-        for s in range(n)
-    ]
-    graph = assemble(table)
-    assert ordered(graph).parts.n_feedback[0] > MOST_FEEDBACK
-    assert_solved(graph)
-    assert calls == []
-
-
 def test_a_long_fair_ruin_is_left_to_lu(calls):
     assert_solved(chain(300), ruin(300, 1))
     assert calls[:2] == ["_newton", "_evaluated_by_lu"]
     assert "stepped" not in calls
-
-
-def test_a_hard_component_that_leads_out_of_itself(calls):
-    """Ruin is a win of 1/3 on average instead of a loss, and a fortune a win of 1/2."""
-    n = 300
-    table = [[(0.0, [(1, AGAIN, s + 1), (1, AGAIN, s - 1 if s else n + 1)])] for s in range(n)]
-    table += [[(0.0, [(k, WIN, None), (1, LOSE, None)])] for k in (3, 2)]
-    place = np.arange(1, n + 1) / (n + 1)
-    truth = np.concatenate([place / 2 + (1 - place) / 3, [1 / 2, 1 / 3]])
-    assert_solved(assemble(table), truth)
-    assert "_evaluated_by_lu" in calls
-
-
-def test_a_larger_fair_ruin_is_left_to_bicgstab(calls, monkeypatch):
-    """What BiCGSTAB doesn't solve in its steps goes on to LU, and the answer is the same."""
-    monkeypatch.setattr(search, "LU_FIRST", 100)
-    assert_solved(chain(300), ruin(300, 1))
-    assert calls[:2] == ["_newton", "stepped"]
-
-
-@pytest.mark.slow
-def test_a_component_too_large_for_lu(calls):
-    """A fair walk on 6,000 states that is stopped once in 500 steps: BiCGSTAB does it alone."""
-    n = 6_000
-    table = []
-    for s in range(n):
-        up = (499, AGAIN, s + 1) if s + 1 < n else (499, WIN, None)
-        down = (499, AGAIN, s - 1) if s > 0 else (499, LOSE, None)
-        table.append([(0.0, [up, down, (2, DRAW, None)])])
-    graph = assemble(table)
-    found = strategy_iteration(graph)
-    assert found.converged
-    assert certify(graph, found.values).bound <= 1e-11
-    assert calls[:2] == ["_newton", "stepped"]
-    assert "_evaluated_by_lu" not in calls
-
-
-def test_a_solver_that_cannot_end_says_so(monkeypatch):
-    monkeypatch.setattr(search, "MOST_NEWTON_STEPS", 1)
-    assert not strategy_iteration(chain(300)).converged
-
-
-def test_factors_that_take_too_long_are_done_without(calls, monkeypatch):
-    """As those of a component whose states lead all over it."""
-    monkeypatch.setattr(search, "LU_SECONDS", 0.0)
-    graph = chain(300)
-    found, proof, _ = solve_and_certify(graph)
-    assert calls[:2] == ["_newton", "_evaluated_by_lu"]
-    assert calls.count("_evaluated_by_lu") <= 2  # one for the values, one for their bounds
-    assert np.all(np.abs(found.values - ruin(300, 1)) <= proof.bounds + 1e-13)
-    assert proof.bound < 1e-6
 
 
 def test_endless_play_does_not_pass_for_an_answer():
@@ -432,65 +310,6 @@ def test_endless_play_does_not_pass_for_an_answer():
     assert not found.converged
 
 
-def cut_in_two(graph: StateGraph, first: int) -> tuple[StateGraph, StateGraph, np.ndarray]:
-    """The components before position `first`, those after, and what lies on the border."""
-    order = graph.components.order
-    later, earlier = order[:first], order[first:]
-
-    def part(states: np.ndarray, border: np.ndarray) -> StateGraph:
-        number = {int(s): i for i, s in enumerate([*states, *border])}
-        moves = []
-        for s in states:
-            options = []
-            for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
-                outcomes = []
-                for k in range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1]):
-                    t = int(graph.outcome_state[k])
-                    then = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}[float(graph.outcome_payoff[k])]
-                    if t >= 0:
-                        then = PASS if graph.outcome_passes[k] else AGAIN
-                    outcomes.append((graph.outcome_weight[k].item(), then, number.get(t)))
-                options.append((graph.action_reward[a].item(), outcomes))
-            moves.append(options)
-        return assemble(
-            moves, objective=graph.objective, players=graph.players, n_border=len(border)
-        )
-
-    return part(later, later[:0]), part(earlier, later), later
-
-
-def assert_same_in_parts(graph: StateGraph) -> None:
-    whole = strategy_iteration(graph).values
-    bounds = certify(graph, whole).bounds
-    indptr = graph.components.indptr
-    first = int(indptr[len(indptr) // 2])
-    if first in (0, graph.n_states):
-        return
-    later, earlier, border = cut_in_two(graph, first)
-    known = strategy_iteration(later)
-    known_bounds = certify(later, known.values).bounds
-    found = strategy_iteration(earlier, border_values=known.values)
-    assert found.converged
-    proof = certify(
-        earlier, found.values, border_values=known.values, border_bounds=known_bounds
-    ).bounds
-    rest = graph.components.order[first:]
-    assert np.all(np.abs(known.values - whole[border]) <= known_bounds + bounds[border])
-    assert np.all(np.abs(found.values - whole[rest]) <= proof + bounds[rest])
-    assert np.abs(found.values - whole[rest]).max() <= CLOSE * max(1.0, np.abs(whole).max())
-    assert proof.max() <= 1e-10
-
-
-@given(ending_graphs())
-def test_random_graphs_in_two_parts(graph):
-    assert_same_in_parts(graph)
-
-
-@pytest.mark.parametrize("game", [Pig(10), SuperSix(6), *ALL[2:5]], ids=lambda game: game.name)
-def test_games_in_two_parts(game):
-    assert_same_in_parts(build(game, mode="interpreted"))
-
-
 @given(ending_graphs(n_border=2), st.lists(st.fractions(-3, 3), min_size=2, max_size=2))
 def test_random_graphs_with_a_border(graph, border):
     border = [b.limit_denominator(64) for b in border]
@@ -498,14 +317,6 @@ def test_random_graphs_with_a_border(graph, border):
     truth = exact(graph, border)
     # a border value of 1/3 is rounded before the solver sees it
     assert np.abs(found.values - truth).max() <= CLOSE * max(1.0, np.abs(truth).max())
-
-
-def test_progress_is_reported():
-    graph = build(Pig(20))
-    calls = []
-    strategy_iteration(graph, progress=lambda done, total: calls.append((done, total)))
-    assert calls[-1] == (graph.n_states, graph.n_states)
-    assert calls == sorted(calls)
 
 
 def test_sweeps_and_naive_value_iteration_agree():
@@ -524,15 +335,6 @@ def test_sweeps_and_naive_value_iteration_agree():
         assert found == pytest.approx([twin[s] for s in range(layer.n)], abs=1e-15)
         assert scale == np.abs(found).max()
         assert min(fall, rise) >= 0
-
-
-def test_a_stake_of_its_own():
-    """Solitaire with the start in the middle: fair odds are a half."""
-    graph = build(Gambler(20))
-    values = strategy_iteration(graph).values
-    assert values[0] == pytest.approx(0.0, abs=1e-14)
-    layer = ordered(graph)
-    assert Search(layer, values_for(layer, np.empty(0))).run().converged
 
 
 def step_down_or_out(n: int) -> StateGraph:

@@ -17,28 +17,22 @@ from little_games import NO_CONTEST, RandomTable
 from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import spsolve
 
-gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
-import small_games  # noqa: E402
+import small_games
 
-import rollwise.environments  # noqa: E402
-from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, evaluate  # noqa: E402
-from rollwise.answer.evaluation import best_response  # noqa: E402
-from rollwise.answer.solution import Solution  # noqa: E402
-from rollwise.answer.solve import solve  # noqa: E402
-from rollwise.derive.contest import Duel  # noqa: E402
-from rollwise.environments.aec import GameAECEnv  # noqa: E402
-from rollwise.environments.agents import mean_reward, policy_of  # noqa: E402
-from rollwise.environments.arena import Arena  # noqa: E402
-from rollwise.environments.single import GameEnv  # noqa: E402
-from rollwise.environments.vector import GameVectorEnv  # noqa: E402
-from rollwise.errors import EndlessPlay, PolicyError, UsageError  # noqa: E402
-from rollwise.games import available  # noqa: E402
-from rollwise.games.craps import Craps  # noqa: E402
-from rollwise.games.pig import Pig  # noqa: E402
-from rollwise.graph.policies import Policy  # noqa: E402
-from rollwise.machine.switches import jit_disabled  # noqa: E402
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
+from rollwise.answer.solution import Solution
+from rollwise.answer.solve import solve
+from rollwise.derive.contest import Duel
+from rollwise.environments.agents import mean_reward
+from rollwise.environments.arena import Arena
+from rollwise.environments.single import GameEnv
+from rollwise.environments.vector import GameVectorEnv
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.games import available
+from rollwise.graph.policies import Policy
+from rollwise.machine.switches import jit_disabled
 
 pytestmark = pytest.mark.kernels
 
@@ -168,19 +162,6 @@ def test_exactly(game, contest, seat):
         assert abs(told.value - value) <= told.bound + solution.error_bound + 1e-15
 
 
-@pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("game", [Pig(target=7), Sudden(), RandomTable(seed=5)], ids=repr)
-def test_exactly_against_another_opponent(game, seat):
-    env = GameEnv(game, opponent="random", seat=seat)
-    answer = best_response(env.graph, env.arena.opponent)
-    first, second = float(answer.values[0]), float(answer.values_second[0])
-    value = {"first": first, "second": second, "either": (first + second) / 2}[seat]
-    best = ranks(env.arena, answer.response)
-    assert exact_mean(env, best) == pytest.approx(value, abs=1e-9)
-    assert mean_reward(env).value == pytest.approx(value, abs=1e-12)
-    assert mean_reward(env, answer.response).value == pytest.approx(value, abs=1e-12)
-
-
 @given(seed=st.integers(0, 10_000), seat=st.sampled_from(SEATS))
 def test_exactly_for_any_rules(seed, seat):
     game = RandomTable(seed=seed)
@@ -212,86 +193,6 @@ def test_in_many_games_at_once(game, contest, seat):
     solution = optimum(game, contest)
     returns = play_vector(env, ranks(env.arena, solution.policy))
     assert_near(returns, certified(solution, seat))
-
-
-@pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize(("game", "contest"), KINDS)
-def test_in_games_one_by_one(game, contest, seat):
-    env, solution = GameEnv(game, seat=seat, contest=contest), optimum(game, contest)
-    table = ranks(env.arena, solution.policy)
-    returns = np.zeros(150)
-    _, info = env.reset(seed=5)
-    for i in range(len(returns)):
-        over = False
-        while not over:
-            assert info["action_mask"][table[info["state"]]] == 1
-            _, reward, over, truncated, info = env.step(table[info["state"]])
-            returns[i] += reward
-            assert not truncated
-        assert not info["action_mask"].any()
-        _, info = env.reset()
-    assert_near(returns, certified(solution, seat))
-
-
-@pytest.mark.parametrize(("game", "contest"), KINDS)
-def test_in_games_of_two_agents(game, contest):
-    env, solution = GameAECEnv(game, contest=contest), optimum(game, contest)
-    table = ranks(env.arena, solution.policy)
-    number = {tuple(fields): s for s, fields in enumerate(env.arena.observations.tolist())}
-    returns = np.zeros((150, len(env.possible_agents)))
-    for i in range(len(returns)):
-        env.reset(seed=i)
-        for agent in env.agent_iter():
-            seen, reward, over, truncated, _ = env.last()
-            returns[i, env.possible_agents.index(agent)] += reward
-            assert not truncated
-            env.step(None if over else int(table[number[tuple(seen["observation"].tolist())]]))
-    for column, seat in zip(returns.T, SEATS, strict=False):
-        assert_near(column, certified(solution, seat))
-    if returns.shape[1] == 2:
-        assert (returns.sum(axis=1) == 0).all()
-
-
-@pytest.mark.parametrize("mode", list(gymnasium.vector.AutoresetMode))
-def test_whatever_begins_games_again(mode):
-    """Every game of a long run counts, whether a vector of environments resets it or one does."""
-    several = gymnasium.make_vec(
-        "rollwise/Pig-v0",
-        num_envs=20,
-        vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": mode},
-        game=Sudden(),
-        seat="second",
-    )
-    arena = several.envs[0].unwrapped.arena
-    best = arena.opponent
-    returns = []
-    running = np.zeros(20)
-    _, info = several.reset(seed=3)
-    over = np.zeros(20, bool)
-    for _ in range(60):
-        if mode == gymnasium.vector.AutoresetMode.DISABLED and over.any():
-            _, info = several.reset(options={"reset_mask": over})
-        _, reward, over, _, info = several.step(ranks(arena, best)[info["state"]])
-        running += reward
-        returns += running[over].tolist()
-        running[over] = 0.0
-    assert_near(np.array(returns), -float(solve(Sudden()).values[0]))
-
-
-def test_a_vector_begins_games_again_as_they_were_dealt():
-    env = GameVectorEnv(Sudden(), 200, seat="second")
-    table = ranks(env.arena, env.arena.opponent)
-    _, info = env.reset(seed=3)
-    returns, running, over = [], np.zeros(200), np.zeros(200, bool)
-    for _ in range(40):
-        begins = over
-        _, reward, over, _, info = env.step(table[info["state"]])
-        assert not (over & begins).any()  # a reset ends no game
-        running += reward
-        returns += running[over].tolist()
-        running[over] = 0.0
-    assert_near(np.array(returns), -float(solve(Sudden()).values[0]))
 
 
 def test_a_game_that_ends_before_the_agent_moves_is_seen_to_its_end():
@@ -330,58 +231,3 @@ def test_a_game_that_ends_before_the_agent_moves_is_seen_to_its_end():
     assert over.all()
     assert (rewards == several.arena.early_payoffs[info["state"] - n]).all()
     assert not info["action_mask"].any()
-
-
-def test_an_opponent_of_ones_own_has_no_seat_in_a_game_for_one():
-    graph = rollwise.build(Craps())
-    for seat in SEATS:
-        env = GameEnv(Craps(), opponent=Policy.uniform(graph), seat=seat)
-        assert env.initial_state_distrib[0] == 1.0
-        assert mean_reward(env).value == pytest.approx(2 * 244 / 495 - 1, abs=1e-12)
-
-
-def test_the_policy_of_an_agent():
-    env = gymnasium.make("rollwise/Pig-v0", target=7, opponent="random", seat="second")
-    graph, arena = env.unwrapped.graph, env.unwrapped.arena
-
-    def hold_at_4(observations, masks):
-        assert masks.all()  # it is asked where there is a choice
-        return (observations[:, 2] >= 4).astype(int)
-
-    held = policy_of(env, hold_at_4, "hold-at-4")
-    assert held.name == "hold-at-4"
-    assert evaluate(graph, held).values[0] == pytest.approx(
-        evaluate(graph, Policy.of_function(graph, Pig(target=7), "", lambda s: s.turn >= 4)).values[
-            0
-        ]
-    )
-    table = np.zeros(arena.n_states, int)
-    table[: graph.n_states] = graph.states[:, 2] >= 4
-    assert (policy_of(env, table).probability == held.probability).all()
-    mixed = policy_of(env, lambda observations, masks: 3.0 * masks)
-    assert (mixed.probability == Policy.uniform(graph).probability).all()
-    # what it gets, by playing it
-    assert exact_mean(env.unwrapped, table) == pytest.approx(mean_reward(env, held).value, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("choose", "message"),
-    [
-        (lambda o, m: np.full(len(m), 2), r"an agent gives ranks, .* from 0 to 1"),
-        (lambda o, m: np.full(len(m), 0.5), r"an agent gives ranks"),
-        (lambda o, m: np.zeros((3, 3)), r"this one gave float64 \(3, 3\)"),
-        (lambda o, m: np.zeros(m.shape), r"agent chooses \[0\.0, 0\.0\] .* the legal actions are"),
-        (lambda o, m: -1.0 * m, r"agent chooses \[-1\.0, -1\.0\] \(by rank\) in the state banked="),
-        (lambda o, m: np.full(m.shape, np.nan), r"chooses \[nan, nan\]"),
-    ],
-)
-def test_an_agent_that_chooses_what_isnt_legal(choose, message):
-    with pytest.raises(PolicyError, match=message):
-        policy_of(GameEnv("pig", target=7), choose)
-
-
-def test_two_agents_have_no_opponent():
-    env = GameAECEnv("pig", target=7)
-    assert len(policy_of(env, lambda o, m: m).probability) == env.graph.n_actions
-    with pytest.raises(UsageError, match="both seats are agents here"):
-        mean_reward(env)

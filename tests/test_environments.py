@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from little_games import NO_CONTEST, Rooted
+from little_games import NO_CONTEST
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -19,7 +19,6 @@ import rollwise.environments as environments  # noqa: E402
 from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
 from rollwise.answer.evaluation import best_response  # noqa: E402
 from rollwise.answer.references import Policies  # noqa: E402
-from rollwise.builders import build  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.planning import Transitions  # noqa: E402
 from rollwise.environments.single import GameEnv  # noqa: E402
@@ -69,17 +68,6 @@ def test_gymnasiums_checker(name, contest, seat):
         warnings.simplefilter("ignore")
         check_env(made.unwrapped)
         gymnasium.utils.passive_env_checker.check_observation_space(made.observation_space)
-
-
-@pytest.mark.parametrize("make", [GameEnv, GameVectorEnv, GameAECEnv])
-def test_a_game_of_ones_own(make):
-    by_name, by_class, as_it_is = make("pig", target=7), make(Pig, target=7), make(Pig(target=7))
-    assert by_name.graph is by_class.graph is as_it_is.graph  # made once
-    assert make(Rooted()).graph.content_hash == build(Rooted()).content_hash
-    with pytest.raises(UsageError, match="pig has its parameters already; 'target' can't be set"):
-        make(Pig(target=7), target=8)
-    with pytest.raises(UsageError, match="pig has no parameter 'goal'"):
-        make(Pig, goal=8)
 
 
 @pytest.mark.parametrize(("name", "contest"), KINDS)
@@ -171,46 +159,6 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
         done = ended
 
 
-def test_seeds_decide_everything():
-    for made in (GameEnv("pig", target=30), GameVectorEnv("pig", num_envs=8, target=30)):
-        told = []
-        for _ in range(2):
-            observation, info = made.reset(seed=7)
-            story = [observation.copy()]
-            for _ in range(6):
-                action = info["action_mask"].argmax(axis=-1)
-                observation, *_, info = made.step(action)
-                story.append(observation.copy())
-            told.append(np.array(story))
-        assert (told[0] == told[1]).all()
-
-
-def test_illegal_actions_change_nothing_and_cost():
-    made = GameEnv("pig", target=20, illegal_reward=-3.0)
-    first, info = made.reset(seed=1)
-    assert info["action_mask"].tolist() == [1, 0]
-    observation, reward, over, _, _ = made.step(1)
-    assert (observation == first).all()
-    assert (reward, over) == (-3.0, False)
-    with pytest.raises(RollwiseError, match="isn't an action"):
-        made.step(5)
-    several = GameVectorEnv("pig", num_envs=3, target=20)
-    several.reset(seed=1)
-    assert several.step(np.array([1, 1, 1]))[1].tolist() == [-1.0] * 3
-    with pytest.raises(RollwiseError, match="isn't an action"):
-        several.step(np.array([0, 9, 0]))
-
-
-def test_made_by_gymnasium():
-    made = gymnasium.make("rollwise/Pig-v0", target=30, opponent="hold-at-20", render_mode="ansi")
-    made.reset(seed=3)
-    made.step(0)
-    assert "agent to move: " in made.render()
-    several = gymnasium.make_vec("rollwise/Pig-v0", num_envs=5, target=30)
-    assert isinstance(several, GameVectorEnv)
-    assert several.reset(seed=1)[0].shape == (5, 3)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"seat": "third"}, {"opponent": "nobody"}, {"sides": 1}, {"colour": 3}, {"contest": "x"}],
@@ -218,12 +166,6 @@ def test_made_by_gymnasium():
 def test_wrong_use(wrong):
     with pytest.raises(RollwiseError):
         GameEnv(**({"game": "pig", "target": 20} | wrong))
-
-
-@pytest.mark.parametrize("kind", [GameEnv, GameVectorEnv])
-def test_a_wrong_seat_is_seen_before_anything_is_built(kind):
-    with pytest.raises(UsageError, match="seat is 'third'; it must be one of first, second"):
-        kind("pig", target=30_000, seat="third")  # which has too many states
 
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it():

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build
 from rollwise.builders.expand import Action, merged
 from rollwise.errors import RulesError
@@ -94,19 +93,6 @@ def test_equal_outcomes_are_one_whose_weight_is_their_sum(mode):
     assert graph.content_hash == build(CountedPigs(), mode="interpreted").content_hash
 
 
-@pytest.mark.needs_jit
-def test_so_they_are_in_larger_games_and_layer_by_layer(monkeypatch):
-    large = TwoPigs(25)
-    graph = build(large, mode="compiled")
-    assert distinct(graph)
-    assert graph.content_hash == build(large, mode="interpreted").content_hash
-
-    monkeypatch.setattr(TwoPigs, "progress", lambda self, s: s.banked + s.rival)
-    layered = rollwise.solve_by_layers(large)
-    assert layered.n_outcomes == graph.n_outcomes
-    assert layered.value == pytest.approx(rollwise.solve(large).value, abs=1e-12)
-
-
 class Spot(NamedTuple):
     x: int
 
@@ -147,16 +133,6 @@ def test_merged_where_the_first_states_have_equal_outcomes(mode):
     assert build(Line(1999), mode=mode).n_outcomes == 3 * 2001
 
 
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("real", [False, True])
-@pytest.mark.parametrize("first", [0, 3, 1000, 1023, 1024, 1999])
-def test_both_builders_merge_alike(first, real):
-    game = Line(first, real=real)
-    graph = build(game, mode="compiled")
-    assert graph.content_hash == build(game, mode="interpreted").content_hash
-    assert graph.outcome_weight.dtype == (np.float64 if real else np.int64)
-
-
 @pytest.mark.parametrize(
     ("weights", "told"),
     [((-1, 2), "the weight -1 "), ((2**62, 2**62), "add up to"), ((2**62 + 1, 1), "add up to")],
@@ -164,44 +140,6 @@ def test_both_builders_merge_alike(first, real):
 def test_merging_hides_no_fault_of_weights(weights, told, mode):
     with pytest.raises(RulesError, match=told):
         build(Line(0, 10, *weights), mode=mode)
-
-
-class Sum(NamedTuple):
-    throws: int
-    last: int
-
-
-@dataclass(frozen=True)
-class Sums(Game):
-    """Three throws of two dice; one may leave a throw out."""
-
-    players: ClassVar[int] = 1
-    objective: ClassVar[str] = "maximize"
-
-    def start(self):
-        return Sum(3, 0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        for one in range(1, 5):
-            for other in range(1, 5):
-                if s.throws == 0:
-                    yield 1, END, s
-                else:
-                    yield 1, AGAIN, Sum(s.throws - 1, abs(one - other))
-
-    def reward(self, s, action):
-        return s.last if action == 0 else 0
-
-
-def test_a_chase_of_such_a_game_is_the_one_of_its_rules():
-    chase = rollwise.Chase(Sums())
-    derived = build(chase)
-    assert distinct(derived)
-    assert build(chase, mode="interpreted").content_hash == derived.content_hash
 
 
 outcomes = st.lists(

@@ -15,13 +15,10 @@ from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.derive.seats import take_seats
-from rollwise.engine.certificates import certify
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.errors import EndlessPlay
 from rollwise.game import PASS, WIN
-from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
-from rollwise.games.pig import Pig, Piglet
-from rollwise.games.super_six import SuperSix
+from rollwise.games.pig import Pig
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
@@ -131,18 +128,6 @@ def test_an_optimal_policy_cannot_be_exploited(graph):
         assert abs(found.exploitability(s)) < 1e-12
 
 
-def test_seats_of_a_game_for_one():
-    graph = build(Craps(), mode="interpreted")
-    policy = Policy.uniform(graph)
-    assert evaluate(graph, policy).win_probability[0] == pytest.approx(244 / 495, abs=1e-15)
-    with pytest.raises(UsageError, match="for one"):
-        evaluate(graph, policy, policy)
-    with pytest.raises(UsageError, match="for one"):
-        best_response(graph, policy)
-    with pytest.raises(UsageError, match="no method"):
-        evaluate(graph, policy, method="guess")
-
-
 def test_the_seats_are_told_apart():
     game = HareAndTortoise(steps=6)
     graph = build(game, mode="interpreted")
@@ -153,15 +138,6 @@ def test_the_seats_are_told_apart():
     both = strategy_iteration(seats).values
     one = strategy_iteration(graph).values
     assert both == pytest.approx(np.concatenate([one, one]), abs=1e-14)
-
-
-def test_one_action_of_a_pure_policy_keeps_whole_weights():
-    game = SuperSix(sticks=6)
-    graph = build(game, mode="interpreted")
-    played = take_seats(graph, [Policies(graph, game).find("throw-until-4")]).graph
-    assert played.n_actions == graph.n_states
-    assert played.outcome_weight.dtype == np.int64
-    assert take_seats(graph, [Policy.uniform(graph)]).graph.outcome_weight.dtype == np.float64
 
 
 def test_policies_that_never_end():
@@ -188,75 +164,3 @@ def test_agents_of_the_source_differ_where_points_must_be_banked():
         better = evaluate(graph, holds, rolls_on).win_probability[0]
         worse = evaluate(graph, rolls_on, holds).win_probability[0]
         assert (better > worse + 1e-3) == must_bank
-
-
-def test_points_that_must_be_banked_change_nothing_for_who_holds_in_time():
-    """Who has the goal in hand holds: the optimal values of the two rules are the same."""
-    plain, banked = (build(Pig(target=12, must_bank=b), mode="interpreted") for b in (False, True))
-    values = strategy_iteration(plain).values
-    same = strategy_iteration(banked).values
-    for s in range(plain.n_states):
-        assert same[banked.find(plain.states[s])] == pytest.approx(values[s], abs=1e-14)
-
-
-def test_what_is_shown_of_answers_fits_in_a_line_or_two():
-    """No array is spelled out where one looks at an object in a notebook or a shell."""
-    graph = build(Piglet(target=4))
-    found = strategy_iteration(graph)
-    policy = Policy.uniform(graph)
-    for shown in (
-        found,
-        policy,
-        certify(graph, found.values),
-        evaluate(graph, policy),
-        best_response(graph, policy),
-    ):
-        assert len(repr(shown)) < 300
-        assert "array" not in repr(shown)
-
-
-def test_goal_of_one_needs_no_second_turn():
-    assert build(Pig(target=1), mode="interpreted").n_states == 1
-    assert strategy_iteration(build(Piglet(target=1), mode="interpreted")).values[0] == (
-        pytest.approx(1 / 3)
-    )
-
-
-# What the source's code prints: the largest update of each sweep at theta = 1e-5.
-SEED_002 = """
-1.0 0.6397755101084075 0.3944990499232508 0.2595993640775916 0.15986850518101242
-0.10597366571618816 0.06475830031098784 0.04338633219590127 0.026240081841115037
-0.01771662628180648 0.01154505795266303 0.008068980005172088 0.005372391958606282
-0.003485481219374753 0.0022849724508703373 0.0014442358117567888 0.0008845747950240179
-0.000526272855716603 0.00030542919253251366 0.00018763165191304498 0.00011671145202818423
-7.552218259898602e-05 4.733281932178812e-05 3.0453763188331706e-05 1.9189582236456282e-05
-1.2298170608548986e-05 7.776777091739184e-06
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_evaluation_of_the_source():
-    """Seed 002: hold at 20 or at the goal against itself, backward sweeps, theta = 1e-5."""
-    game = Pig()
-    graph = build(game)
-    policy = Policies(graph, game).find("hold-at-20")
-    middle = graph.find((50, 50, 10))
-    swept = evaluate(graph, policy, method="iterative", theta=1e-5, order="reversed")
-    assert swept.sweeps == 27
-    assert swept.history == pytest.approx([float(x) for x in SEED_002.split()], abs=1e-14)
-    assert swept.win_probability[middle] == pytest.approx(0.6189776656883874, abs=1e-14)
-    assert swept.win_probability[0] == pytest.approx(0.5347013785378262, abs=1e-14)
-
-    certain = evaluate(graph, policy)
-    assert certain.bounds is not None
-    assert np.max(certain.bounds) < 1e-12
-    assert certain.win_probability[middle] == pytest.approx(0.618975841129, abs=1e-12)
-    assert certain.win_probability[0] == pytest.approx(0.534698326165, abs=1e-12)
-
-    # Neller and Presser (2004) for optimal play against hold-at-20: 58.74 % moving first,
-    # and who holds at 20 wins 47.76 % moving first
-    response = best_response(graph, policy)
-    assert response.win_probability[0] == pytest.approx(0.5874, abs=5e-5)
-    assert 1 - response.win_probability_second[0] == pytest.approx(0.4776, abs=5e-5)
-    assert response.exploitability() == pytest.approx(0.109749593628, abs=1e-12)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import numpy as np
 import polars as pl
 import pytest
-from cli_runner import output, refusal
 
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
-from rollwise.errors import UsageError
 from rollwise.export import export
 from rollwise.export.data import read_npz
 from rollwise.games.craps import Craps
@@ -78,34 +73,6 @@ def test_open_spiel_gives_the_same_values(game):
     assert sign * values[start] == pytest.approx(solution.value, abs=1e-6)
 
 
-def test_open_spiel_plays_games_to_the_end():
-    pyspiel = pytest.importorskip("pyspiel")
-
-    from rollwise.export.open_spiel import register
-
-    loaded = pyspiel.load_game(register(SuperSix(sticks=7)))
-    generator = np.random.default_rng(1)
-    for _ in range(5):
-        state = loaded.new_initial_state()
-        while not state.is_terminal():
-            if state.is_chance_node():
-                outcomes, chances = zip(*state.chance_outcomes(), strict=True)
-                state.apply_action(int(generator.choice(outcomes, p=chances)))
-            else:
-                state.apply_action(int(generator.choice(state.legal_actions())))
-        assert sorted(state.returns()) == [-1.0, 1.0]
-
-
-def test_two_choosers_are_a_game_in_prism_and_no_drn(tmp_path):
-    solution = solve(Pig(target=20))
-    export(solution, tmp_path / "game.prism", "prism")
-    text = (tmp_path / "game.prism").read_text()
-    assert "\nsmg\n" in text
-    assert "player first [finish]" in text.replace("[first_hold], [first_roll], ", "")
-    with pytest.raises(UsageError, match=r"\(against\)"):
-        export(solution, tmp_path / "game.drn", "drn")
-
-
 @pytest.mark.parametrize("game", [Pig(target=10), Threes(dice=2), Craps()], ids=str)
 def test_npz_is_the_graph_again(tmp_path, game):
     solution = solve(game)
@@ -137,30 +104,6 @@ def test_parquet_backs_up_to_the_values(tmp_path):
         .sort("state")["worth"]
     )
     assert np.abs(best.to_numpy() - values).max() < 1e-12
-
-
-def test_json_holds_everything(tmp_path):
-    solution = solve(Craps())
-    export(solution, tmp_path / "game.json", "json")
-    document = json.loads((tmp_path / "game.json").read_text())
-    assert document["game"] == "craps"
-    assert [state["value"] for state in document["states"]] == solution.values.tolist()
-    outcomes = [k for s in document["states"] for a in s["actions"] for k in a["outcomes"]]
-    assert [k["weight"] for k in outcomes] == solution.graph.outcome_weight.tolist()
-
-
-def test_the_size_of_json_is_told_before_it_is_written(tmp_path, monkeypatch):
-    asked = ("export", "pig", "target=12", "--to", "json", "--out", str(tmp_path / "pig.json"))
-    monkeypatch.setattr("rollwise.cli.commands.pictures.MUCH", 1e5)
-    fault = refusal(*asked)
-    told = re.search(r"makes about ([\d.,]+) kB of JSON; --yes writes it", fault)
-    assert told is not None
-    assert list(tmp_path.iterdir()) == []
-    output(*asked, "--yes")
-    size = (tmp_path / "pig.json").stat().st_size
-    assert float(told[1].replace(",", "")) == pytest.approx(size / 1e3, rel=0.05)
-    monkeypatch.setattr("rollwise.cli.commands.pictures.MUCH", 1e9)
-    assert output(*asked[:-2]) == (tmp_path / "pig.json").read_text()
 
 
 def solvers_answer(path, solver):
@@ -209,17 +152,3 @@ def test_solvers_find_the_values_in_the_program(tmp_path, game, program, form, s
     assert bool(chosen) is (program == "mixed-integer")
     for name in chosen & {"r_4_1_2_0_throw", "r_4_1_2_0_stop"}:
         assert name == "r_4_1_2_0_stop"
-
-
-def test_the_command_writes_programs(tmp_path):
-    text = output("export", "super-six", "sticks=7", "--to", "lp")
-    assert text.startswith("\\ super-six sticks=7: linear programming program")
-    assert "two players" in text.splitlines()[2]  # for whom it may miss the values
-    place = tmp_path / "m.mps"
-    made = ("--to", "mps", "--program", "mixed-integer", "--out", str(place), "--json")
-    assert json.loads(output("export", "super-six", "sticks=7", *made))["format"] == "mps"
-    assert "INTORG" in place.read_text()
-    assert "--to mps" in refusal("export", "pig", "target=5", "--to", "drn", "--program", "integer")
-    said = refusal("export", "pig", "target=5", "--to", "lp", "--program", "integer")
-    assert "linear-programming, mixed-integer" in said
-    assert "prism, drn" in refusal("export", "pig", "--to", "lp", "--against", "random", "target=5")

@@ -202,12 +202,6 @@ def test_what_can_be_set_aside(scoring):
             assert sorted(found) == results
 
 
-def test_positions_grow_with_the_third_power():
-    """Eight times as many where the target doubles, and a few more."""
-    positions = [build(Farkle(target)).n_positions for target in (200, 400)]
-    assert positions[0] * 8 < positions[1] < positions[0] * 12
-
-
 def test_the_third_farkle_in_a_row_costs_the_penalty():
     """No bank falls below the lowest; two farkles cost nothing, and points end a row of them."""
     game = Farkle(target=200, penalty=200, lowest=-100)
@@ -232,15 +226,3 @@ def test_the_third_farkle_in_a_row_costs_the_penalty():
     assert then(STOP, (1, 2, 2, 3, 3, 4), farkles=2) == start_of(0, 100, 0, 0)
     told = game.told(Turn(150, 0, 2, 1, 50, 5), farkle, FARKLE, PASS, Turn(0, -50, 1, 0, 0, 6))
     assert told == "the third farkle costs 200 points; 50 points are lost; -50 to 0"
-
-
-def test_positions_with_a_penalty():
-    """Nine times as many as without one, where no bank falls below 0."""
-    assert build(Farkle(200, penalty=100)).n_positions == 9 * build(Farkle(200)).n_positions
-
-
-def test_a_throw_may_leave_out_the_dice_that_are_not_thrown():
-    graph = build(Farkle(target=200))
-    position = Turn(0, 0, 0, 0, 50, 5)
-    whole = graph.find(position, (1, 2, 2, 3, 6, 0))
-    assert graph.find(position, (1, 2, 2, 3, 6)) == whole

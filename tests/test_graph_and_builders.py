@@ -6,9 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
 import naive
 import numpy as np
@@ -16,16 +14,12 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
+from little_games import ALL, NoState, RandomTable, Scattered, Uncompilable
 from record_playthrough import throws_of
 
 from rollwise.builders import CompileWarning, build, build_with_report, building, limits
-from rollwise.builders.compiled import workspace
-from rollwise.builders.compiled.explorer import Explorer
-from rollwise.builders.compiled.workspace import StateTable
-from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
-from rollwise.game import LOSE, PASS, WIN, Game, is_over, parameter, seats_on
+from rollwise.game import Game, is_over, seats_on
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -164,86 +158,6 @@ def test_builders_agree_wherever_the_states_lie(steps, stride):
     assert_same(build(game, mode="interpreted"), build(game, mode="compiled"))
 
 
-@pytest.mark.needs_jit
-def test_a_hash_table_becomes_dense_again(monkeypatch):
-    """At first the box is too large for the states found, and at the end it isn't."""
-    monkeypatch.setattr(workspace, "DENSE_PLACES", 100)
-    monkeypatch.setattr(workspace, "DENSE_PLACES_PER_STATE", 5)
-    rules = Rules(Pig(30))
-    explorer = Explorer(rules, rules.roots(1), 100_000)
-    dense = [explorer._table.dense]
-    while explorer.run(explorer.place + 500):
-        dense.append(explorer._table.dense)
-    assert dense[0]
-    assert not all(dense)
-    assert dense[-1]
-    expected = build(Pig(30), mode="interpreted")
-    found = explorer.arrays()
-    assert np.array_equal(found.states, expected.states)
-    assert np.array_equal(found.outcome_state, expected.outcome_state)
-
-
-class Wander(NamedTuple):
-    up: int
-    down: int
-    beyond: int
-
-
-@dataclass(frozen=True)
-class Wandering(Game):
-    """One field ends at a parameter, one at minus another, one beyond all of them."""
-
-    far: int = parameter(30)
-    low: int = parameter(-20)
-    share: float = parameter(0.5)
-    sure: bool = parameter(True)
-
-    def start(self):
-        return Wander(0, 0, 25)
-
-    def actions(self, s):
-        yield 0
-
-    def outcomes(self, s, action):
-        if s.up == self.far and s.down == self.low and s.beyond == 40:
-            yield 1, WIN, s
-        else:
-            yield 1, PASS, Wander(min(s.up + 1, self.far), s.down, s.beyond)
-            yield 1, PASS, Wander(s.up, max(s.down - 1, self.low), s.beyond)
-            yield 1, PASS, Wander(s.up, s.down, min(s.beyond + 1, 40))
-            yield 1, LOSE, s
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("places", [1, 1000, 1 << 22], ids=["hash", "quarters", "at once"])
-def test_the_box_of_the_states(monkeypatch, places):
-    """It grows to where fields are likely to end, unless that is too large, or a little."""
-    monkeypatch.setattr(workspace, "DENSE_PLACES", places)
-    monkeypatch.setattr(workspace, "LEAST_NEW", 1)  # so that a hash table has to grow
-    rules = Rules(Wandering())
-    made = []
-    make = StateTable.make
-
-    def counted(self, rows, states):
-        made.append(self.box.tolist())
-        return make(self, rows, states)
-
-    monkeypatch.setattr(StateTable, "make", counted)
-    explorer = Explorer(rules, rules.roots(1), 100_000)
-    while explorer.run():
-        pass
-    expected = build(Wandering(), mode="interpreted")
-    assert expected.n_states == 31 * 21 * 16
-    found = explorer.arrays()
-    assert np.array_equal(found.states, expected.states)
-    assert np.array_equal(found.outcome_state, expected.outcome_state)
-    if places == 1 << 22:  # `beyond` goes to 30 first, and has no likely end from there on
-        assert made[1] == [[0, -20, 25], [30, 0, 30]]
-        assert made[2] == [[0, -20, 25], [30, 0, 34]]
-    else:
-        assert [0, -20, 25] not in [box[0] for box in made[1:3]]
-
-
 @pytest.mark.parametrize("exact", [False, True])
 @np.errstate(over="ignore")  # as in compiled code
 def test_states_whose_slots_are_taken(exact):
@@ -276,24 +190,6 @@ def test_states_whose_slots_are_taken(exact):
     assert states[:n].tolist() == [[1, 1], [2, 2], [3, 3], [5, 5]]
 
 
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("most", [1 << 62, 1 << 10, 1], ids=["placed", "placed at first", "hashed"])
-def test_states_are_found_by_their_places_or_by_hashes(monkeypatch, most):
-    monkeypatch.setattr(workspace, "DENSE_PLACES", 0)
-    monkeypatch.setattr(workspace, "DENSE_PLACES_PER_STATE", 0)
-    monkeypatch.setattr(workspace, "LEAST_NEW", 1)
-    monkeypatch.setattr(workspace, "MOST_PLACES", most)
-    rules = Rules(Pig(20))
-    explorer = Explorer(rules, rules.roots(1), 100_000)
-    while explorer.run():
-        pass
-    assert not explorer._table.dense
-    assert bool(explorer._call["placed"][0]) == (most == 1 << 62)
-    expected = build(Pig(20), mode="interpreted")
-    assert np.array_equal(explorer.arrays().states, expected.states)
-    assert np.array_equal(explorer.arrays().outcome_state, expected.outcome_state)
-
-
 # States, actions and outcomes. Piglet by counting: 10 scores of the rival times 55 ways to
 # have fewer than 10 points, 1 to 10 of them in the bank; no choice where the turn begins.
 # Super Six with 40 sticks has 4,115 situations (Ashdnazg's note on solving it as a
@@ -322,30 +218,6 @@ def test_pig_100_is_pinned():
     assert (graph.n_states, graph.n_actions, graph.n_outcomes) == (480_447, 951_093, 3_353_328)
 
 
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_two_dice_pig_is_pinned():
-    graph = build(TwoDicePig(100))
-    assert graph.n_states == 433_687
-
-
-def test_buffers_grow_for_states_with_many_outcomes(mode):
-    graph = build(Crowd(600), mode=mode)
-    assert graph.n_actions == 2 * 600
-    assert graph.n_outcomes == 600 + 600 * 601 // 2
-
-
-def test_roots_come_first_and_once(mode):
-    graph = build(Rooted(), mode=mode)
-    assert graph.n_roots == 4
-    assert graph.states[:4, 0].tolist() == [3, 9, 7, -2]
-    assert graph.states[4:, 0].tolist() == [5]
-
-
-def test_floats_that_are_whole_become_whole_weights(mode):
-    assert build(Whole(), mode=mode).outcome_weight.dtype == np.int64
-
-
 @pytest.mark.needs_jit
 def test_rules_that_cannot_be_compiled_fall_back_and_say_why():
     with pytest.warns(
@@ -356,21 +228,6 @@ def test_rules_that_cannot_be_compiled_fall_back_and_say_why():
     assert "\n" not in str(caught[0].message)
     assert report.mode == "interpreted"
     assert_describes(graph, Uncompilable())
-
-
-def unmarked_helper(place):
-    return place + 1
-
-
-class UnmarkedHelper(Rooted):
-    def outcomes(self, s, action):
-        yield unmarked_helper(1), 4, s
-
-
-@pytest.mark.needs_jit
-def test_the_warning_names_the_remedy():
-    with pytest.warns(CompileWarning, match=r"unmarked_helper.*@rollwise\.rule"):
-        build(UnmarkedHelper(), mode="compiled")
 
 
 def test_without_the_jit_compiled_falls_back():
@@ -412,20 +269,6 @@ def test_small_games_are_interpreted_and_large_ones_compiled(monkeypatch):
     assert_same(small_graph, slow_graph)
 
 
-def test_build_refuses_bad_settings():
-    with pytest.raises(ValueError, match="mode"):
-        build(Pig(5), mode="fast")
-    with pytest.raises(ValueError, match="max_states"):
-        build(Pig(5), max_states=0)
-
-
-def test_progress_is_reported(mode):
-    stages = []
-    build(Pig(30), mode=mode, progress=lambda stage, done, total: stages.append((stage, done)))
-    assert stages == sorted(stages, key=lambda entry: entry[1])
-    assert {stage for stage, _ in stages} <= {"compiling the rules", "exploring"}
-
-
 def test_a_state_is_found_by_its_fields():
     graph = build(Pig(12))
     for s in (0, 17, graph.n_states - 1):
@@ -445,9 +288,3 @@ def test_a_state_is_found_by_its_fields():
     ):
         with pytest.raises(UnknownState, match=f"pig target=12.*{fault}.*banked"):
             graph.find(state)
-
-
-def test_the_hash_tells_rules_apart():
-    hashes = {build(game).content_hash for game in (Pig(12), Pig(13), Pig(12, 5), Piglet(12))}
-    assert len(hashes) == 4
-    assert build(Pig(12)).content_hash in hashes

@@ -18,12 +18,8 @@ import pytest
 from cli_runner import run
 
 from rollwise import Chase, solve, solve_by_layers
-from rollwise.analysis.contest import Contest, solve_contest
-from rollwise.analysis.second_aims import first_share
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.optimal_set import OptimalSet
 from rollwise.cli.app import all_functions
-from rollwise.coach import Session, Table
 from rollwise.documents.answers import (
     advice_document,
     evaluation_document,
@@ -33,8 +29,6 @@ from rollwise.documents.answers import (
 )
 from rollwise.documents.games import export_document
 from rollwise.documents.parts import as_json, number_or_none
-from rollwise.documents.played import ledger_document, review_document
-from rollwise.documents.scores import contest_document
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.threes import Threes
@@ -236,28 +230,6 @@ def test_python_has_the_documents_that_commands_print(tmp_path):
         assert without_seconds(told) == without_seconds(json.loads(as_json(document))), command
     rows = solution.table()
     assert json.loads(table_json(solution, rows)) == printed("table pig target=10", tmp_path)
-
-
-def test_a_contest_for_the_mean():
-    contest = Contest(Threes(dice=1), 2)
-    solved = solve_contest(contest)
-    solution = solve(contest.game)
-    plain = solve_contest(contest, {0: solution.policy})
-    shares = OptimalSet.of(solution).range(first_share(plain))
-    told = contest_document(solved, plain, shares, 0.5)
-    first = told["first_player"]
-    assert first["probability"] == told["probabilities"][0]
-    assert first["probability_playing_for_the_mean"] <= first["probability"] + 1e-12
-    assert told["seconds"] == 0.5
-
-
-def test_a_game_in_the_eyes_of_a_seat():
-    table = Table(solve(Pig(target=10)), Pig(target=10))
-    session = Session(table, ["a", "b"], [table.policies.find("optimal")] * 2, seed=1)
-    told = ledger_document(session)
-    assert told["player"] == "a"
-    assert told["moves"] == []
-    assert review_document(table, [session], [])["ledgers"] == [told]
 
 
 def test_numbers_that_json_does_not_know_become_null():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import signal
@@ -10,43 +9,30 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.killed import document, killed, table
 from cli_runner import output, run
 from stakes import Gammons
 
-import rollwise
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered_solution import open_layers
-from rollwise.answer.solve_by_layers import _bytes_to_solve, solve_by_layers
-from rollwise.builders import layer_walk
-from rollwise.builders.by_layer import Layers, find_layers, known_layers
-from rollwise.errors import OutputError, RulesError, SolutionFileError, UnknownState, UsageError
+from rollwise.answer.solve_by_layers import solve_by_layers
+from rollwise.errors import SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.machine import memory_limits
-from rollwise.numbers.printed import bytes_of as amount_of
 
 pytestmark = pytest.mark.needs_jit
 
 GAMES = [Pig(target=8), SuperSix(9), RoyalUr(pieces=1), Yahtzee(boxes=1)]
-PACKED = [RoyalUr(pieces=1), RoyalUr(pieces=2)]
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-
-@pytest.fixture
-def packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small games are swept as large ones are."""
-    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
 
 
 def require_same(game: Game, folder: Path) -> None:
@@ -68,12 +54,6 @@ def require_same(game: Game, folder: Path) -> None:
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 def test_a_folder_holds_what_memory_holds(game: Game, tmp_path: Path) -> None:
-    require_same(game, tmp_path / "f")
-
-
-@pytest.mark.usefixtures("packed")
-@pytest.mark.parametrize("game", PACKED, ids=lambda game: game.name)
-def test_a_folder_holds_packed_layers(game: Game, tmp_path: Path) -> None:
     require_same(game, tmp_path / "f")
 
 
@@ -118,32 +98,6 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
         assert bytes_of(folder) == known
 
 
-@pytest.mark.usefixtures("packed")
-def test_packed_layers_go_on_to_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    game = RoyalUr(pieces=2)
-    solve_by_layers(game, save=tmp_path / "whole")
-    known = bytes_of(tmp_path / "whole")
-    for when in (0, 1, 2):
-        stopped_and_resumed(game, tmp_path / str(when), monkeypatch, when)
-        assert bytes_of(tmp_path / str(when)) == known
-
-
-def test_a_damaged_layer_is_solved_anew(tmp_path: Path) -> None:
-    game = SuperSix(9)
-    solve_by_layers(game, save=tmp_path)
-    known = bytes_of(tmp_path)
-    for name in ("values", "error_bounds", "actions"):
-        rows = np.load(tmp_path / f"{name}.npy", mmap_mode="r+")
-        rows[len(rows) // 2] += 1
-        rows.flush()
-        del rows
-        assert bytes_of(tmp_path) != known
-        solve_by_layers(game, save=tmp_path, resume=True)
-        assert bytes_of(tmp_path) == known
-
-
 def written(manifest: Path) -> int:
     """How often a manifest was replaced, as far as that can be told."""
     return manifest.stat().st_mtime_ns if manifest.exists() else 0
@@ -166,18 +120,6 @@ def test_a_killed_process_loses_no_layer(tmp_path: Path) -> None:
     assert subprocess.run(asked, capture_output=True, check=True).returncode == 0
     output("solve", "super-six", "sticks=30", "--by-layer", "--save", str(tmp_path / "whole"))
     assert bytes_of(tmp_path / "f") == bytes_of(tmp_path / "whole")
-
-
-def test_a_run_killed_at_random_moments_ends_with_the_same_bytes() -> None:
-    found = killed(["super-six", "sticks=300"], kills=3, seed=24)
-    assert found.same
-    assert found.kept
-    assert found.kills
-    assert all(0 <= kill.lost <= kill.worked for kill in found.kills)
-    assert found.layers == 299
-    said = "\n".join(table(found))
-    assert "The bytes are the same; no layer that was noted was lost." in said
-    assert len(document(found)["kills"]) == len(found.kills)
 
 
 def test_folders_that_are_refused(tmp_path: Path) -> None:
@@ -217,41 +159,6 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
         open_layers(tmp_path / "nothing", game)
 
 
-def test_commands_read_a_folder(tmp_path: Path) -> None:
-    place, game = str(tmp_path / "f"), ("super-six", "sticks=9")
-    said = output("solve", *game, "--by-layer", "--save", place)
-    assert f"--load {place} reads it" in said
-    whole = rollwise.solve(SuperSix(9))
-    rows = json.loads(output("table", *game, "--load", place, "--json"))["rows"]
-    assert len(rows) == whole.graph.n_states
-    some = json.loads(output("table", *game, "--load", place, "--where", "mine == 2", "--json"))
-    assert some["rows"] == [row for row in rows if row["mine"] == 2]
-    state = ",".join(f"{name}={rows[-1][name]}" for name in whole.graph.field_names)
-    advice = json.loads(output("advise", *game, "--load", place, "--state", state, "--json"))
-    assert advice["value"] == pytest.approx(rows[-1]["value"], abs=1e-12)
-    again = run("solve", *game, "--by-layer", "--save", place)
-    assert again.returncode == 2
-    assert "--resume goes on with them" in again.stderr
-    assert run("solve", *game, "--by-layer", "--save", place, "--resume").returncode == 0
-    for asked, message in (
-        (("solve", *game, "--resume"), "--by-layer --save FOLDER"),
-        (("page", *game, "--load", place), "advise, table, play, plot and report"),
-        (("advise", "pig", "--load", place, "--state", state), "is of super-six"),
-        (("verify", place, "--exact"), "--exact goes with a file"),
-    ):
-        refused = run(*asked)
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert message in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("8GB", 8e9), ("2.5", 2.5e9), ("500 mb", 5e8), ("1GiB", 2**30), ("x", None), ("-1GB", None)],
-)
-def test_amounts_of_memory(text: str, size: float | None) -> None:
-    assert amount_of(text) == size
-
-
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for amount in ("x", "10MB"):
         refused = run("solve", "super-six", "sticks=9", "--memory", amount)
@@ -265,73 +172,6 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused.returncode == 1
     assert "solving super-six sticks=9 takes 2000 MB" in refused.stderr
     assert "may take only 1000 MB more" in refused.stderr
-
-
-def test_estimates_grow_with_the_game() -> None:
-    sizes = [_bytes_to_solve(find_layers(Pig(target=n))) for n in (5, 10, 20)]
-    assert sizes == sorted(sizes)
-    assert sizes[0] > 5_000
-    assert sizes[-1] < 20_000_000
-
-
-def test_layers_that_wait_take_less() -> None:
-    """Of positions that lead to later layers only a block is ever there."""
-
-    def estimate(game: Game) -> tuple[int, Layers]:
-        layers = find_layers(game)
-        return _bytes_to_solve(layers, in_folder=True), layers
-
-    needed, pig = estimate(Pig(target=60))
-    largest = np.diff(pig.indptr).max()
-    assert 300 * largest < needed < 3 * 700 * largest
-    needed, turns = estimate(Yahtzee(boxes=9))
-    assert needed < 20 * turns.n_outcomes
-    needed, ur = estimate(RoyalUr(pieces=2))
-    assert 110 * np.diff(ur.indptr).max() < needed < 500 * np.diff(ur.indptr).max()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="where files that are mapped are no memory")
-def test_no_more_memory_is_taken() -> None:
-    asked = """
-import resource, sys
-import numpy
-from rollwise import cli
-from rollwise.machine import memory_limits
-
-def said(self):
-    print(resource.getrlimit(resource.RLIMIT_DATA)[0])
-    numpy.ones(10**9)
-
-import rollwise.cli.commands.solve as solve
-solve._print_layers = lambda *given, **how: said(None)
-sys.argv[0] = "rollwise"
-code = 0
-try:
-    cli.main()
-except SystemExit as ended:
-    code = ended.code
-print(code, resource.getrlimit(resource.RLIMIT_DATA)[0] != 2000000000)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", asked, "solve", "super-six", "--by-layer", "--memory", "2GB"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.splitlines() == ["2000000000", "1 True"]
-    assert "more --memory help" in done.stderr
-
-
-def test_states_that_the_folder_lacks():
-    """Rules that were changed may come to others: an error, and nothing written out of bounds."""
-    found = find_layers(Pig(target=10))
-    states, indptr = found.states[:-1], found.indptr.copy()
-    indptr[-1] -= 1
-    about = {"start": found.start, "n_outcomes": 0, "n_roots": 1, "merging": False}
-    about["extremes"] = found.extremes.tolist()
-    layers = known_layers(Pig(target=10), states, indptr, found.progress, **about)
-    with pytest.raises(RulesError, match="isn't among the states that were found"):
-        list(layers.last_first())
 
 
 @pytest.mark.parametrize("name", ["states", "values", "error_bounds", "actions"])
@@ -375,24 +215,6 @@ def test_no_number_of_a_manifest_changes_unnoticed(tmp_path: Path) -> None:
     assert open_layers(tmp_path, game).start == 0
 
 
-def test_a_folder_that_may_only_be_read_is_not_called_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    game = Pig(target=6)
-    solve_by_layers(game, save=tmp_path)
-    memmap = np.memmap
-
-    def refuse(path: Path, dtype: object, mode: str, *where: object) -> object:
-        if mode == "r+":
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
-        return memmap(path, dtype, mode, *where)  # type: ignore[call-overload]
-
-    monkeypatch.setattr(np, "memmap", refuse)
-    with pytest.raises(OutputError, match="can't be written: Read-only file system"):
-        solve_by_layers(game, save=tmp_path, resume=True)
-    assert open_layers(tmp_path, game).win_probability > 0.5
-
-
 def test_a_disk_with_too_little_room_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,24 +225,3 @@ def test_a_disk_with_too_little_room_is_named(
     assert f"{tmp_path / 'f'}: its disk has room for the answer in 31 states" in refused.stderr
     assert "pig target=20 sides=6 must_bank=false has more; make room" in refused.stderr
     assert "more than 40 states" in run(*words, "--max-states", "40").stderr
-
-
-def test_memory_that_ends_while_states_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keep = layer_walk.Walk._keep
-
-    def short(self: layer_walk.Walk, *given: Any) -> None:
-        if len(self.ends) == 2:
-            raise MemoryError
-        keep(self, *given)
-
-    found = int(find_layers(Pig(target=20)).indptr[2])
-    monkeypatch.setattr(layer_walk.Walk, "_keep", short)
-    words = ("solve", "pig", "target=20", "--by-layer")
-    said = run(*words)
-    assert said.returncode == 1
-    told = f"no more memory when {found} positions in 2 layers had been found, and more to come"
-    assert f"{told}; --save FOLDER keeps these on the disk" in said.stderr
-    assert "--save" not in run(*words, "--save", str(tmp_path / "f")).stderr
-    assert list((tmp_path / "f").iterdir()) == []

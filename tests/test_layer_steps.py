@@ -48,36 +48,3 @@ def test_a_step_solves_the_linear_system(search):
         step, solved = search.stepped(moved.copy(), left)
         assert solved
         assert np.abs(step - exact).max() < far * np.abs(exact).max()
-
-
-@pytest.mark.needs_jit
-def test_a_step_ends_when_time_is_over(search):
-    looks, n = iter(range(3)), search.layer.n
-    step, solved = search.stepped(np.ones(n), 1e-15, lambda: next(looks, None) is None)
-    assert not solved
-    assert next(looks, None) is None
-    assert np.all(np.isfinite(step))
-    assert not np.any(search.stepped(np.ones(n), 1e-15, lambda: True)[0])
-
-
-@pytest.mark.needs_jit
-def test_a_step_of_nothing_is_nothing(search):
-    assert not np.any(search.stepped(np.zeros(search.layer.n), 1e-3)[0])
-
-
-@pytest.mark.needs_jit
-def test_a_sweep_says_what_falls_and_what_rises(search):
-    """A sweep more of what it came to moves no value further either way."""
-    n = search.layer.n
-    random = np.random.default_rng(2)
-    for _ in range(5):
-        start = search.found[:n] * random.uniform(0.9, 1.1, n)
-        search.found[:n] = start
-        moved = search.choose()
-        change = search.found[:n] - start
-        assert moved.fall == pytest.approx(max(0.0, -change.min()))
-        assert moved.rise == pytest.approx(max(0.0, change.max()))
-        assert moved.change == max(moved.fall, moved.rise)
-        again = search.choose()
-        assert again.fall <= moved.fall + 1e-12
-        assert again.rise <= moved.rise + 1e-12

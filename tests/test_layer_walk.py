@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,20 +10,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
 from test_layers import Climber
 from test_tuple_layers import Banks, Pairs, Tens
 
-from rollwise import AGAIN, END, PASS, Game, open_layers, parameter, solve_by_layers
-from rollwise.answer import by_layers, found_states
+from rollwise import AGAIN, END, PASS, Game, parameter, solve_by_layers
+from rollwise.answer import found_states
 from rollwise.answer.found_states import FoundStates
-from rollwise.answer.solve_by_layers import _bytes_to_solve, in_all_states
+from rollwise.answer.solve_by_layers import in_all_states
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers
-from rollwise.builders.compiled import explorer
-from rollwise.builders.layer_rows import Frame, PackedRows, PlainRows, ordered, places_in
 from rollwise.builders.rules import Rules
-from rollwise.errors import OutputError, RulesError, SolutionFileError, UnknownState, UsageError
+from rollwise.errors import RulesError, SolutionFileError, UnknownState, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
@@ -93,35 +89,6 @@ def as_tuple(reached: Any) -> tuple[int, ...]:
     return reached if isinstance(reached, tuple) else (reached,)
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_states_are_found_among_those_that_are_kept(wide: bool) -> None:
-    random = np.random.default_rng(3)
-    parts = [random.integers(-3, 4, (n, 3)).astype(np.int32) for n in (40, 1, 17)]
-    if wide:  # the second layer doesn't fit 64 bits, so that all are unpacked
-        parts[1] = np.array([[2**30, -(2**30), 5], [-(2**30), 2**30, 2**20]], np.int32)
-        parts[1][:, 2] *= 2**10
-        parts[1] = np.concatenate([parts[1], -parts[1]])
-    layers = [ordered(part) for part in parts]
-    assert (Frame.of(layers[1]) is None) == wide
-    for part, rows in zip(parts, layers, strict=True):
-        assert [*map(tuple, rows.tolist())] == sorted(set(map(tuple, part.tolist())))
-    packed = PackedRows(3)
-    for rows in layers:
-        packed.append(rows)
-    every, indptr = np.concatenate(layers), np.cumsum([0, *map(len, layers)])
-    number = np.repeat(np.arange(3), np.diff(indptr))
-    assert np.array_equal(packed.all(), every)
-    for kept in (packed, PlainRows(every, indptr)):
-        assert np.array_equal(kept.find(every, number), np.arange(len(every)))
-        assert np.all(kept.find(every, np.full(len(every), -1)) == -1)
-        assert np.all(kept.find(every + np.int32(9), number)[: len(layers[0])] == -1)
-        for i, rows in enumerate(layers):
-            assert np.array_equal(kept.part(*indptr[i : i + 2].tolist()), rows)
-    assert places_in(layers[0], layers[0][::-1].copy()).tolist() == list(
-        reversed(range(len(layers[0])))
-    )
-
-
 START_GAMES = [Pig(12), Banks(8), SuperSix(9), RoyalUr(pieces=1), Yahtzee(boxes=2), Climber(9)]
 
 
@@ -140,34 +107,6 @@ def test_the_start_alone(game: Game, packed: bool, monkeypatch: pytest.MonkeyPat
     assert in_all_states(found).n_states == whole.n_states
     with pytest.raises(UnknownState, match="only the answer of the start was kept"):
         found.advise(whole.states[-1].tolist())
-
-
-def test_answers_of_few_layers_are_held() -> None:
-    """Less than all, where layers lead to the next ones only; and they are all that is needed."""
-    layers = find_layers(SuperSix(40), only_start=True)
-    assert by_layers.needed_at_once(layers) < layers.n_states / 2
-    most = _bytes_to_solve(layers)
-    assert _bytes_to_solve(layers, "start") < most
-    assert _bytes_to_solve(layers, False, in_folder=True) < most
-    whole = solve_by_layers(SuperSix(40))
-    found = solve_by_layers(SuperSix(40), keep="start")
-    assert abs(found.value - whole.value) <= found.error_bound + whole.error_bound
-
-
-def test_the_start_on_the_command_line(tmp_path: Path) -> None:
-    said = output("solve", "super-six", "sticks=9", "--by-layer", "--keep", "start")
-    assert "kept: the answer of the start" in said
-    told = output("solve", "super-six", "sticks=9", "--by-layer", "--keep", "start", "--json")
-    document = json.loads(told)
-    assert (document["keep"], document["kept_states"]) == ("start", 1)
-    known = json.loads(output("solve", "super-six", "sticks=9", "--by-layer", "--json"))
-    assert document["value"] == pytest.approx(known["value"], abs=1e-13)
-    asked = ("solve", "super-six", "sticks=9", "--by-layer", "--keep", "start")
-    assert "--keep is all or start, not some" in refusal(*asked[:-1], "some")
-    assert "goes with --by-layer" in refusal("solve", "super-six", "sticks=9", "--keep", "start")
-    assert "and no folder" in refusal(*asked, "--save", str(tmp_path / "f"))
-    with pytest.raises(UsageError, match="a folder holds more"):
-        solve_by_layers(SuperSix(9), save=tmp_path, keep="start")
 
 
 class Killed(BaseException):
@@ -206,18 +145,6 @@ def same_bytes(one: Path, other: Path) -> bool:
     )
 
 
-def test_a_run_that_is_killed_soon_while_states_are_found_begins_anew(tmp_path: Path) -> None:
-    game = SuperSix(20)
-    solve_by_layers(game, save=tmp_path / "whole")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(FoundStates, "append", dying_after(5, []))
-        with pytest.raises(Killed):
-            solve_by_layers(game, save=tmp_path / "f")
-    assert not list((tmp_path / "f").iterdir())
-    solve_by_layers(game, save=tmp_path / "f", resume=True)
-    assert same_bytes(tmp_path / "whole", tmp_path / "f")
-
-
 @pytest.mark.parametrize(
     ("game", "layers"),
     [
@@ -245,42 +172,6 @@ def test_a_run_that_is_killed_while_states_are_found_goes_on(
     assert sum(wrote) + sum(more) == found.n_states
     assert len(wrote) == layers
     assert same_bytes(tmp_path / "whole", tmp_path / "f")
-
-
-def test_a_run_that_is_killed_when_all_states_are_found_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    game, place = SuperSix(20), tmp_path / "f"
-    solve_by_layers(game, save=tmp_path / "whole")
-    monkeypatch.setattr(found_states, "SECONDS_BETWEEN", 0.0)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            "rollwise.answer.solve_by_layers.begin_folder", lambda *_: (_ for _ in ()).throw(Killed)
-        )
-        with pytest.raises(Killed):
-            solve_by_layers(game, save=place)
-    assert {path.name for path in place.iterdir()} == {"states.npy", "found.npz"}
-    solve_by_layers(game, save=place, resume=True)
-    assert same_bytes(tmp_path / "whole", place)
-
-
-def test_a_record_is_removed_that_a_run_left_beside_its_manifest(tmp_path: Path) -> None:
-    game, place = SuperSix(20), tmp_path / "f"
-    solve_by_layers(game, save=tmp_path / "whole")
-    killed_while_finding(game, place, 5)
-    record = (place / "found.npz").read_bytes()
-    solve_by_layers(game, save=place, resume=True)
-    (place / "found.npz").write_bytes(record)
-    solve_by_layers(game, save=place, resume=True)
-    assert same_bytes(tmp_path / "whole", place)
-
-
-def test_what_was_found_of_something_else_is_refused(tmp_path: Path) -> None:
-    killed_while_finding(SuperSix(20), tmp_path, 5)
-    with pytest.raises(SolutionFileError, match="sticks=20, and not of super-six sticks=21"):
-        solve_by_layers(SuperSix(21), save=tmp_path, resume=True)
-    with pytest.raises(SolutionFileError, match="aren't all found yet; --resume goes on"):
-        open_layers(tmp_path, SuperSix(20))
 
 
 @pytest.mark.parametrize("damage", ["changed", "short", "record"])
@@ -312,48 +203,6 @@ def test_states_of_wrong_rules_are_not_kept(
     with pytest.raises(RulesError, match="falls from"):
         solve_by_layers(Sinking(20), save=tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-def test_two_runs_dont_find_states_for_one_folder(tmp_path: Path) -> None:
-    fcntl = pytest.importorskip("fcntl")
-    path = tmp_path / "found_states.npy"
-    with path.open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(b"what the other run has found")
-        file.flush()
-        with pytest.raises(OutputError, match="written to by another process"):
-            solve_by_layers(SuperSix(9), save=tmp_path)
-        assert path.read_bytes() == b"what the other run has found"
-    solve_by_layers(SuperSix(9), save=tmp_path)
-
-
-def test_workspaces_that_are_given_back_and_roots_part_by_part(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    known = find_layers(SuperSix(15))
-    for name in ("LARGE", "ROOTS_AT_ONCE", "WORTH_PACKING", "FEW_BITS", "MANY_TWICE"):
-        monkeypatch.setattr(layer_walk, name, 3)
-    again = find_layers(SuperSix(15))
-    assert np.array_equal(again.states, known.states)
-    assert (again.n_roots, again.n_outcomes) == (known.n_roots, known.n_outcomes)
-
-
-def test_a_step_has_few_outcomes_where_layers_lead_to_many_states(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """States outside a layer have none: they don't make the next step larger."""
-    monkeypatch.setattr(explorer, "OUTCOMES_AT_ONCE", 10_000)
-    steps: list[int] = []
-    forget = explorer.Explorer.forget
-
-    def noted(self: explorer.Explorer) -> None:
-        steps.append(self.n_outcomes)
-        forget(self)
-
-    monkeypatch.setattr(explorer.Explorer, "forget", noted)
-    found = find_layers(Yahtzee(boxes=6))
-    assert sum(steps) == found.n_outcomes
-    assert max(steps) <= 10_000 < np.diff(found.indptr).max() * max(steps)
 
 
 class Landing(NamedTuple):

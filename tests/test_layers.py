@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import naive
 import numpy as np
 import pytest
-from cli_runner import run
 
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
-from rollwise.analysis.check import check
-from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import Rules
 from rollwise.engine.search import Search
 from rollwise.errors import (
-    EndlessPlay,
     RulesError,
-    TooManyStates,
-    UnknownState,
     UsageError,
 )
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -141,24 +134,6 @@ class Climber(Game):
         return s.height * self.apart
 
 
-@dataclass(frozen=True)
-class Shy(Game):
-    """One layer, in which the players may go round for ever."""
-
-    def start(self) -> Hill:
-        return Hill(0, 0, 0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        yield 1, PASS if action else WIN, s
-
-    def progress(self, s) -> int:
-        return 7
-
-
 GAMES = [
     Piglet(4),
     Pig(12),
@@ -196,115 +171,14 @@ def test_bounds_hold_against_exact_fractions(game):
         assert abs(float(truth[layout.state(state)]) - value) <= bound + 1e-16
 
 
-@pytest.mark.parametrize("game", GAMES, ids=str)
-def test_layers_are_sorted_by_progress(game):
-    layered = solve_by_layers(game)
-    layout = Rules(game).layout
-    reached = [game.progress(layout.state(state)) for state in layered.states.tolist()]
-    assert reached == sorted(reached)
-    sizes = np.diff(layered.layers)
-    assert sizes.min() > 0
-    assert np.repeat(layered.progress, sizes).tolist() == reached
-
-
 def test_progress_that_falls_is_refused():
     with pytest.raises(RulesError, match=r"progress\(\) falls from 3 to 1 in the state height=3"):
         solve_by_layers(Climber(falls=True))
 
 
-def test_check_looks_at_progress():
-    said = {f.topic: f for f in check(Climber(falls=True)).findings}["progress"]
-    assert said.level == "error"
-    assert "falls from 3 to 1" in said.text
-    said = {f.topic: f for f in check(Climber()).findings}["progress"]
-    assert (said.level, said.text) == ("ok", "no outcome lowers it (8 layers)")
-
-
 def test_a_game_without_progress_is_refused():
     with pytest.raises(UsageError, match=r"give it a method progress\(s\)"):
         solve_by_layers(TwoDicePig())
-
-
-def test_endless_play_is_named():
-    with pytest.raises(EndlessPlay, match="go round for ever"):
-        solve_by_layers(Shy())
-
-
-def test_the_limit_of_states():
-    with pytest.raises(TooManyStates):
-        solve_by_layers(Pig(), max_states=1000)
-    with pytest.raises(TooManyStates, match="solve_by_layers"):
-        solve(Pig(), max_states=1000)
-
-
-def test_finding_a_state():
-    solution = solve_by_layers(Pig(12))
-    whole = solve(Pig(12))
-    state = {"banked": 3, "rival": 5, "turn": 4}
-    assert solution.values[solution.find(state)] == pytest.approx(whole.advise(state).value)
-    with pytest.raises(UnknownState, match="no play comes"):
-        solution.find((3, 5, 100))
-    with pytest.raises(UnknownState, match="each once"):
-        solution.find({"banked": 3})
-
-
-def test_rows_of_the_table():
-    solution = solve_by_layers(SuperSix(9))
-    states = solution.states_where()
-    assert solution.cells_of(states) == solution.rows_of(states).to_dict(as_series=False)
-    whole = solve(SuperSix(9)).table("lid >= 3")
-    some = solution.table("lid >= 3").sort("lid", "mine", "theirs", "forced")
-    assert some.drop("value", "win_probability", "error_bound").equals(
-        whole.drop("value", "win_probability", "error_bound")
-    )
-
-
-def test_on_the_command_line(tmp_path):
-    done = run("solve", "super-six", "sticks=9", "--by-layer", "--json")
-    document = json.loads(done.stdout)
-    assert done.returncode == 0
-    assert document["status"] == "certified"
-    assert document["layers"] == 8
-    assert document["states"] == solve(SuperSix(9)).graph.n_states
-    done = run("solve", "super-six", "sticks=9", "--by-layer", "--save", str(tmp_path / "out"))
-    assert "8 layers" in done.stdout
-    done = run("solve", "two-dice-pig", "--by-layer")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "progress(s)" in done.stderr
-    assert run("solve", "pig", "--by-layer", "--method", "exact").returncode == 2
-    (tmp_path / "file").write_text("")
-    done = run("solve", "super-six", "sticks=9", "--by-layer", "--save", str(tmp_path / "file"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "it is a folder" in done.stderr
-
-
-def test_the_largest_layer_counts():
-    game = Pig(target=10)
-    sizes = [piece.layer.nbytes for piece in find_layers(game).last_first()]
-    assert sizes[-1] < max(sizes) > sizes[0]
-    assert solve_by_layers(game).most_bytes == max(sizes)
-
-
-def test_more_layers_than_memory_would_hold_at_once():
-    """Only one layer's graph is held: a fraction of the whole."""
-    layered = rollwise.solve_by_layers(SuperSix(60))
-    assert layered.most_bytes < solve(SuperSix(60)).graph.nbytes / 5
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("game", [RoyalUr(pieces=2), RoyalUr(pieces=1, path="masters"), Hurdles()])
-def test_layers_that_are_swept_enclose_what_ordered_ones_give(game, monkeypatch):
-    """Sweeps over a whole layer, and strategy iteration component by component."""
-    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
-    packed = rollwise.solve_by_layers(game)
-    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 1e12)
-    graphs = rollwise.solve_by_layers(game)
-    assert np.array_equal(packed.states, graphs.states)
-    apart = np.abs(packed.values - graphs.values)
-    assert np.all(apart <= packed.error_bounds + graphs.error_bounds)
-    assert packed.error_bound < 1e-11
-    assert packed.has_draws == graphs.has_draws
-    assert packed.is_score == graphs.is_score
 
 
 def packed_and_graphs(game, monkeypatch):
@@ -313,19 +187,6 @@ def packed_and_graphs(game, monkeypatch):
         monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", least)
         found.append(rollwise.solve_by_layers(game))
     return found
-
-
-def test_two_halves_give_the_same_bytes_on_one_core_and_on_two(monkeypatch):
-    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
-    monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 0)
-    others = []
-    for second_core in (False, True, True):
-        monkeypatch.setattr(
-            "rollwise.machine.switches.is_on", lambda name, on=second_core: on or name[0] != "s"
-        )
-        layered = rollwise.solve_by_layers(RoyalUr(pieces=2))
-        others.append((layered.values.tobytes(), layered.error_bounds.tobytes()))
-    assert others[0] == others[1] == others[2]
 
 
 @dataclass(frozen=True)
@@ -418,65 +279,3 @@ class Stairs(Game):
 
     def progress(self, s):
         return s.floor
-
-
-def test_a_layer_of_turns_and_other_positions():
-    whole, layers = solve(Stairs()), solve_by_layers(Stairs())
-    for s, row in enumerate(whole.graph.states.tolist()):
-        k = layers.find(row)
-        doubt = whole.error_bounds[s] + layers.error_bounds[k]
-        assert abs(whole.values[s] - layers.values[k]) <= doubt
-    assert layers.status == "certified"
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("least", [0, 1e12])
-def test_players_who_can_go_round_for_ever_are_no_game(least, monkeypatch):
-    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", least)
-    with pytest.raises(EndlessPlay, match="go round for ever.*place=0"):
-        solve_by_layers(Waiting())
-
-
-class Step(NamedTuple):
-    floor: int
-    place: int
-
-
-@dataclass(frozen=True)
-class Upwards(Game):
-    """A layer in which each position leads to the next one, as its positions are sorted."""
-
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-
-    def start(self):
-        return Step(0, 0)
-
-    def throws(self, s):
-        yield 1, 1
-        yield 3, 2
-
-    def actions(self, s, throw):
-        yield 0
-
-    def reward(self, s, throw, action):
-        return float(throw)
-
-    def outcomes(self, s, throw, action):
-        if s.place < 199:
-            yield 1, AGAIN, Step(s.floor, s.place + 1)
-        elif s.floor == 0:
-            yield 1, AGAIN, Step(1, 0)
-        else:
-            yield 1, END, s
-
-    def progress(self, s):
-        return s.floor
-
-
-def test_one_sweep_solves_a_layer_that_is_sorted_well(monkeypatch):
-    """Also in several blocks of a layer that would be swept in halves if it had cycles."""
-    monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 0)
-    found = solve_by_layers(Upwards())
-    assert abs(found.value - 400 * 1.75) < 1e-11
-    assert found.error_bound < 1e-9

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -13,18 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from cli_runner import output, refusal
 
 from rollwise import AGAIN, WIN, Game
 from rollwise.answer import layer_folder, layers_apart
-from rollwise.answer.layered_solution import open_layers
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import by_layer
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers
 from rollwise.cluster.pool import Here, Pool
 from rollwise.cluster.processes import Processes
-from rollwise.errors import ClusterError, OutputError, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
@@ -133,25 +128,6 @@ def test_parts_are_solved_to_the_same_bytes(
     assert {"build", "solve"} <= set(found.seconds)
 
 
-def test_where_a_turn_stays_in_its_layer_the_rest_is_one_task(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(by_layer, "OUTCOMES_AT_ONCE", 20)
-    pool = Counting()
-    solve_by_layers(Rounds(), save=tmp_path, pool=pool)
-    rest = [part for (part,) in pool.tasks if not part.block]
-    assert len(rest) == 3
-    assert [part.layer for part in rest] == [2, 1, 0]
-
-
-def test_workers_share_a_folder() -> None:
-    with pytest.raises(UsageError, match="workers share a folder"):
-        solve_by_layers(RoyalUr(pieces=1), pool=Here())
-    said = refusal("solve", "royal-ur", "pieces=1", "--by-layer", "--workers", "2")
-    assert "--workers solves layers in a folder" in said
-    assert "--cluster" in refusal("solve", "piglet", "--cluster", "tcp://127.0.0.1:9")
-
-
 def die_in_the_middle(part: layers_apart.Part) -> layers_apart.Counted:
     """Solve a part; but the first worker that comes to the middle dies, with half of it written."""
     found = layers_apart.solve_part(part)
@@ -183,94 +159,4 @@ def test_a_worker_that_dies_in_a_layer_changes_no_byte(
     assert bytes_of(tmp_path / kind) == bytes_of(known)
 
 
-def test_what_was_saved_when_the_scheduler_stopped_is_gone_on_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import distributed
-
-    monkeypatch.setattr(dask_workers, "BETWEEN", 0.1)
-    game = RoyalUr(pieces=2)
-    solve_by_layers(game, save=tmp_path / "whole")
-    started = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
-        protocol="tcp", host="127.0.0.1",
-    )  # fmt: skip
-
-    def stop(stage: str, done: int, total: int | None) -> None:
-        if stage.startswith("solving layer"):
-            started.close()
-
-    with (
-        started,
-        DaskWorkers(started.scheduler_address) as pool,
-        pytest.raises(ClusterError, match="is gone"),
-    ):
-        solve_by_layers(game, save=tmp_path / "two", pool=pool, progress=stop)
-    assert len(layer_folder.open_folder(tmp_path / "two", game).proved) == 1
-    with pytest.raises(UsageError, match="holds 1 of 3 layers"):
-        solve_by_layers(game, save=tmp_path / "two")
-    here = Counting()
-    solve_by_layers(game, save=tmp_path / "two", resume=True, pool=here)
-    assert len(here.tasks) == 2
-    assert bytes_of(tmp_path / "two") == bytes_of(tmp_path / "whole")
-
-
-def test_a_command_goes_on_when_a_scheduler_is_back(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dask_workers, "CONNECTING", 0.3)
-    asked = ["solve", "super-six", "sticks=9", "--by-layer", "--save", str(tmp_path / "f")]
-    said = refusal(*asked, "--cluster", "tcp://127.0.0.1:9", code=1)
-    assert "no scheduler answers" in said
-    monkeypatch.setattr(dask_workers, "CONNECTING", 5.0)
-    printed = output(*asked, "--cluster", cluster.scheduler_address)
-    assert printed.splitlines()[:3] == output("solve", "super-six", "sticks=9",
-                                              "--by-layer").splitlines()[:3]  # fmt: skip
-    solve_by_layers(SuperSix(9), save=tmp_path / "g")
-    for name in ("values.npy", "error_bounds.npy", "actions.npy", "manifest.json"):
-        assert (tmp_path / "f" / name).read_bytes() == (tmp_path / "g" / name).read_bytes()
-
-
 # -- a disk that is full
-
-LITTLE = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); "
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits the size of files")
-def test_a_full_disk_is_noticed_before_anything_is_solved(tmp_path: Path) -> None:
-    words = ["rollwise", "solve", "royal-ur", "pieces=2", "--by-layer", "--save", str(tmp_path)]
-    code = LITTLE + f"import sys; sys.argv = {words}; from rollwise.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert f"{tmp_path}" in done.stderr
-    assert "can't be written: File too large" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert list(tmp_path.iterdir()) == []
-    solve_by_layers(RoyalUr(pieces=2), save=tmp_path)
-
-
-@pytest.mark.parametrize("pool", [None, Here()], ids=["one", "workers"])
-def test_a_disk_that_fills_up_harms_nothing(
-    pool: Pool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    game = RoyalUr(pieces=2)
-    solve_by_layers(game, save=tmp_path / "whole")
-    written = 0
-
-    def write(path: Path, text: str) -> None:
-        nonlocal written
-        written += 1
-        if written > 2:
-            raise OutputError(f"{path} can't be written: No space left on device")
-        write_text(path, text)
-
-    write_text = layer_folder.write_text
-    with monkeypatch.context() as patched:
-        patched.setattr(layer_folder, "SECONDS_BETWEEN", 0.0)
-        patched.setattr(layer_folder, "write_text", write)
-        with pytest.raises(OutputError, match="No space left"):
-            solve_by_layers(game, save=tmp_path / "f", pool=pool)
-    assert len(layer_folder.open_folder(tmp_path / "f", game).proved) == 1
-    solve_by_layers(game, save=tmp_path / "f", resume=True, pool=pool)
-    assert bytes_of(tmp_path / "f") == bytes_of(tmp_path / "whole")
-    assert open_layers(tmp_path / "f", game).status == "certified"

@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
-import os
-import signal
-import time
 from dataclasses import dataclass
 from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
+from cli_runner import refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
-from stalling_games import Luck, PassablePig
 from throwing import Runners
 
 import rollwise
 from rollwise import AGAIN, PASS, WIN, Game
 from rollwise.analysis.length_range import AIMS, length_range, length_range_by_layer
-from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.lasting import together
 from rollwise.answer.layer_lengths import LayerLengths
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
-from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.machine.interrupts import Clock
-from rollwise.many.seats import build_seats, seen_from
-from rollwise.simulate import simulate
 
 GAMES = [
     Piglet(target=3),
@@ -109,20 +98,6 @@ def moments(policies, name):
     mean = np.linalg.solve(np.eye(n) - chain, moves)
     second = np.linalg.solve(np.eye(n) - chain, moves * (moves + 2 * chain @ mean))
     return mean[0], second[0] - mean[0] ** 2
-
-
-def test_three_players_who_all_want_the_same():
-    """Whose turn it is matters to no length: points banked by anybody bring the end nearer."""
-    seats = build_seats(Pig(6))
-    one = together(seen_from(seats, 0, [None, None]), "longest")
-    two, three = length_range(Pig(6)), length_range(Pig(6, players=3), "hold-at-20")
-    longest = two.of("longest").moves.mean.value
-    assert solve_and_certify(one).found.values[0] == pytest.approx(longest, abs=1e-12)
-    assert [length.aim for length in three.lengths] == ["shortest", "policy", "longest"]
-    assert three.words(three.of("longest")) == "all want it long"
-    shortest = [found.of("shortest").moves.mean.value for found in (two, three)]
-    assert shortest[0] == pytest.approx(shortest[1], abs=1e-12)  # all roll, whoever they are
-    assert three.of("longest").moves.mean.value > longest + 0.5
 
 
 @settings(max_examples=25, deadline=None)
@@ -226,55 +201,6 @@ def test_lengths_by_layers_are_those_of_the_whole(game, monkeypatch):
         assert moves.variance.bound < 1e-5 + 1e-9 * moves.variance.value
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_variances_by_layers_are_proved(seed):
-    game = RandomThrows(seed)
-    policies = Policies.of(game)
-    found = length_range_by_layer(game)
-    for aim in ("shortest", "longest"):
-        mean, variance = moments(policies, aim)
-        moves = found.of(aim).moves
-        assert abs(moves.mean.value - mean) <= moves.mean.bound + 1e-9
-        assert abs(moves.variance.value - variance) <= moves.variance.bound + 1e-8
-
-
-@pytest.mark.parametrize("wrong", [1e-6, 0.3])
-def test_bounds_of_wrong_lengths_hold(wrong, monkeypatch):
-    """Lengths that are off are given up, or their bounds are as wide as they need."""
-    find = LayerLengths._find
-
-    def spoiled(self, search, is_over):
-        found, n = find(self, search, is_over), search.layer.n
-        search.found[:n] *= 1.0 - wrong * (np.arange(n) % 2)
-        return found
-
-    monkeypatch.setattr(LayerLengths, "_find", spoiled)
-    right = length_range(RoyalUr(pieces=1)).of("longest").moves
-    found = length_range_by_layer(RoyalUr(pieces=1)).of("longest")
-    assert found.bracket.low <= right.mean.value + right.mean.bound
-    assert found.bracket.high >= right.mean.value - right.mean.bound
-    if found.moves is not None:
-        far = abs(found.moves.mean.value - right.mean.value)
-        assert far <= found.moves.mean.bound + right.mean.bound
-        assert found.moves.mean.bound > 0.1 * wrong
-        far = abs(found.moves.variance.value - right.variance.value)
-        assert far <= found.moves.variance.bound + right.variance.bound
-
-
-def test_one_sweep_proves_a_share():
-    """Bounds v (1 - r) and v (1 + r) hold as soon as a sweep changes no length by more than r."""
-    layers = find_layers(RoyalUr(pieces=2))
-    found = LayerLengths(layers, longest=True)
-    found.run()
-    assert 0 < found.below < 1e-11
-    assert 0 < found.above < 1e-11
-    (mean, off), (_, far) = found.spread(layers.start)
-    assert off <= max(found.below, found.above) * mean + 1e-13
-    low, high = found.bracket(layers.start)
-    assert low < mean < high
-    assert 0 < far < 1e-6
-
-
 @functools.cache
 def certified(game, longest):
     """The certified length of a game that fits into one graph."""
@@ -304,21 +230,6 @@ def test_brackets_of_unsettled_lengths_hold(game, longest, looks, first):
     assert high >= right.low
     if not found.n_unsettled:
         assert high - low < 1e-9
-
-
-def test_brackets_become_narrow():
-    """Newton's steps that there is no time for are what is left to find."""
-    layers, widths = find_layers(RoyalUr(pieces=2)), []
-    for looks in (0, 10_000):
-        left = iter(range(looks))
-        found = LayerLengths(layers, True, is_asked=lambda left=left: next(left, None) is None)
-        found.run()
-        low, high = found.bracket(layers.start)
-        assert low <= 70.1657058088 + 1e-10
-        assert high >= 70.1657058088 - 1e-10
-        widths.append(high - low)
-    assert 1 < widths[0] < math.inf
-    assert widths[1] < 1e-9
 
 
 class Run(NamedTuple):
@@ -366,47 +277,6 @@ def test_a_run_of_heads_is_awaited(target):
     assert high - low < 1e-12
 
 
-class Stagger(Heads):
-    """A tail is a step back, where heads have to be ahead by so many."""
-
-    def outcomes(self, s, throw, action):
-        if action == 1 or (throw == 1 and s.heads + 1 == self.target):
-            yield 1, WIN, s
-        else:
-            yield 1, PASS, Run(s.heads + 1 if throw == 1 else max(s.heads - 1, 0))
-
-
-def test_a_step_may_take_hundreds_of_iterations():
-    """A walk takes n (n + 1) throws (Feller). Its residual comes no closer for long, then does."""
-    longest = length_range_by_layer(Stagger(1000)).of("longest")
-    low, high = longest.bracket
-    assert low <= 1000 * 1001 <= high < (1 + 1e-7) * low
-    assert longest.moves is not None
-
-
-def test_lengths_beyond_what_doubles_can_prove():
-    """A sweep rounds by more than a move: so no upper bound follows."""
-    longest = length_range_by_layer(Heads(60)).of("longest")
-    assert longest.moves is None
-    low, high = longest.bracket
-    assert 1e14 < low < 2.0**61 - 2
-    assert high == math.inf
-
-
-def test_later_layers_without_an_upper_bound():
-    """Earlier layers count from the lower bounds, and have no upper ones either."""
-    game = RoyalUr(pieces=2)
-    layers = find_layers(game)
-    right = length_range(game).of("longest").bracket
-    with mock.patch("rollwise.answer.layer_lengths._Claims.above", return_value=math.inf):
-        found = LayerLengths(layers, longest=True)
-        found.run()
-    assert found.below == 0.0
-    low, high = found.bracket(layers.start)
-    assert right.low - 1e-9 < low <= right.high
-    assert high == math.inf
-
-
 @pytest.mark.parametrize("target", [1, 3, 7])
 def test_piglet_for_ever(target):
     """Who never holds waits for so many heads in a row (Feller, volume I, section XIII.7)."""
@@ -451,244 +321,6 @@ def test_the_spread_is_that_of_the_distribution(game):
     assert found.mean.value == pytest.approx(mean, abs=1e-9)
     assert found.variance.value == pytest.approx(second - mean**2, abs=1e-7)
     assert found.variance.bound < 1e-8
-
-
-def test_the_spread_of_a_score():
-    solution = rollwise.solve(Threes(dice=3))
-    score = length_range(solution).score
-    assert abs(score.mean.value - solution.value) <= score.mean.bound + solution.error_bound
-    exact = rollwise.distribution(solution)
-    assert abs(score.deviation.value - exact.sd) <= score.deviation.bound + exact.sd_bound
-
-
-def test_simulated_games_are_as_long():
-    solution = rollwise.solve(SuperSix(sticks=10))
-    found = length_range(solution).of("policy").moves
-    games = 20_000
-    played = simulate(solution, "optimal", games=games, seed=3, exact=False).sides[0].moves
-    error = found.deviation.value / math.sqrt(games)
-    assert abs(played.estimate.mean - found.mean.value) < 5 * error
-
-
-@pytest.mark.parametrize("name", ["shortest", "longest"])
-@pytest.mark.parametrize("game", [Piglet(target=4), RoyalUr(pieces=1), Threes(dice=2)], ids=str)
-def test_games_by_the_policies_that_were_found_are_as_long(game, name):
-    solution = rollwise.solve(game)
-    moves = length_range(solution).of(name).moves
-    games = 4_000
-    played = simulate(solution, name, games=games, seed=11, exact=False).sides[0].moves
-    error = moves.deviation.value / math.sqrt(games)
-    assert abs(played.estimate.mean - moves.mean.value) <= 4 * error + 1e-12
-
-
-@pytest.mark.parametrize("game", [RoyalUr(pieces=2), RandomThrows(1)], ids=str)
-def test_games_by_layers_are_as_long(game):
-    found = length_range_by_layer(game, games=4_000, seed=5)
-    for length in found.lengths:
-        moves, played = length.moves, length.played
-        assert played.games == 4_000
-        error = moves.deviation.value / math.sqrt(played.games)
-        assert abs(played.mean - moves.mean.value) <= 4 * error
-        assert played.standard_error == pytest.approx(error, rel=0.2)
-
-
-def test_a_name_of_the_rules_comes_first():
-    class Owned(Piglet):
-        @rollwise.policy
-        def longest(self, s):
-            return 0
-
-    policies = Policies.of(Owned(target=3))
-    assert not np.array_equal(
-        policies.find("longest").probability,
-        Policies.of(Piglet(target=3)).find("longest").probability,
-    )
-
-
-def test_a_policy_of_ones_own():
-    found = length_range(Pig(target=20), "hold-at-20")
-    assert found.policy == "hold-at-20"
-    # who never holds below the target is as fast as can be
-    assert found.of("policy").moves.mean.value == pytest.approx(
-        found.of("shortest").moves.mean.value, abs=1e-9
-    )
-
-
-@pytest.mark.parametrize("game", [Luck(), PassablePig(target=6)], ids=lambda game: game.name)
-def test_play_that_need_not_end(game):
-    found = length_range(game)
-    longest = found.of("longest")
-    assert longest.moves is None
-    assert "for ever" in longest.endless
-    assert found.of("shortest").moves.mean.value >= 1.0
-    for length in found.lengths:
-        assert (length.moves is None) == bool(length.endless)
-        assert length.moves is None or length.moves.mean.bound < 1e-9
-
-
-class Turn(NamedTuple):
-    place: int
-
-
-@dataclass(frozen=True)
-class Sitting(Game):
-    """Who throws a 1 may take it or leave it, for ever."""
-
-    def start(self):
-        return Turn(0)
-
-    def throws(self, s):
-        yield 1, 1
-        yield 2, 2
-
-    def actions(self, s, throw):
-        yield 0
-        if throw == 1:
-            yield 1
-
-    def outcomes(self, s, throw, action):
-        if action == 1:
-            yield 1, WIN, s
-        else:
-            yield 1, PASS, s
-
-    def progress(self, s):
-        return 0
-
-
-def test_players_who_can_sit_for_ever_in_a_layer():
-    found = length_range_by_layer(Sitting())
-    assert "go round for ever" in found.of("longest").endless
-    assert found.of("longest").moves is None
-    shortest = found.of("shortest").moves
-    assert shortest.mean.value == pytest.approx(3.0, abs=1e-12)  # a 1 in three throws
-    assert shortest.variance.value == pytest.approx(6.0, abs=1e-10)
-    with pytest.raises(EndlessPlay, match="'longest'"):
-        Policies.of(Sitting()).find("longest")
-
-
-def test_time_ends_the_search():
-    found = length_range_by_layer(RoyalUr(pieces=1), time_limit=1e-9)
-    assert found.timed_out
-    assert not found.stopped
-    for length in found.lengths:
-        right = certified(RoyalUr(pieces=1), length.aim == "longest")
-        assert length.moves is None
-        assert not length.endless
-        assert 1 < length.bracket.low <= right.high
-        assert length.bracket.high >= right.low
-    assert not length_range_by_layer(RoyalUr(pieces=1), time_limit=600).timed_out
-    with pytest.raises(UsageError, match="more than 0"):
-        length_range_by_layer(RoyalUr(pieces=1), time_limit=0)
-
-
-def test_endless_play_is_named_though_time_is_over():
-    found = length_range_by_layer(Sitting(), time_limit=1e-9)
-    assert "go round for ever" in found.of("longest").endless
-    assert found.of("longest").bracket is None
-    low, high = found.of("shortest").bracket
-    assert low <= 3.0 <= high
-
-
-def test_one_interrupt_ends_the_search():
-    asked = []
-
-    def ask(stage, done, total):
-        if stage.startswith("solving layer") and not asked:
-            asked.append(done)
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.5)  # until the main thread has heard it
-
-    found = length_range_by_layer(RoyalUr(pieces=2), progress=ask)
-    assert asked
-    assert found.stopped
-    assert not found.timed_out
-    low, high = found.of("longest").bracket
-    assert low <= 70.1657058088 + 1e-10
-    assert high >= 70.1657058088 - 1e-10
-
-
-def test_games_of_unsettled_lengths_are_played():
-    found = length_range_by_layer(RoyalUr(pieces=1), games=20, seed=1, time_limit=1e-9)
-    played = found.of("longest").played
-    assert played.games == 20
-    assert played.mean >= 4
-    # actions that aren't known to be the shortest may go round for ever
-    assert found.of("shortest").played is None
-
-
-def test_the_command_says_what_is_proved_when_time_is_over():
-    command = ("length", "royal-ur", "pieces=1", "--by-layer", "--time-limit")
-    done = run(*command, "1e-9")
-    assert done.returncode == 1
-    assert "both want it long   17.06" in done.stdout
-    assert " to 17.06" in done.stdout
-    assert done.stdout.endswith("all figures are certified\n")
-    assert "time ended the search: lengths haven't settled where both want" in done.stderr
-    done = run(*command, "1e-9", "--json")
-    assert done.returncode == 1
-    document = json.loads(done.stdout)
-    assert document["timed_out"]
-    for length in document["lengths"]:
-        assert length["low"] < length["high"]
-        assert length["mean"] is None
-    document = json.loads(output(*command, "600", "--json"))
-    assert not document["timed_out"]
-    for length in document["lengths"]:
-        assert length["low"] <= length["mean"]["value"] <= length["high"]
-    assert "goes with --by-layer" in refusal("length", "piglet", "--time-limit", "5")
-    assert "must be more than 0" in refusal(*command, "0")
-
-
-def test_a_layer_whose_share_of_the_time_is_up_is_timed_out(monkeypatch):
-    monkeypatch.setattr("rollwise.answer.layer_lengths.Clock", lambda limit: Clock(limit and 1e-9))
-    found = length_range_by_layer(RoyalUr(pieces=1), time_limit=600)
-    assert found.timed_out
-    assert found.of("longest").unsettled is not None
-    monkeypatch.undo()
-    assert not length_range_by_layer(RoyalUr(pieces=1), time_limit=600).timed_out
-
-
-def test_no_upper_bound_is_printed_as_such(monkeypatch):
-    monkeypatch.setattr("rollwise.answer.layer_lengths._Claims.above", lambda *given: math.inf)
-    done = run("length", "royal-ur", "pieces=1", "--by-layer")
-    assert done.returncode == 1
-    assert "both want it long   at least 17.06" in done.stdout
-    assert "rollwise: lengths haven't settled where" in done.stderr
-    done = run("length", "royal-ur", "pieces=1", "--by-layer", "--json")
-    assert json.loads(done.stdout)["lengths"][1]["high"] is None
-
-
-def test_the_command_by_layers():
-    said = output("length", "royal-ur", "pieces=2", "--by-layer")
-    assert "both want it long    70.165705808800 ±" in said
-    drawn = output("length", "royal-ur", "pieces=1", "--by-layer", "--games", "100", "--seed", "2")
-    assert "played: 100 games of each, seed 2" in drawn
-    document = json.loads(output("length", "royal-ur", "pieces=1", "--by-layer", "--json"))
-    assert document["policy"] is None
-    assert [length["aim"] for length in document["lengths"]] == ["shortest", "longest"]
-    assert document["lengths"][1]["standard_deviation"]["error_bound"] < 1e-6
-
-
-def test_the_command():
-    said = output("length", "piglet", "target=3")
-    assert "14.00000000000000 ± " in said
-    assert "who begins wants it long, the other short" in said
-    document = json.loads(output("length", "craps", "--json"))
-    assert [length["aim"] for length in document["lengths"]] == ["shortest", "policy", "longest"]
-    mean = document["lengths"][0]["mean"]
-    assert mean["value"] == pytest.approx(557 / 165, abs=1e-12)  # as published of craps
-    assert mean["error_bound"] < 1e-12
-    assert document["lengths"][0]["endless"] == ""
-
-
-@pytest.mark.needs_jit
-def test_layers_without_throws_have_the_same_lengths():
-    whole, found = length_range(Pig(target=8)), length_range_by_layer(Pig(target=8))
-    for aim in ("shortest", "longest"):
-        for number in ("mean", "variance"):
-            one, other = (getattr(lengths.of(aim).moves, number) for lengths in (whole, found))
-            assert abs(one.value - other.value) <= one.bound + other.bound
 
 
 def test_what_is_refused():

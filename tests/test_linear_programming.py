@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import naive
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
 from graphs import ending_graphs
 from hypothesis import assume, given
 
 import rollwise
 from rollwise.builders import build
 from rollwise.derive.larger import larger, place_of
-from rollwise.errors import UsageError
 from rollwise.game import AGAIN, LOSE, PASS, WIN, Game
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
-from rollwise.games.threes import Threes
 from rollwise.graph.choices import has_choice
 from rollwise.methods.linear_programming import linear_programming, net_visits
-from rollwise.methods.mixed_integer import mixed_integer
 from rollwise.methods.result import Status
 
 pytestmark = pytest.mark.slow
@@ -229,102 +224,3 @@ def test_a_game_within_another(game, more):
         assert rollwise.Solution.of_graph(wide).values[found] == pytest.approx(
             rollwise.Solution.of_graph(graph).values, abs=1e-12
         )
-
-
-@pytest.mark.parametrize(
-    "game", [HareAndTortoise(steps=6), Lanterns(), SuperSix(sticks=9), Threes(dice=2)]
-)
-def test_a_rim_on_games_of_other_shapes(game):
-    """Right or called wrong, and never a wrong answer that is called right."""
-    truth = rollwise.solve(game)
-    for rim in (0, 1, 3):
-        found = rollwise.solve(game, method="linear-programming", options={"rim": rim})
-        error = np.max(np.abs(found.values - truth.values))
-        assert found.status in ("certified", "not a fixed point")
-        assert (found.status == "certified") == (error < 1e-6)
-
-
-@pytest.mark.parametrize("game", [Pig(target=8), rollwise.Chase(Threes(dice=2), 3)])
-def test_games_without_a_rim_are_refused(game):
-    with pytest.raises(UsageError, match="has no rim to add"):
-        rollwise.solve(game, method="linear-programming", options={"rim": 1})
-
-
-def test_a_graph_has_no_rules():
-    graph = build(SuperSix(sticks=5))
-    with pytest.raises(UsageError, match="needs the rules"):
-        linear_programming(graph, rim=1)
-    with pytest.raises(UsageError, match="can't be less than 0"):
-        linear_programming(graph, rim=-1)
-
-
-def test_the_commands():
-    game = ("super-six", "sticks=14", "--method", "linear-programming")
-    assert run("solve", *game).returncode == 1
-    found = json.loads(output("solve", *game, "--rim", "1", "--json"))
-    assert found["status"] == "certified"
-    usual = json.loads(output("solve", "super-six", "sticks=14", "--json"))
-    assert found["value"] == pytest.approx(usual["value"], abs=1e-9)
-    rows = json.loads(output("table", *game, "--rim", "1", "--json"))["rows"]
-    assert max(abs(row["relative_residual"]) for row in rows) < 1e-9
-    place = ("--state", "lid=4,mine=5,theirs=5,forced=0")
-    assert "stop" in output("advise", *game, "--rim", "1", *place)
-    assert json.loads(output("solve", *game, "--by-component", "--json"))["status"] == "certified"
-    assert "has no rim to add" in refusal(
-        "solve", "piglet", "--method", "linear-programming", "--rim", "1"
-    )
-    assert "has no --rim" in refusal("solve", "piglet", "--rim", "1")
-
-
-def test_integer_programs_for_one_number_of_sticks_after_the_other():
-    graph = build(SuperSix(sticks=8))
-    truth = rollwise.Solution.of_graph(graph).values
-    sticks = graph.states[:, :3].sum(axis=1)
-    for objective in ("none", "smallest"):
-        pieces = [np.flatnonzero(sticks == n) for n in range(2, 9)]
-        found = mixed_integer(graph, pieces=pieces, tighten=0, objective=objective)
-        assert found.details["programs"] == len(pieces)
-        assert found.details["binaries_fixed_beforehand"] == 0
-        assert np.max(np.abs(found.values - truth)) < 1e-6
-    for solver in ("scip", "highs"):
-        found = mixed_integer(graph, solver=solver, pieces=pieces, tighten=0, tolerance=1e-6)
-        assert found.claimed_error == 2e-6  # of a number between -1 and 1
-        assert np.max(np.abs(found.values - truth)) < 1e-5
-
-
-def test_two_pictures_under_two_names():
-    """The residual is that of the table; the error is the distance from certified values."""
-    pytest.importorskip("plotly")
-    from rollwise.plot.kinds.error import ERROR, RESIDUAL
-
-    solution = rollwise.solve(SuperSix(sticks=16))
-    found = linear_programming(solution.graph)
-    residual = RESIDUAL.of(solution, found.values)
-    assert residual == pytest.approx(np.abs(found.columns["relative_residual"]), abs=1e-9)
-    chance, said = (1 + solution.values) / 2, (1 + found.values) / 2
-    assert ERROR.of(solution, found.values) == pytest.approx(np.abs(said / chance - 1), abs=1e-12)
-    assert np.sum(ERROR.of(solution, found.values) > 1e-6) > np.sum(residual > 1e-6) > 0
-    drawn = str(solution.plot("residual", methods=("linear-programming:whole=no",)).to_dict())
-    assert "relative residual of linear-programming:whole=no" in drawn
-    drawn = str(solution.plot("error", methods=("linear-programming:rim=1",)).to_dict())
-    assert "status: converged" in drawn
-    threes = rollwise.solve(Threes(dice=2))
-    assert np.all(RESIDUAL.of(threes, threes.values) < 1e-12)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("sideways", "there is no method"),
-        ("linear-programming:sideways", "has no option 'sideways'"),
-        ("linear-programming:larger=3", "has no option 'larger'"),
-        ("linear-programming:rim=wide", "rim can't be 'wide'"),
-        ("linear-programming:whole=perhaps", "whole can't be 'perhaps'"),
-    ],
-)
-def test_methods_with_options_that_make_no_sense(text, words):
-    pytest.importorskip("plotly")
-    from rollwise.plot.kinds.error import read_method
-
-    with pytest.raises(UsageError, match=words):
-        read_method(text)

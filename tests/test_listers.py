@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from little_games import Ladder, RandomTable, Spot
 
-from rollwise.builders import CompileWarning, build_with_report
+from rollwise.builders import build_with_report
 from rollwise.builders.compiled import listers
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.game import LOSE, PASS, WIN, Game
@@ -91,12 +91,6 @@ def trying(n):
             n += 1
 
 
-def unlimited(n):
-    while True:
-        n += 1
-        yield n, 0
-
-
 def with_cells(low: int, high: int) -> Callable[[int], Any]:
     def between(n):
         for i in range(low, high):
@@ -147,21 +141,6 @@ def test_a_lister_lists_what_its_generator_yields(generator, arguments):
     assert not own.__code__.co_flags & 0x20  # no generator itself
     for lister in (own, running(generator, TO_LIST)):
         assert listed(lister, *arguments) == (expected, len(expected))
-
-
-def test_it_goes_on_where_another_one_stopped():
-    for lister in (rewritten(straight, TO_LIST), running(straight, TO_LIST)):
-        assert lister is not None
-        found: list[Any] = ["before"]
-        assert lister(3, found, 1) == 3
-        assert found == ["before", (3, 1), (3, 2)]
-
-
-def test_it_ends_where_there_is_no_more_room():
-    for lister in (rewritten(unlimited, TO_LIST), running(unlimited, TO_LIST)):
-        assert lister is not None
-        found, count = listed(lister, 0)
-        assert (len(found), count) == (ROOM, ROOM + 1)
 
 
 def expression(n):
@@ -233,12 +212,6 @@ def test_what_is_not_rewritten(generator):
     assert rewritten(generator, TO_LIST) is None
 
 
-@pytest.mark.parametrize("found", [no_generator, wrapping, without_a_file()])
-def test_is_run_as_it_is(found):
-    expected = list(found(3))
-    assert listed(running(found, TO_LIST), 3) == (expected, len(expected))
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -259,18 +232,6 @@ def test_source_that_has_changed_is_not_believed(monkeypatch, old, new):
     changed = source.replace(old, new).splitlines(keepends=True)
     monkeypatch.setattr(listers.inspect, "getsourcelines", lambda function: (changed, first))
     assert rewritten(straight, TO_LIST) is None
-
-
-@pytest.mark.parametrize(
-    ("generator", "old", "new"),
-    [(with_inner, "2 * x", "3 * x"), (Owner.method, "ROOM", "pairs")],
-)
-def test_inner_functions_and_names_count_too(monkeypatch, generator, old, new):
-    lines, first = listers.inspect.getsourcelines(generator)
-    changed = [line.replace(old, new) for line in lines]
-    assert changed != lines
-    monkeypatch.setattr(listers.inspect, "getsourcelines", lambda function: (changed, first))
-    assert rewritten(generator, TO_LIST) is None
 
 
 @pytest.mark.parametrize("cls", available().values(), ids=list(available()))
@@ -390,47 +351,3 @@ OWN, RUNNING = ["actions", "outcomes"], ["lister", "lister"]
 def test_rules_are_compiled_as_listers_and_say_the_same(game, listers, tries):
     assert_same(game)
     assert tries == listers
-
-
-class OfNoType(Delegating):
-    """What Numba can't compile even as a lister."""
-
-    def actions(self, s):
-        yield from ((0,) if s.place > 3 else (0, 1))
-
-
-class OfATuple(Delegating):
-    """What makes a tuple of a list, whose length Numba doesn't know."""
-
-    def actions(self, s):
-        yield len(tuple([0] * s.place))
-
-
-@pytest.mark.needs_jit
-def test_a_tuple_of_unknown_length_is_told_with_the_remedy():
-    with pytest.warns(CompileWarning, match=r"in a loop: board = rollwise\.replaced"):
-        build_with_report(OfATuple(), mode="compiled")
-
-
-@pytest.mark.needs_jit
-def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
-    with pytest.warns(CompileWarning, match=r"yield from .*: yield in a loop: for one in"):
-        build_with_report(OfNoType(), mode="compiled")
-
-
-@pytest.mark.needs_jit
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "game",
-    [
-        TwoDicePig(12),
-        RandomTable(),
-        Ladder(share=0.1),
-    ],
-)
-def test_generators_are_run_where_they_cannot_be_rewritten(game, tries, monkeypatch):
-    from rollwise.builders.compiled import adapter as adapting
-
-    monkeypatch.setattr(adapting, "rewritten", lambda generator, writing: None)
-    assert_same(game)
-    assert tries == [RUNNING]

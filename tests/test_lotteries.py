@@ -2,59 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import naive
 import numpy as np
 import pytest
-from graphs import assemble, ending_graphs
+from graphs import ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL
 
 from rollwise import build
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
-from rollwise.graph import ARRAYS, FACTS, SPELLED_OUT, StateGraph
+from rollwise.graph import ARRAYS, FACTS, StateGraph
 from rollwise.kernels.lotteries import mixed
 from rollwise.layers import layer_of_graph
 
 pytestmark = pytest.mark.kernels
 
 GAMES = [*ALL[:6], Pig(9), SuperSix(6)]
-
-
-class Pot(NamedTuple):
-    points: int
-
-
-@dataclass(frozen=True)
-class Points(Game):
-    """Walk along a row; each place pays its own number of points, as a reward or at the end."""
-
-    places: int
-    ends: bool
-
-    def start(self):
-        return Pot(0)
-
-    def actions(self, s):
-        yield 0
-        if s.points + 1 < self.places:
-            yield 1
-
-    def reward(self, s, action):
-        return 4194304 + s.points if action == 0 and not self.ends else 0
-
-    def outcomes(self, s, action):
-        if action == 1:
-            yield 1, AGAIN, Pot(s.points + 1)
-        elif self.ends:
-            yield 1, payoff(4194304 + s.points), s
-        else:
-            yield 1, DRAW, s
 
 
 def lotteries_one_by_one(graph: StateGraph) -> list[tuple]:
@@ -114,14 +79,6 @@ def test_of_games(game):
         assert np.array_equal(one, other)
 
 
-def test_many_lotteries():
-    """More than the table begins with, so that it grows."""
-    table = [[(0.0, [(s % 1500 + 1, WIN, None), (7, LOSE, None)])] for s in range(3000)]
-    graph = assemble(table)
-    assert len(graph.lotteries.reward) == 1500
-    assert graph.action_lottery.tolist() == [s % 1500 for s in range(3000)]
-
-
 @given(ending_graphs())
 def test_changed_arrays(graph):
     """A graph with other points is the graph that was made with them."""
@@ -131,31 +88,6 @@ def test_changed_arrays(graph):
     assert_shared(doubled)
     halved = doubled.with_arrays(action_reward=graph.action_reward)
     assert halved.content_hash == graph.content_hash
-
-
-def test_what_tells_lotteries_apart():
-    outcomes = [
-        (0.0, [(1, WIN, None)]),
-        (0.0, [(1, DRAW, None)]),
-        (0.0, [(1, AGAIN, 1)]),
-        (0.0, [(1, PASS, 1)]),
-        (0.0, [(2, PASS, 1)]),
-        (0.5, [(2, PASS, 1)]),
-        (0.5, [(2, PASS, 1), (2, PASS, 1)]),
-    ]
-    graph = assemble([outcomes, [(0.0, [(1, WIN, None)])]])
-    assert graph.action_lottery.tolist() == [0, 1, 2, 3, 4, 5, 6, 0]
-
-
-def test_spelled_out_only_when_asked_for():
-    graph = build(Pig(9))
-    held = graph.nbytes
-    assert not set(SPELLED_OUT) & set(vars(graph))
-    assert graph.outcome_weight.sum() > graph.n_actions
-    assert set(SPELLED_OUT) & set(vars(graph)) == {"outcome_weight"}
-    assert graph.nbytes > held
-    with pytest.raises(AttributeError, match="colour"):
-        _ = graph.colour
 
 
 @given(ending_graphs(n_border=2))
@@ -201,14 +133,3 @@ def test_keys_in_sequence_spread_over_a_table(start, step, as_doubles, shift):
         slots = {int(mixed(np.uint64(number))) % (2 * n) for number in numbers.tolist()}
     # chance alone leaves 1 - exp(-1/2) of 8,192 slots taken, which is 0.787 of 4,096
     assert len(slots) > 0.7 * len(numbers) or len(numbers) < n // 4
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("ends", [False, True])
-def test_as_many_lotteries_as_there_are_points(ends):
-    n = 300_000
-    graph = build(Points(n, ends), mode="compiled")
-    assert len(graph.lotteries.reward) == n + 1
-    first = 2**22
-    numbers = graph.lotteries.payoff if ends else graph.lotteries.reward
-    assert np.array_equal(np.sort(numbers[numbers > 0]), np.arange(first, first + n))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -70,26 +69,6 @@ def test_against_fractions(skip):
                 assert Fraction(low[level, n]) <= exact <= Fraction(high[level, n])
 
 
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("skip", [True, False])
-def test_looking_at_fewer_rolls_gives_the_same(skip):
-    # From 23 dice on the two lowest and the number of free dice decide; up to 30,
-    # every roll is looked at. Both are enclosures of the same numbers.
-    _, _, low, high = enclose(30, 30, skip=skip)
-    failed, _, low_few, high_few = enclose(30, 22, skip=skip)
-    assert failed == 0
-    finite = np.isfinite(low)
-    assert np.all(low_few[finite] <= high[finite])
-    assert np.all(low[finite] <= high_few[finite])
-    assert np.all(high_few[finite] - low_few[finite] < 1e-11)
-
-
-@pytest.mark.needs_jit
-def test_too_few_rolls_looked_at_is_refused():
-    failed, _, _, _ = enclose(30, 15)
-    assert failed == 16
-
-
 @given(
     st.lists(st.integers(1, 6), min_size=2, max_size=4).map(sorted),
     st.booleans(),
@@ -128,45 +107,6 @@ def test_against_the_general_solver(skip):
             two = solution.find((dice, 1, 0, 0, 0, 0, 0, 0))
             value, bound = found.value(dice, take_two=True)
             assert abs(solution.values[two] - value) <= bound + solution.error_bound
-
-
-def test_the_policy_is_that_of_the_general_solver():
-    found = many_dice(Threes(), 8)
-    solution = solve(Threes(dice=8))
-    graph = solution.graph
-    for s in np.flatnonzero(graph.states[:, 0] == 0)[::37].tolist():
-        _, take_two, *roll = graph.states[s].tolist()
-        taken, worth = found.best(roll, take_two=bool(take_two))[0]
-        assert worth == pytest.approx(solution.values[s], abs=1e-11)
-        labels = graph.action_label[graph.action_indptr[s] : graph.action_indptr[s + 1]]
-        best = solution.is_best[graph.action_indptr[s] : graph.action_indptr[s + 1]]
-        assert 1 + taken in labels[best]
-
-
-def test_the_rule_to_refuse():
-    """``refuse_from`` is what a look ahead says of every roll without a free die."""
-    found = many_dice(Threes(), 6)
-    for row in found.table().filter(found.table()["dice"] > 1).iter_rows(named=True):
-        for roll in combinations_with_replacement(range(1, 6), row["dice"]):
-            shown = [roll.count(face) for face in range(6)]
-            refuses = found.best(shown)[0][0] == 0
-            assert refuses == (POINTS[roll[0]] >= row["refuse_from"])
-
-
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_five_thousand_dice():
-    many_dice(Threes(), 40)  # compiles
-    started = time.perf_counter()
-    found = many_dice(Threes(), 5000)
-    assert time.perf_counter() - started < 60
-    value, bound = found.value(5000)
-    assert bound < 1e-10
-    assert value == pytest.approx(6.33806827154, abs=1e-10)
-    table = found.table()
-    assert table["dice"].to_list() == list(range(1, 5001))
-    assert table["error_bound"].max() <= bound
-    assert found.rising_to >= 60
 
 
 @dataclass(frozen=True)

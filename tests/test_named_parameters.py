@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import enum
-import json
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
 
 import rollwise
 from rollwise import Game, parameter
-from rollwise.coach import read_records
-from rollwise.coach.agreed_game import agreed_game
-from rollwise.coach.game_record import RecordError
-from rollwise.environments.arena import arena_of
-from rollwise.errors import ParameterError, SolutionFileError
+from rollwise.errors import ParameterError
 from rollwise.games import create, find
 
 RULES = """
@@ -108,84 +102,6 @@ def test_compiled_policies_read_words(roads):
     interpreted = rollwise.evaluate(rollwise.solve(wood, mode="interpreted"), "run-in-the-wood")
     assert np.array_equal(runs, interpreted.values)
     assert not np.array_equal(runs, solution.values)
-
-
-def test_names_in_titles_files_and_hashes(roads, tmp_path):
-    graphs = [rollwise.build(create(roads, values)) for values in EACH]
-    assert [graph.title for graph in graphs] == [
-        "roads path=road wind=calm squares=12",
-        "roads path=wood wind=calm squares=12",
-        "roads path=road wind=from-behind squares=12",
-        "roads path=wood wind=from-behind sides=4 squares=12",
-    ]
-    assert len({graph.content_hash for graph in graphs}) == len(graphs)
-    game = create(roads, EACH[-1])
-    saved = rollwise.solve(game)
-    saved.save(tmp_path / "saved.parquet")
-    assert rollwise.load(tmp_path / "saved.parquet", game).value == saved.value
-    with pytest.raises(SolutionFileError, match="saved for .*path=wood.*, not for .*path=road"):
-        rollwise.load(tmp_path / "saved.parquet", create(roads, {}))
-
-
-def test_the_command_line(roads):
-    listed = json.loads(output("solve", "roads.py:Roads", "path=wood", "sides=4", "--json"))
-    assert listed["parameters"] == {"path": "wood", "wind": "calm", "squares": 12, "sides": 4}
-    told = output("solve", "roads.py:Roads", "wind=from-behind")
-    assert told.startswith("roads path=road wind=from-behind squares=12\n")
-    assert "every play ends" in output("check", "roads.py:Roads", "path=wood")
-    said = {
-        "path=rode": "path must be road or wood, not 'rode'; did you mean road?",
-        "path=": "path must be road or wood, not ''",
-        "wind=FROM_BEHIND": "wind must be calm or from-behind, not 'FROM_BEHIND'; "
-        "did you mean from-behind?",
-        "sides=5": "sides must be 4 or 6, not 5",
-    }
-    for typed, expected in said.items():
-        assert refusal("solve", "roads.py:Roads", typed) == f"rollwise: roads: {expected}"
-
-
-def test_documents_say_what_may_be_written(roads):
-    from rollwise.documents.games import games_document
-
-    path, wind, sides, squares = games_document([roads])["games"][0]["parameters"]
-    assert (path["type"], path["default"], path["among"]) == ("str", "road", ["road", "wood"])
-    assert (wind["type"], wind["default"], wind["range"]) == ("str", "calm", "calm or from-behind")
-    assert (sides["type"], sides["default"], sides["among"]) == ("int", 6, [4, 6])
-    assert (squares["among"], squares["range"]) == ([], "")
-    assert json.dumps(games_document([roads]))
-
-
-def test_simulated_and_reported(roads, tmp_path):
-    output(
-        "simulate",
-        "roads.py:Roads",
-        "path=wood",
-        "--policy",
-        "optimal",
-        "--games",
-        "3",
-        "--seed",
-        "1",
-    )
-    report = tmp_path / "report.html"
-    output("report", "roads.py:Roads", "path=wood", "wind=from-behind", "--out", str(report))
-    assert "path=wood wind=from-behind" in report.read_text(encoding="utf-8")
-
-
-def test_games_on_record_name_their_words(roads, tmp_path):
-    game = create(roads, EACH[-1])
-    path = tmp_path / "games.txt"
-    path.write_text(f"@game {rollwise.build(game).title}\nA: 0 #1\n", encoding="utf-8")
-    assert agreed_game(read_records(path), roads, {"path": "wood"}) == game
-    with pytest.raises(RecordError, match="played with wind=from-behind, not wind=calm"):
-        agreed_game(read_records(path), roads, {"wind": "calm"})
-
-
-def test_environments_take_words(roads):
-    arena = arena_of(roads, {"path": "wood", "wind": "from-behind"}, "random", None)
-    assert arena.graph.title == "roads path=wood wind=from-behind squares=12"
-    with pytest.raises(ParameterError, match=r"wind must be Wind\.CALM or Wind\.FROM_BEHIND"):
-        arena_of(roads, {"wind": "north"}, "random", None)
 
 
 class Way(enum.IntEnum):

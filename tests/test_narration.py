@@ -6,7 +6,6 @@ with `python tests/test_narration.py`, and read it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from fractions import Fraction
@@ -21,7 +20,7 @@ from hypothesis import strategies as st
 from little_games import Ladder
 from play_games import Capture
 
-from rollwise import AGAIN, END, Chase, Game, build, check
+from rollwise import Chase, Game, build, check
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table
 from rollwise.derive.contest import Duel
@@ -122,61 +121,6 @@ def moves_of(game: Game, seed: int):
 
 # ---- a referee who hears only what is told
 
-LINE = re.compile(r"([AB]) (?:throws|rolls) ([\d, and]+)")
-TOTALS = re.compile(r": (\d+) to (\d+)")
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(deadline=None)
-def test_totals_of_dice_blackjack_are_those_of_the_dice(seed):
-    game = DiceBlackjack()
-    totals = {"A": 0, "B": 0}
-    mover = "A"
-    _, moves = moves_of(game, seed)
-    for move in moves:
-        who, thrown = LINE.match(move.text).groups()
-        assert who == mover
-        other = "B" if who == "A" else "A"
-        totals[who] += sum(map(int, re.findall(r"\d+", thrown)))
-        shown = tuple(map(int, TOTALS.search(move.text).groups()))
-        assert shown == (totals[who], totals[other])
-        assert (totals[who] >= game.low) == move.text.endswith(("wins", "loses"))
-        assert move.text.endswith(f"{who} wins") == (game.low <= totals[who] <= game.high)
-        mover = other
-
-
-@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
-@settings(deadline=None)
-def test_totals_of_pig_are_those_of_the_dice(seed, dice):
-    """By the rules in the sources, with one die and with two."""
-    game = Pig(target=25) if dice == 1 else TwoDicePig(target=25)
-    bank, at_risk, mover, over = {"A": 0, "B": 0}, 0, "A", False
-    _, moves = moves_of(game, seed)
-    for move in moves:
-        assert not over
-        assert move.text.startswith(f"{mover} ")
-        other = "B" if mover == "A" else "A"
-        if "holds" in move.text:
-            bank[mover], at_risk = bank[mover] + at_risk, 0
-        else:
-            faces = [int(n) for n in re.findall(r"\d+", LINE.match(move.text)[2])]
-            assert len(faces) == dice
-            at_risk += sum(faces)
-            if 1 in faces:
-                at_risk = 0
-                bank[mover] *= faces != [1, 1]
-            elif bank[mover] + at_risk < game.target:
-                total = f", {bank[mover] + at_risk} with the bank" if bank[mover] else ""
-                assert move.text.endswith(f": {at_risk} at risk{total}")
-                continue
-            else:
-                bank[mover] += at_risk
-        assert f"{bank[mover]} to {bank[other]}" in move.text
-        over = bank[mover] >= game.target
-        assert move.text.endswith(f"{mover} wins") == over
-        mover = other
-    assert over
-
 
 @given(st.integers(0, 2**32 - 1))
 @settings(deadline=None)
@@ -233,13 +177,6 @@ def test_faces_are_drawn_fairly_from_the_throws_that_bring_the_outcome():
     share = Fraction(1, len(throws))
     spread = float(n * share * (1 - share)) ** 0.5
     assert all(abs(count - n * share) < 5 * spread for count in counts.values())
-
-
-def test_faces_that_are_not_known_are_counted():
-    table = Table.lay(DiceBlackjack())
-    one, two = table.actions(0)
-    assert table.narrator.sentence("A", two, 5) == "A throws 2 dice: 7 to 0"
-    assert table.narrator.sentence("you", one, 5) == "you throw 1 die: 6 to 0"
 
 
 # ---- one narration
@@ -308,51 +245,7 @@ def test_environments_tell_the_same_and_draw_the_same_with_and_without_words():
     assert shown[-2].endswith("wins")
 
 
-def test_both_agents_are_told():
-    pytest.importorskip("pettingzoo")
-    from rollwise.environments.aec import GameAECEnv
-
-    env = GameAECEnv("threes", contest="shared", dice=2, render_mode="ansi")
-    env.reset(seed=1)
-    lines = [env.render()]
-    while not any(env.terminations.values()):
-        mask = env.observe(env.agent_selection)["action_mask"]
-        env.step(int(np.flatnonzero(mask)[-1]))
-        lines += env.render().splitlines()
-    assert re.match("player_0 to move: 2 dice to roll; 0 points so far", lines[0])
-    assert any(
-        re.match(r"player_0 takes \d and \d: \d+ points?; \d+ in all", line) for line in lines
-    )
-    assert re.search(r"player_1 (wins|loses)|a draw", lines[-2])
-    assert lines[-1] == "game over"
-
-
 # ---- the command
-
-
-def test_a_game_with_a_seed_is_the_one_it_always_was():
-    """The faces are drawn apart, so that telling them changes no game."""
-    moves = tell(Pig(target=20), "hold-at-20", seed=4)
-    bare = tell(build(Pig(target=20)), Policies.of(Pig(target=20)).find("hold-at-20"), seed=4)
-    assert [(m.state, m.action, m.next_state) for m in moves] == [
-        (m.state, m.action, m.next_state) for m in bare
-    ]
-    assert bare[0].dice == ()
-    assert bare[0].text.startswith("A plays roll: turn 0 → ")
-
-
-def test_several_games_are_told_and_each_can_be_told_alone():
-    asked = ("simulate", "dice-blackjack", "--policy", "optimal", "--seed", "5", "--json", "--tell")
-    three = json.loads(output(*asked, "3"))
-    assert [play["seed"] for play in three["plays"]] == [5, 6, 7]
-    alone = json.loads(output(*asked))
-    assert alone["plays"] == three["plays"][:1]
-    assert alone["moves"] == three["moves"] == three["plays"][0]["moves"]
-    assert alone["moves"][0]["text"].startswith("A throws ")
-    assert all(1 <= face <= 6 for move in alone["moves"] for face in move["dice"])
-    text = output(*(word for word in asked if word != "--json"), "3")
-    assert text.count("dice-blackjack sides=6") == 3
-    assert "seed 6: A plays optimal, B plays optimal\n  A throws " in text
 
 
 # ---- words
@@ -393,33 +286,6 @@ def test_faults_of_the_words_are_findings(word, answer, said):
     (finding,) = [found for found in check(game).findings if found.topic == "words"]
     assert finding.level == "error"
     assert re.search(said, finding.text)
-
-
-def test_faces_with_wrong_names_are_findings():
-    game = type("Coin", (Piglet,), {"face_name": lambda self, face: face})(target=3)
-    (finding,) = [found for found in check(game).findings if found.topic == "words"]
-    assert "face_name() gives 1; it is a text" in finding.text
-
-
-def test_a_sheet_may_leave_the_faces_out():
-    """As it was written before version 0.2."""
-
-    def told(self, s, action, then, after):
-        return f"then {then}, at {after.height}"
-
-    game = type("Old", (Plain,), {"told": told, "deed": lambda self, s, action: "climb"})()
-    texts = [move.text for move in tell(game, "random", seed=5)]
-    assert texts[0].startswith(f"A climbs: then {AGAIN}, at 0")
-    assert f"then {END}" in texts[-1]
-
-
-def test_a_graph_without_rules_is_told_by_its_names():
-    graph = build(Pig(target=10))
-    narrator = Narrator(graph)
-    hold = graph.view.find((3, 4, 5)).find_action("hold")
-    assert narrator.sentence("A", hold.index, 0) == "A plays hold: banked 3 → 8, turn 5 → 0"
-    assert narrator.position(hold.state.index) == "banked=3, rival=4, turn=5"
-    assert narrator.dice(hold.index) == ()
 
 
 if __name__ == "__main__":

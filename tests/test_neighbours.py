@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from cli_runner import output, refusal
 
-from rollwise.games import Sheet, find
-
 SHEET = """
 from dataclasses import dataclass
 import odds, random
@@ -63,24 +61,6 @@ def test_they_are_found_and_read_anew(sheet):
     sheet.with_name("late.py").write_text("ONE = 3\n")
     assert chance(sheet) == 0.75
     assert "odds" not in sys.modules
-
-
-def test_folders_have_their_own(sheet, tmp_path):
-    other = written(tmp_path / "two", 9)
-    games = [find(str(path))() for path in (sheet, other)]
-    weights = [[weight for weight, *_ in game.outcomes(game.start(), 0)] for game in games]
-    assert weights == [[1, 3], [1, 9]]
-
-
-def test_a_game_that_is_imported_is_one_of_the_sheet(sheet):
-    again = sheet.with_name("again.py")
-    again.write_text("from toss import Toss as Coin\n")
-    assert chance(again) == 0.25
-    assert chance(again.parent / "again.py:Coin") == 0.25
-    kind = find(str(again))
-    travelled = Sheet.of(kind).kind
-    assert travelled.__name__ == "Toss"
-    assert travelled.__module__ == kind.__module__
 
 
 def test_faults_of_neighbours_are_told(sheet):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import little_games
 import pytest
 from cli_runner import output, refusal, run
 
@@ -100,39 +99,6 @@ def test_nothing_is_said_of_sound_rules(tmp_path):
     assert done.stderr == ""
     for sound in (Pig(10), Piglet(), SuperSix(5), Craps()):
         assert oddities(build(sound, mode="interpreted")) == []
-
-
-def test_one_state_that_changes_is_found_among_many(tmp_path):
-    """One that is asked about once a run, of some hundreds: every state is asked about twice."""
-    counts = (
-        "odd = (s.mine, s.rival) == (9, 11)\n"
-        "        CALLS.extend([1] * odd)\n"
-        "        for face in range(1, 3 + odd * (len(CALLS) // 2 % 2) + "
-    )
-    game = own(tmp_path, "for face in range(1, 3 + ", counts)
-    for command in ("solve", "check"):
-        done = run(command, game, "length=20")
-        assert done.returncode in (1, 2)
-        assert "don't say the same twice in the state mine=9, rival=11" in done.stdout + done.stderr
-
-
-def test_a_field_that_is_called_time_is_no_clock(tmp_path):
-    game = own(tmp_path)
-    text = Path(game.partition(":")[0]).read_text()
-    Path(game.partition(":")[0]).write_text(text.replace("mine", "time"))
-    assert run("solve", game).returncode == 0
-
-
-def test_names_of_actions_have_an_order(tmp_path):
-    game = own(
-        tmp_path, "    length: int = 8", '    action_names = {"walk", "run"}\n    length: int = 8'
-    )
-    assert "action_names is a set" in refusal("solve", game)
-
-
-def test_common_fields_are_no_swap():
-    for game in (little_games.RandomTable(), little_games.Scattered(20), little_games.Rooted()):
-        assert oddities(build(game, mode="interpreted")) == []
 
 
 @pytest.mark.parametrize(

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, pairwise, product
+from itertools import pairwise, product
 from typing import ClassVar, NamedTuple
 
 import naive
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
-from graphs import FOR_TWO, assemble, ending_graphs
+from cli_runner import refusal
+from graphs import FOR_TWO, ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from test_ties import Calls, Fork
 
 from rollwise import (
     AGAIN,
-    DRAW,
     END,
-    LOSE,
-    PASS,
-    WIN,
     Chase,
-    Contest,
     Game,
     Policy,
     Solution,
     build,
     solve,
-    solve_contest,
 )
-from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
-from rollwise.analysis.observed_scores import best_fit
-from rollwise.analysis.second_aims import first_share, ranges, score_ranges, second_aims
+from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
 from rollwise.answer.evaluation import evaluate
-from rollwise.answer.optimal_set import OptimalSet, ranges_against
+from rollwise.answer.optimal_set import ranges_against
 from rollwise.derive.by_score import by_score
-from rollwise.errors import RulesError, UsageError
-from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
 MOST_POLICIES = 3000
@@ -216,16 +205,6 @@ def test_scores_against_every_optimal_policy_that_sees_the_score(game):
     assert solve(game).value == pytest.approx(float(mean))
 
 
-def test_a_policy_that_sees_the_score_reaches_more():
-    """Three rounds of a point for sure or a coin: to end with 4, look at how it goes."""
-    found = score_ranges(Walk(3))
-    assert found.rows[4].most == pytest.approx(0.5 + 0.125)  # coin; after 2 points twice sure
-    assert found.rows[3].least == pytest.approx(0.0)
-    assert found.rows[3].most == pytest.approx(1.0)
-    assert found.variance.most == pytest.approx(3.0)
-    assert found.variance.least == pytest.approx(0.0, abs=1e-12)
-
-
 def test_second_aims_come_one_after_the_other():
     game = Walk(3)
     scored, policies = restricted_pairs(build(game))
@@ -286,95 +265,6 @@ def ranges_of_actions(graph):
     return [range(a, b) for a, b in pairwise(ends)]
 
 
-class Duel(NamedTuple):
-    round: int
-
-
-@dataclass(frozen=True)
-class Standoff(Game):
-    """Wait or toss a coin for it: either way is fair, and only waiting leads to a draw."""
-
-    rounds: int = 3
-    action_names: ClassVar = ("wait", "toss")
-
-    def start(self):
-        return Duel(0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action == 1:
-            yield 1, WIN, s
-            yield 1, LOSE, s
-        elif s.round < self.rounds:
-            yield 1, PASS, Duel(s.round + 1)
-        else:
-            yield 1, DRAW, s
-
-
-def test_a_game_for_two():
-    check_counts(build(Standoff()))
-    draw, moves, toss = ranges(Standoff(), ["draw", "moves", "toss"])
-    assert (draw.least, draw.most) == (0.0, 1.0)
-    assert (moves.least, moves.most) == (1.0, 4.0)
-    assert (toss.least, toss.most) == (0.0, 1.0)
-    found = second_aims(Standoff(), ["least:draw", "most:moves"])
-    assert [one.value for one in found.values] == [0.0, 4.0]
-
-
-def test_exact_ties_and_what_may_be_lost():
-    pytest.importorskip("flint")
-    game = Threes(dice=3)
-    rough, exact = OptimalSet.of(solve(game)), OptimalSet.of(solve(game, method="exact"))
-    assert 0 < rough.loss < 1e-10
-    assert exact.loss == 0.0
-    assert rough.graph.content_hash == exact.graph.content_hash
-    one = OptimalSet.of(solve(Fork(better=1)))
-    assert (one.loss, one.n_ties) == (0.0, 0)
-
-
-def test_near_ties_are_kept_apart_in_fractions():
-    """Two actions that differ by less than doubles tell: both within the bound, one is best."""
-    pytest.importorskip("flint")
-    graph = assemble(
-        [
-            [(1.0, [(1, END, None)]), (0.0, [(10**17, AGAIN, 1), (1, AGAIN, 2)])],
-            [(1.0, [(1, END, None)])],
-            [(2.0, [(1, END, None)])],
-        ],
-        objective="maximize",
-        players=1,
-    )
-    solution = Solution.of_graph(graph)
-    assert OptimalSet.of(solution).graph.n_states >= 1
-    from rollwise.answer.certified import solve_and_certify
-
-    found, certificate, _ = solve_and_certify(graph, method="exact")
-    exact = Solution(graph, None, "exact", found.values, certificate.bounds, run=found)
-    assert OptimalSet.of(exact).n_ties == 0
-
-
-@pytest.mark.parametrize("players", [2, 3])
-def test_the_first_players_share_over_every_optimal_policy(players):
-    game = Threes(dice=2)
-    scored, policies = restricted_pairs(build(game))
-    solution = solve(game)
-    solved = solve_contest(Contest(game, players), {0: solution.policy})
-    turn = solved.turns[solved.opening]
-    n = scored.graph.n_states
-
-    def wins(k):
-        return Fraction(float(turn.payoffs[scored.graph.outcome_state[k] - n]))
-
-    shares = [expected(scored.graph, policy, lambda a: 0, wins) for policy in policies]
-    found = OptimalSet.of(solution).range(first_share(solved))
-    check_range(found, shares)
-    assert found.least <= solved.probabilities[0] + 1e-12
-    assert solved.probabilities[0] <= found.most + 1e-12
-
-
 @pytest.mark.needs_jit
 def test_the_figures_of_threes():
     solution = solve(Threes())
@@ -417,32 +307,6 @@ def test_the_frontier_against_every_policy():
         assert float(chance) <= chances[-1] + 1e-12
 
 
-def test_a_looser_frontier_says_how_loose():
-    fine, rough = (frontier(Threes(dice=3), "score<=4", tolerance=t) for t in (0.0, 0.01))
-    assert len(rough.corners) < len(fine.corners)
-    assert fine.gap < 1e-9 < rough.gap <= 0.01
-    means, chances = zip(*[corner[:2] for corner in rough.corners], strict=True)
-    for corner in fine.corners:
-        assert corner.chance <= np.interp(corner.mean, means, chances) + rough.gap
-
-
-def test_the_best_fit_over_a_set():
-    game = Walk(2)
-    solution = solve(game)
-    every = OptimalSet.of(solution)
-    plain = distribution(solution, "optimal")  # always 2: sure comes first
-    assert best_fit(np.array([2] * 40), every, plain) is None
-    coin = second_aims(solution, ["variance", "score=2"]).distribution()
-    assert coin.mean == pytest.approx(2.0)
-    mixed = second_aims(solution, ["most:variance"]).distribution()
-    made = np.repeat([0, 2, 4], [10, 20, 10])
-    fit = best_fit(made, every, mixed)
-    assert fit.least == pytest.approx(0.0, abs=1e-3)
-    assert fit.p_shape > 0.99
-    skewed = np.repeat([0, 2, 4], [30, 10, 0])
-    assert best_fit(skewed, every, mixed).p_shape < 1e-4
-
-
 REFUSED = {
     ("optimal", "pig", "target=10", "--range", "variance"): "is won or lost",
     ("optimal", "pig", "target=10", "--range", "win"): "first aim",
@@ -463,121 +327,3 @@ REFUSED = {
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_makes_no_sense_is_refused(words):
     assert REFUSED[words] in refusal(*words)
-
-
-class Rest(NamedTuple):
-    place: int
-
-
-@dataclass(frozen=True)
-class Waiting(Game):
-    """Go round for nothing as long as you like."""
-
-    endless: ClassVar[str] = "draw"
-
-    def start(self):
-        return Rest(0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, PASS, s
-        else:
-            yield 1, WIN, s
-            yield 1, LOSE, s
-
-
-def test_endless_optimal_play_has_no_range():
-    with pytest.raises(UsageError, match="round for ever"):
-        ranges(Waiting(), ["moves"])
-
-
-SLOW = """
-from dataclasses import dataclass
-from typing import NamedTuple
-from rollwise import LOSE, PASS, WIN, Game
-class Steps(NamedTuple):
-    mine: int
-    other: int
-@dataclass(frozen=True)
-class Slow(Game):
-    def start(self):
-        return Steps(0, 0)
-    def actions(self, s):
-        yield 0
-        yield 1
-    def outcomes(self, s, action):
-        if s.mine >= 3:
-            yield 1, WIN, s
-            return
-        yield 10**15, PASS, Steps(s.other, s.mine)
-        yield 1 + action, PASS, Steps(s.other, s.mine + 1)
-        if action:
-            yield 1, LOSE, s
-"""
-
-
-@pytest.mark.parametrize(
-    "asked", [("--range", "moves"), ("--then", "moves"), ("--against", "optimal")]
-)
-def test_where_no_bound_was_proved_nothing_is_claimed(asked, tmp_path):
-    path = tmp_path / "slow.py"
-    path.write_text(SLOW)
-    done = run("optimal", str(path), *asked)
-    assert done.returncode == 1
-    assert "no bound was proved" in done.stdout
-    assert "certified ±" not in done.stdout
-    assert done.stderr == "rollwise: not certified: not every bound was proved\n"
-    told = run("optimal", str(path), *asked, "--json")
-    assert json.loads(told.stdout)["error_bound"] is None
-
-
-def test_rounds_that_cost():
-    """Try until it works, or pay 2: both cost 2 on average. Points have no bound then."""
-    rounds = [(1.0, [(1, AGAIN, 0), (1, END, None)]), (2.0, [(1, END, None)])]
-    solution = Solution.of_graph(assemble([rounds], objective="minimize", players=1))
-    moves, paid = ranges(solution, ["moves", "1"])
-    assert (moves.least, moves.most) == pytest.approx((1.0, 2.0))
-    assert (paid.least, paid.most) == pytest.approx((0.0, 1.0))
-    with pytest.raises(RulesError, match="no bound"):
-        ranges(solution, ["variance"])
-    waits = [(1.0, [(1, AGAIN, 0)]), (2.0, [(1, END, None)])]  # who never waits has a bound
-    solution = Solution.of_graph(assemble([waits], objective="minimize", players=1))
-    assert ranges(solution, ["score<=2"])[0].least == 1.0
-
-
-def test_the_commands():
-    words = ("optimal", "threes", "dice=3", "--then", "variance", "--range", "score<=5")
-    told = json.loads(output(*words, "--json"))
-    assert [one["aim"] for one in told["then"]] == ["least variance"]
-    text = output(*words)
-    assert "then least variance" in text
-    assert "score<=5: from" in text
-    words = ("distribution", "threes", "dice=3", "--range", "--then", "least:score=0")
-    told = json.loads(output(*words, "--json"))
-    least = told["ranges"]["rows"][0]["least"]
-    assert told["policies"][-1]["policy"] == "optimal, then least score=0"
-    assert told["policies"][-1]["rows"][0]["probability"] == pytest.approx(least, abs=1e-12)
-    assert "over all optimal policies" in output(*words)
-    assert "gained a point" in output("frontier", "threes", "dice=3", "--tolerance", "0.01")
-    assert len(list(islice(output("optimal", "pig", "target=10").splitlines(), 9))) > 3
-
-
-def test_against_a_weak_player():
-    words = ("optimal", "hare-and-tortoise", "--against", "random")
-    told = json.loads(output(*words, "--json"))["against"]
-    assert told["first"]["least"] < told["first"]["most"]
-    assert "against random: moving first, wins with probability from" in output(*words)
-
-
-def test_a_chase_of_two_kinds_of_aims():
-    told = json.loads(
-        output(
-            "optimal", "threes", "dice=3", "--chase", "--target", "4", "--range", "rolls", "--json"
-        )
-    )
-    assert told["ranges"][0]["least"] <= told["ranges"][0]["most"]
-    assert ranges(Pig(target=6), ["moves"])[0].most > 1

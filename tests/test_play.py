@@ -13,17 +13,14 @@ from hypothesis import strategies as st
 from little_games import NO_CONTEST
 from play_games import Capture, Odd
 
-from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.coach import Session, Table, read_records, replay, written
 from rollwise.coach.agreed_game import agreed_form, agreed_game
 from rollwise.coach.game_record import RecordError
 from rollwise.coach.grades import grade, stake
-from rollwise.coach.review import review
 from rollwise.derive.contest import Duel
 from rollwise.documents.played import ledger_document
 from rollwise.errors import UsageError
 from rollwise.games import available
-from rollwise.words.narration import as_other_sees
 
 SMALL = small_games.SMALL | {
     "pig": {"target": 20},
@@ -145,15 +142,6 @@ def _what(graph, action, number):
     )
 
 
-@pytest.mark.parametrize("ties", ["shared", "first", "win-or-tie"])
-def test_a_contest_of_two_has_the_value_found_turn_by_turn(ties):
-    game = GAMES["threes"](dice=3)
-    table = Table.lay(Duel(game, ties))
-    first = solve_contest(Contest(game, 2, ties)).probabilities[0]
-    assert table.solution.win_probability == pytest.approx(float(first), abs=1e-12)
-    assert table.solution.status == "certified"
-
-
 def test_a_game_taken_up_again_goes_on_as_it_would_have():
     table = laid(("pig", None))
     whole = played(table, 11)
@@ -165,45 +153,6 @@ def test_a_game_taken_up_again_goes_on_as_it_would_have():
         for entry in whole.accounts[stop:]:
             part.choose(entry.action)
             assert part.roll() == entry
-
-
-def test_a_session_refuses_what_cannot_be():
-    table = laid(("pig", None))
-    session = Session(table, ["Ann", "Bob"], [None, None], seed=1)
-    with pytest.raises(UsageError, match="no action is chosen"):
-        session.roll()
-    with pytest.raises(UsageError, match="can't be done"):
-        session.choose(10**6)
-    session.choose(0)
-    with pytest.raises(UsageError, match="haven't fallen"):
-        session.choose(0)
-    with pytest.raises(UsageError, match="shows 7"):
-        session.throw([7])
-    with pytest.raises(UsageError, match="throws 1 die"):
-        session.throw([3, 4])
-    with pytest.raises(UsageError, match="no outcome 9"):
-        session.fall(8)
-    assert session.throw([4]).faces == (4,)
-    with pytest.raises(UsageError, match="2 players"):
-        Session(table, ["Ann"], [None])
-
-
-@pytest.mark.slow
-def test_the_example_game_of_the_source(tmp_path):
-    path = tmp_path / "threes.game"
-    path.write_text(
-        "P1: roll 4 3 5 3 1, take 2, roll 4 3 1, take 2, roll 6, take 1\n"
-        "P2: roll 3 3 1 2 5, take 2, roll 6 4 5, take none, roll 4 4 3, take 2, roll 2, take 1\n"
-    )
-    table = Table.lay(Duel(GAMES["threes"]()))
-    session = replay(read_records(path)[0], table)
-    assert session.is_over
-    assert session.ledger(1).result == 1.0
-    one, two = review([session])
-    assert one.player == "P1"
-    assert [(m.action, m.best, m.times) for m in one.mistakes] == [("take 2", "take 1", 1)]
-    assert two.mistakes == ()
-    assert one.standard_error is None
 
 
 @pytest.mark.parametrize(
@@ -240,32 +189,6 @@ def test_impossible_games_name_line_and_reason(tmp_path, text, line, reason):
     assert line is None or f"line {line}:" in str(caught.value)
 
 
-def test_many_games_estimate_what_the_player_is_worth(tmp_path):
-    """A player who never misses scores the value of the start, without any error."""
-    table = laid(("pig", None))
-    policy = table.solution.policy
-    sessions = []
-    for seed in range(40):
-        session = Session(table, ["Best", "Random"], [policy, None], seed=seed)
-        generator = np.random.default_rng(seed)
-        while not session.is_over:
-            choices = session.choices
-            machine = session.is_machine
-            session.choose(
-                session.machine_choice()
-                if machine
-                else choices[int(generator.integers(len(choices)))].action
-            )
-            session.roll()
-        sessions.append(session)
-    best, worst = review(sessions)
-    assert best.score == pytest.approx(table.solution.value, abs=1e-9)
-    assert best.standard_error == pytest.approx(0, abs=1e-9)
-    assert worst.score < -table.solution.value - 0.1
-    assert worst.standard_error > 0
-    assert worst.mistakes[0].times >= worst.mistakes[-1].times
-
-
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.data())
 def test_undo_leads_back_to_where_the_choice_was_made(kind, seed, data):
     session = played(laid(kind), seed)
@@ -296,11 +219,3 @@ def test_costs_are_graded_by_what_is_at_stake(kind):
         "bad",
         "very bad",
     ]
-
-
-def test_fields_that_are_exchanged_are_found():
-    seen = {name: as_other_sees(laid((name, None)).graph) for name in ("pig", "capture", "threes")}
-    assert seen["pig"] == (1, 0, 2)
-    assert seen["capture"] == (1, 0, 2)
-    assert seen["threes"] == tuple(range(8))
-    assert as_other_sees(laid(("hare-and-tortoise", None)).graph) == (-1, 2, 1)

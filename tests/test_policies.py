@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import pytest
-from little_games import Ladder
 
 from rollwise import PASS, WIN, Game, Policy, build, policy
 from rollwise.answer.references import Policies
@@ -85,15 +84,6 @@ def test_functions_that_go_wrong(graph, answer, said):
     assert "turn=" in message
 
 
-def test_of_actions_and_uniform(graph):
-    first = Policy.of_actions(graph, "first", graph.action_indptr[:-1])
-    assert chosen(graph, first) == [ROLL] * graph.n_states
-    uniform = Policy.uniform(graph)
-    sums = np.add.reduceat(uniform.probability, graph.action_indptr[:-1])
-    assert sums == pytest.approx(np.ones(graph.n_states))
-    assert set(uniform.probability.tolist()) == {0.5, 1.0}
-
-
 def test_by_name(graph):
     named = Policies(graph, GAME).find("hold-at-20")
     assert named.name == "hold-at-20"
@@ -105,11 +95,6 @@ def test_by_name(graph):
     assert np.array_equal(
         Policies(graph, GAME).find("random").probability, Policy.uniform(graph).probability
     )
-
-
-def test_an_unknown_name_lists_the_known_ones(graph):
-    with pytest.raises(PolicyError, match=r"no policy 'hold-at-7'.*hold-at-20.*random.*\.csv"):
-        Policies(graph, GAME).find("hold-at-7")
 
 
 def table_of(graph: StateGraph, actions: list, **more: list) -> pl.DataFrame:
@@ -182,14 +167,6 @@ def test_files_that_go_wrong(graph, tmp_path):
     assert "gives roll the probability -1.0 in the state" in error_of("minus.parquet")
 
 
-def test_numbers_with_gaps_and_names():
-    game = Ladder(top=6)
-    graph = build(game, mode="interpreted")
-    leap = Policy.of_function(graph, game, "leap", lambda s: 7 if s.height < 4 else 0)
-    leaps = graph.action_label[np.flatnonzero(leap.probability)]
-    assert 7 in leaps.tolist()
-
-
 class Stair(NamedTuple):
     step: int
 
@@ -241,14 +218,3 @@ def test_asked_in_compiled_code_a_policy_is_the_same(game, name):
     function = game.policies()[name]
     one_by_one = Policy.of_function(graph, game, name, lambda s: function(game, s))
     assert np.array_equal(Policies(graph, game).find(name).probability, one_by_one.probability)
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("never-there", "gives 7 .* in the state step=25000"), ("falls-over", "step=20000")],
-)
-def test_what_is_wrong_with_a_policy_in_a_large_game_is_named(name, words):
-    game = Staircase(31_000)
-    with pytest.raises(PolicyError, match=words):
-        Policies(build(game), game).find(name)

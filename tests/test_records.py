@@ -20,10 +20,7 @@ from tests.little_games import HostileNames
 import rollwise
 from rollwise.answer.references import Policies
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
-from rollwise.coach.game_record import RecordError
 from rollwise.coach.made_scores import made_scores
-from rollwise.coach.tables import OpenTable
-from rollwise.errors import OutputError
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -75,19 +72,6 @@ def test_every_way_of_keeping_a_game_gives_it_back(tmp_path, game):
     assert results == [one.ledger().result if one.is_over else None for one in sessions]
 
 
-def test_games_that_are_too_large_for_a_graph_are_kept_and_taken_up(tmp_path):
-    """At a table that grows; its rules have one fingerprint, however far it has grown."""
-    answer = rollwise.solve_by_layers(RoyalUr(pieces=1))
-    session = played(OpenTable.of(answer), 3)
-    assert session.is_over
-    History(tmp_path / "a.sqlite").keep(json_line(session))
-    (tmp_path / "a.game").write_text(written(session), encoding="utf-8")
-    for name in ("a.sqlite", "a.game"):
-        again = replay(read_records(tmp_path / name)[0], OpenTable.of(answer))
-        assert moves_of(again) == moves_of(session)
-        assert again.ledger().result == session.ledger().result
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -121,43 +105,7 @@ def test_what_is_wrong_with_a_line_is_said(tmp_path, line, says):
     assert "a.jsonl" in told
 
 
-def test_a_line_by_hand_needs_no_more_than_a_game_and_moves(tmp_path):
-    moves = '{"player": 0, "action": "roll", "shows": [4], "x": 1}, {"player": 0, "action": "hold"}'
-    line = PIG % moves
-    (tmp_path / "a.jsonl").write_text(line + "\n\n")
-    told = json.loads(output("review", "a.jsonl", "--json", cwd=tmp_path))
-    assert [move["action"] for move in told["ledgers"][0]["moves"]] == ["roll", "hold"]
-
-
 # ---- a history
-
-
-def test_a_game_that_goes_on_stays_one_game(tmp_path):
-    table = Table.lay(Pig(target=12))
-    history = History(tmp_path / "a.sqlite")
-    history.keep(json_line(played(table, 1, moves=1)))
-    history.keep(json_line(played(table, 2, moves=1)))
-    assert history.keep(json_line(played(table, 1, moves=3))) == 1
-    assert history.keep(json_line(played(table, 1))) == 1
-    assert history.keep(json_line(played(table, 1))) == 3  # it was over: this is another
-    assert len(read_records(history.path)) == 3
-
-
-def test_other_databases_are_left_alone(tmp_path):
-    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
-        other.execute("CREATE TABLE mine (x)")
-        other.commit()
-    before = (tmp_path / "other.sqlite").read_bytes()
-    with pytest.raises(OutputError, match="another database"):
-        History(tmp_path / "other.sqlite")
-    with pytest.raises(RecordError, match="no history of rollwise"):
-        read_records(tmp_path / "other.sqlite")
-    (tmp_path / "text.txt").write_text("a text, and no database of any kind\n" * 100)
-    with pytest.raises(OutputError, match="can't be written"):
-        History(tmp_path / "text.txt")
-    assert (tmp_path / "other.sqlite").read_bytes() == before
-    with pytest.raises(OutputError, match="can't be written"):
-        History(tmp_path / "nowhere" / "a.sqlite")
 
 
 KEEPS = """
@@ -223,30 +171,3 @@ def test_a_history_keeps_all_games_and_each_command_takes_its_own(tmp_path, monk
         ).fetchall()
         assert connection.execute("SELECT count(*), count(result) FROM games").fetchone() == (6, 6)
     assert {action for action, _ in moves} == {"roll", "hold"}
-
-
-def test_a_game_that_is_stopped_goes_on_in_its_lines_and_its_history(tmp_path):
-    words = ("--save", "a.jsonl", "--history", "all.sqlite")
-    play(tmp_path, "pig", "target=14", "--seed", "4", *words, typed="roll quit")
-    before = (tmp_path / "a.jsonl").read_text()
-    assert json.loads(before)["result"] is None
-    done = play(tmp_path, "--resume", "a.jsonl", *words[2:], typed="roll hold " * 60)
-    assert done.returncode == 0, done.stderr
-    after = json.loads((tmp_path / "a.jsonl").read_text())
-    assert after["result"] in (1, -1)
-    assert after["moves"][: len(json.loads(before)["moves"])] == json.loads(before)["moves"]
-    (record,) = read_records(tmp_path / "all.sqlite")
-    assert len(record.moves) == len(after["moves"])
-    assert "is a history" in refusal("play", "--resume", "all.sqlite", cwd=tmp_path)
-
-
-def test_a_series_of_lines_goes_on(tmp_path):
-    words = ("--games", "3", "--save", "a.jsonl", "--history", "all.sqlite")
-    play(tmp_path, "pig", "target=6", "--seed", "4", *words, typed="roll hold " * 90)
-    lines = (tmp_path / "a.jsonl").read_text().splitlines()
-    assert [json.loads(line)["seed"] for line in lines] == [4, 5, 6]
-    kept = [record.moves for record in read_records(tmp_path / "all.sqlite")]
-    assert [len(moves) for moves in kept] == [len(json.loads(line)["moves"]) for line in lines]
-    more = ("--resume", "a.jsonl", "--games", "4")
-    assert play(tmp_path, *more, typed="roll hold " * 90).returncode == 0
-    assert (tmp_path / "a.jsonl").read_text().splitlines()[:3] == lines

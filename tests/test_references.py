@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output
 
 import rollwise
-from rollwise import Chase, Duel, Policy, build, solve
+from rollwise import Chase, Duel, build, solve
 from rollwise.answer.references import Policies
-from rollwise.errors import PolicyError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.learn import Learner
 from rollwise.simulate import simulate, tell, tournament
 
 GAME = Pig(target=10)
@@ -55,25 +52,6 @@ def test_a_command_solves_a_game_at_most_once(solved, command, times):
     assert solved.count(build(GAME).content_hash) == times
 
 
-def test_the_front_door_solves_a_game_at_most_once(solved):
-    rollwise.evaluate(GAME, "0.9*optimal+0.1*random", "optimal")
-    assert solved.count(build(GAME).content_hash) == 1
-    solution = solve(GAME)
-    solved.clear()
-    rollwise.evaluate(solution, "0.9*optimal+0.1*random", "optimal")
-    rollwise.best_response(solution, "optimal")
-    assert solution.graph.content_hash not in solved
-
-
-def test_policies_are_made_once():
-    policies = Policies.of(GAME)
-    assert policies.find("optimal") is policies.solution.policy
-    assert policies.find("hold-at-20") is policies.find("hold-at-20")
-    mine = policies.find("random")
-    assert policies.find(mine) is mine
-    assert Policies.of(policies) is policies
-
-
 def test_mixtures_draw_their_parts():
     policies = Policies.of(GAME)
     mixed = policies.find("3*optimal + 1*random")
@@ -81,35 +59,6 @@ def test_mixtures_draw_their_parts():
     assert mixed.name == "3*optimal + 1*random"
     assert np.allclose(mixed.probability, 0.75 * best.probability + 0.25 * random.probability)
     assert mixed.tied is best.tied
-
-
-def test_tables_and_learners_are_policies_of_a_graph_alone(tmp_path):
-    solution = solve(GAME)
-    solution.save(tmp_path / "pig.parquet")
-    solution.table().write_csv(tmp_path / "pig.csv")
-    learner = Learner(solution.graph, seed=1)
-    learner.play(50)
-    learner.save(tmp_path / "pig.npz")
-    policies = Policies(solution.graph)
-    for name in ("pig.parquet", "pig.csv"):
-        found = policies.find(str(tmp_path / name))
-        assert np.array_equal(found.probability, solution.policy.probability)
-        assert found.name == name
-    learned = policies.find(str(tmp_path / "pig.npz"))
-    assert np.array_equal(learned.probability, learner.result().policy.probability)
-    assert np.array_equal(policies.find("optimal").probability, solution.policy.probability)
-    assert np.array_equal(
-        policies.find("random").probability, Policy.uniform(solution.graph).probability
-    )
-    for needs_rules in ("hold-at-20", lambda s: 0):
-        with pytest.raises(PolicyError, match="give the game instead"):
-            policies.find(needs_rules)
-
-
-def test_a_function_is_a_policy():
-    policies = Policies.of(GAME)
-    held = policies.find(lambda s: 1 if s.turn >= 20 else 0)
-    assert np.array_equal(held.probability, policies.find("hold-at-20").probability)
 
 
 class OwnOptimal(Pig):
@@ -149,40 +98,3 @@ def test_every_room_takes_names():
     assert (match.policy, match.against) == ("optimal", "random")
     assert tell(GAME, "optimal", seed=1)[-1].next_state is None
     assert tournament(policies, ["random", "optimal"]).standings[0].policy == "optimal"
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("nonsense", "pig has no policy 'nonsense'"),
-        ("none.csv", "there is no file none.csv"),
-        ("none.npz", "none.npz"),
-        ("1*optimal+x", "isn't a mixture"),
-        ("0*optimal+0*random", "add up to 0"),
-        ("1*nonsense", "pig has no policy 'nonsense'"),
-    ],
-)
-@pytest.mark.parametrize(
-    "command",
-    [
-        "evaluate pig target=5 --policy",
-        "respond pig target=5 --to",
-        "simulate pig target=5 --games 3 --policy",
-        "play pig target=5 --against",
-        "export pig target=5 --to prism --against",
-        "plot pig length target=5 --policy",
-    ],
-)
-def test_wrong_names_are_refused(command, name, said, tmp_path):
-    assert said in refusal(*command.split(), name, cwd=tmp_path)
-
-
-def test_a_file_that_was_changed_is_read_again(tmp_path):
-    policies, path = Policies.of(Pig(target=10)), tmp_path / "rule.json"
-    for deed in ("roll", "hold"):
-        path.write_text(json.dumps({"rule": [{"if": "turn >= 1", "do": deed}, {"do": "roll"}]}))
-        found = policies.find(str(path))
-        actions = policies.graph.view.find({"turn": 4, "banked": 0, "rival": 0}).actions
-        assert found.probability[actions[0].index : actions[-1].index + 1].tolist() == [
-            float(action.name == deed) for action in actions
-        ]

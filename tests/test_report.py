@@ -149,6 +149,10 @@ class Last(Game):
 '''
 
 
+def notes_of(solution):
+    return [str(note.text) for note in solution.plot("policy").layout.annotations]
+
+
 def test_a_page_for_people_has_no_options_backticks_or_tiny_numbers(tmp_path):
     (tmp_path / "last.py").write_text(FILE_GAME)
     assert run("report", "last.py", cwd=tmp_path).returncode == 0

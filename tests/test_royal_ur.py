@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
 import rollwise
 from rollwise import PASS, bits
 from rollwise.games.royal_ur import SIT_OUT, WEIGHTS, Race, RoyalUr, meets
-from rollwise.thumb.features import Features
 
 PATHS = ("finkel", "blitz", "masters")
 
@@ -55,21 +53,3 @@ def test_danger_and_aims_count_the_throws_that_hit(path: str) -> None:
         assert told["captures"] == (len(tuple(bits.members(after.mine))) < len(tuple(before)))
         assert (told["sends_back"] > 0) == told["captures"]
     assert compared > 100
-
-
-def test_features_are_whole_numbers_and_see_who_is_ahead() -> None:
-    game = RoyalUr(pieces=3)
-    s = Race(mine=1 << 4 | 1 << 8, theirs=1 << 6, home=0, rival=1)
-    assert game.features(s, 2) == {"waiting": 1, "their_waiting": 1, "ahead": 12 - 6 - 15}
-    told = game.action_features(s, 2, 4)
-    assert told["captures"] == 1
-    assert told["sends_back"] == 6
-    assert (told["enters"], told["to_eight"], told["from_eight"]) == (0, 0, 0)
-    assert told["danger"] == 0  # who waits is 6 squares away
-    assert game.action_features(s, 2, 8)["from_eight"] == 1
-    assert game.action_features(s, 2, 8)["danger"] == WEIGHTS["finkel"][4]
-    assert game.action_features(s, 4, 4)["gives_up"] == WEIGHTS["finkel"][2]
-    assert all(type(value) is int for value in told.values())
-    graph = rollwise.build(RoyalUr())
-    features = Features(graph, RoyalUr())
-    assert all(np.issubdtype(values.dtype, np.integer) for values in features.actions.values())

@@ -13,7 +13,6 @@ import rollwise
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.derive.contest import Duel
 from rollwise.games import create, find
 from rollwise.graph.view import sign_of
 from rollwise.thumb.sentences import OF_THE_GRAPH
@@ -71,17 +70,6 @@ def test_what_is_printed_is_what_evaluate_finds(name, data, tmp_path_factory):
     own = type(policies.game)
     written = type("Own", (own,), told)(**policies.game.parameters)
     assert _costs(Policies(build(written), written), "rule-of-thumb") == cells
-
-
-def test_a_contest_that_a_rule_sheet_does_not_know(tmp_path):
-    """Rolling first and second have a rule, and no Python."""
-    asked = ["threes", "dice=2", "--contest"]
-    search = ["--numbers=1", "--evaluations=20", "--save", "mine.json"]
-    printed = output("thumb", *asked, *search, cwd=tmp_path)
-    last = next(x for x in reversed(printed.splitlines()) if x.lstrip()[:1].isdecimal())
-    policies = Policies.of(Duel(create(find("threes"), {"dice": "2"})))
-    cells = _costs(policies, str(tmp_path / "mine.json"))
-    assert last.split()[1:5] == cells
 
 
 def _costs(policies: Policies, reference: str) -> list[str]:

@@ -21,7 +21,6 @@ from rule_faults import (
     REWARD,
     SOUND,
     START,
-    Fault,
 )
 
 FATAL = [*IMPORT, *ATTRIBUTES, *START, *ACTIONS, *OUTCOMES, *REWARD]
@@ -88,30 +87,6 @@ def test_check_tells_faults_of_what_is_optional(tmp_path, fault, interpreted_onl
     assert len(errors) == 1
     assert fault.said in errors[0]
     assert "\n" not in errors[0]
-
-
-def test_ctrl_c_in_rules_ends_them(tmp_path):
-    fault = Fault("yield 1, WIN, s\n", "raise KeyboardInterrupt\n")
-    done = run("solve", file_of(tmp_path, fault.source()))
-    assert done.returncode == 130
-    assert done.stderr == (
-        "rollwise: stopped in outcomes() in the state place=1, rival=1 with the action run "
-        "(own.py, line 46)\n"
-    )
-
-
-@pytest.mark.parametrize("option", ["--json", "--csv"])
-def test_what_rules_print_is_kept_out_of_documents(tmp_path, option):
-    loud = SOUND.replace("        yield 0\n", "        print('thinking')\n        yield 0\n")
-    game = file_of(tmp_path, f"print('reading')\n{loud}")
-    done = run("table", game, option)
-    assert done.returncode == 0
-    assert "reading" in done.stderr
-    assert "thinking" in done.stderr
-    assert "reading" not in done.stdout
-    assert "thinking" not in done.stdout
-    if option == "--json":
-        assert len(json.loads(done.stdout)["rows"]) == 13
 
 
 def anything() -> st.SearchStrategy[str]:

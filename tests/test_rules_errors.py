@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, build
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.games.pig import Pig
@@ -138,11 +138,6 @@ def test_mistakes_are_named(mistake, parts, mode):
             assert part in message
 
 
-def test_the_same_rules_without_a_mistake_are_fine(mode):
-    assert build(Faulty(0), mode=mode).n_states == 4
-    assert build(Faulty(0, 20), mode=mode).n_states == 4 + 40 + 40
-
-
 @dataclass(frozen=True)
 class Empty(Game):
     """Nothing can come of the blunder at row 2, or only what is impossible."""
@@ -205,76 +200,6 @@ def test_float_weights_are_checked(kind, said, mode):
     assert f"{AT} with the action 3" in message
 
 
-def test_a_weight_of_minus_zero_is_no_outcome(mode):
-    graph = build(Unfair(5), mode=mode)
-    assert graph.outcome_weight.tolist() == [0.5]
-
-
-@dataclass(frozen=True)
-class Alone(Game):
-    """A solitaire game with whatever objective, `then` and reward."""
-
-    then: int = WIN
-    points: float = 0.0
-    players: ClassVar = 1
-
-    def start(self):
-        return Place(2, -4)
-
-    def actions(self, s):
-        yield 3
-
-    def outcomes(self, s, action):
-        yield 1, self.then, s
-        yield 1, DRAW if self.then <= 1 else self.then, s
-
-    def reward(self, s, action):
-        return self.points
-
-
-@dataclass(frozen=True)
-class Score(Alone):
-    objective: ClassVar = "minimize"
-
-
-def test_pass_in_a_solitaire_game(mode):
-    message = error_of(Alone(PASS), mode)
-    assert "PASS in a solitaire game" in message
-    assert f"{AT} with the action 3" in message
-    assert "allowed: AGAIN, WIN, LOSE, DRAW" in message
-    assert build(Alone(DRAW), mode=mode).n_states == 1
-
-
-def test_end_in_a_game_that_is_won(mode):
-    message = error_of(Alone(END), mode)
-    assert 'a game for points has objective = "maximize" or "minimize"' in message
-
-
-@pytest.mark.parametrize("then", [PASS, WIN, LOSE, DRAW])
-def test_a_score_is_not_won(then, mode):
-    message = error_of(Score(then), mode)
-    assert "objective 'minimize' (allowed: AGAIN, END" in message
-
-
-def test_reward_in_a_game_of_wins(mode):
-    message = error_of(Alone(WIN, points=2.5), mode)
-    assert "the reward 2.5" in message
-    assert "the objective is 'win'" in message
-    assert f"{AT} with the action 3" in message
-    assert build(Score(END, points=2.5), mode=mode).action_reward.tolist() == [2.5]
-
-
-@dataclass(frozen=True)
-class Vast(Score):
-    def reward(self, s, action):
-        return 1e300 * self.points
-
-
-@pytest.mark.parametrize("points", [1e300, -1e300])
-def test_a_reward_is_finite(points, mode):
-    assert "isn't finite" in error_of(Vast(END, points=points), mode)
-
-
 def game_with(outcome: Any = (1, WIN, None), start: Any = Place(2, -4), **attributes: Any) -> Game:
     """A game with one action that has the outcome given; most of these can't be compiled."""
 
@@ -314,18 +239,6 @@ def test_ill_formed_outcomes(outcome, said):
     assert f"{AT} with the action 3" in message
 
 
-def test_methods_that_do_not_yield():
-    message = error_of(game_with(actions=lambda self, s: None))
-    assert "actions() fails" in message
-    assert "it should yield" in message
-    assert AT in message
-    message = error_of(game_with(outcomes=lambda self, s, action: 3))
-    assert "outcomes() fails" in message
-    assert "it should yield" in message
-    assert "with the action 3" in message
-    assert "actions() gives 'roll'" in error_of(game_with(actions=lambda self, s: ["roll"]))
-
-
 class Reserved(NamedTuple):
     row: int
     win_probability: int
@@ -344,30 +257,6 @@ class Reserved(NamedTuple):
 )
 def test_ill_formed_starts(start, said):
     assert said in error_of(game_with(start=start))
-
-
-def test_start_that_fails():
-    class Stumbling(Pig):
-        def start(self):
-            return 1 // 0
-
-    assert "start() fails: ZeroDivisionError" in error_of(Stumbling())
-
-
-def test_ill_formed_roots(mode):
-    def odd_roots(*roots):
-        return game_with(roots=lambda self: iter(roots))
-
-    assert "roots() gives (1, 2)" in error_of(odd_roots(Place(0, 0), (1, 2)), mode)
-    assert "roots() gives column=0.5" in error_of(odd_roots(Place(0, 0.5)), mode)
-    assert f"roots() gives row={2**31}" in error_of(odd_roots(Place(2**31, 0)), mode)
-    assert f"roots() gives row={2**70}" in error_of(odd_roots(Place(2**70, 0)), mode)
-
-
-def test_attributes_of_the_class():
-    assert "players is 17" in error_of(game_with(players=17))
-    assert "objective is 'most'" in error_of(game_with(objective="most"))
-    assert "solitaire" in error_of(game_with(objective="maximize"))
 
 
 @pytest.mark.parametrize("max_states", [50, 70_000])
@@ -410,22 +299,6 @@ def test_too_many_outcomes():
     assert "max_states=N" in message
 
 
-def test_what_a_base_class_lacks_is_named():
-    @dataclass(frozen=True)
-    class Unfinished(Game):
-        pass
-
-    assert "Unfinished has no start()" in error_of(Unfinished())
-
-
-def test_errors_inside_rules_name_the_line(mode):
-    line = Faulty.outcomes.__code__.co_firstlineno
-    message = error_of(Faulty(14), mode)
-    place = re.search(r"\(test_rules_errors\.py, line (\d+)\)$", message)
-    assert place is not None
-    assert line < int(place[1]) < line + 40
-
-
 @dataclass(frozen=True)
 class Spring(Game):
     """From the second state on, actions or outcomes come without end."""
@@ -458,20 +331,6 @@ def test_a_loop_that_yields_for_ever_is_stopped(mode, of_outcomes, monkeypatch):
     message = error_of(Spring(of_outcomes), mode)
     what = "outcomes" if of_outcomes else "actions"
     assert f"{what}() yields more than 5,000 {what} in the state row=1, column=0" in message
-
-
-def test_the_field_that_grows_is_named(mode):
-    @dataclass(frozen=True)
-    class Counting(Spring):
-        def actions(self, s):
-            yield 0
-
-        def outcomes(self, s, action):
-            for k in range(3):
-                yield 1, PASS, Place((s.row + k) % 3, s.column + k)
-
-    message = error_of(Counting(), mode, TooManyStates, max_states=500)
-    assert re.search(r"the field column goes from 0 to \d+ so far, and grows", message)
 
 
 def test_rules_that_cannot_be_compiled_are_gone_on_with(monkeypatch):

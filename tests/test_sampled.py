@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import naive_methods
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
+from cli_runner import refusal
 from graphs import assemble
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +20,6 @@ from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import chances
 from rollwise.machine.interrupts import Clock
-from rollwise.methods import sampled as module
 from rollwise.methods.result import Status
 from rollwise.methods.sampled import _draw as draw
 from rollwise.methods.sampled import sampled
@@ -153,30 +150,6 @@ def test_errors_along_a_chain_add_up_by_hand():
 
 
 @pytest.mark.needs_jit
-def test_random_signs_stand_for_the_entries_of_large_games(monkeypatch):
-    graph = build(DiceBlackjack())
-    exactly = sampled(graph, samples=1000, seed=2)
-    assert exactly.details["errors_carried"] == "entry by entry"
-    monkeypatch.setattr(module, "MOST_WORK", 0)
-    by_signs = sampled(graph, samples=1000, seed=2)
-    assert by_signs.details["errors_carried"] == "by 256 random signs"
-    assert np.array_equal(by_signs.values, exactly.values)
-    ratio = by_signs.columns["standard_error"] / exactly.columns["standard_error"]
-    assert np.mean(np.abs(ratio - 1) < 0.1) > 0.95
-    assert np.all(np.abs(ratio - 1) < 0.3)
-
-
-@pytest.mark.needs_jit
-def test_the_best_of_several_estimates_is_too_good():
-    """Eight coins that are all worth 0: the best looks worth more, by the mean of a maximum."""
-    coin = (0.0, [(1, WIN, None), (1, LOSE, None)])
-    graph = assemble([[coin] * 8])
-    seen = np.array([sampled(graph, samples=100, seed=seed).values[0] for seed in range(300)])
-    best_of_eight = 1.4236 * 0.1  # the mean of the largest of eight standard normal numbers
-    assert seen.mean() == pytest.approx(best_of_eight, rel=0.1)
-
-
-@pytest.mark.needs_jit
 def test_the_same_seed_gives_the_same_answer_in_both_modes():
     found = [
         rollwise.solve(
@@ -248,45 +221,6 @@ def test_an_estimate_is_never_called_certified():
 SMALL = ("threes", "dice=3", "--method", "sampled", "--samples", "2000", "--seed", "1")
 
 
-@pytest.mark.needs_jit
-def test_commands_show_estimates_beside_the_truth():
-    text = output("solve", *SMALL)
-    assert "estimated ±" in text
-    assert "inherited from other estimates" in text
-    assert "the truth is 4." in text
-    assert "each drawn 2,000 times, seed 1" in text
-    document = json.loads(output("solve", *SMALL, "--json"))
-    assert document["status"] == "estimated"
-    assert document["error_bound"] is None
-    told = document["estimate"]
-    truth = json.loads(output("solve", "threes", "dice=3", "--json"))
-    assert told["true_value"] == truth["value"]
-    assert told["true_error"] == pytest.approx(document["value"] - truth["value"])
-    assert abs(told["true_error"]) < 4 * told["standard_error"]
-    squares = told["own_error"] ** 2 + told["inherited_error"] ** 2
-    assert told["standard_error"] ** 2 == pytest.approx(squares)
-    assert told["entries"] == 5
-    rows = json.loads(output("table", *SMALL, "--where", "to_roll > 0", "--json"))["rows"]
-    assert {row["error_bound"] for row in rows} == {None}
-    shown = output("table", *SMALL, "--where", "to_roll > 0").splitlines()
-    assert "inherited_error" in shown[0]
-    assert "true_error" in shown[0]
-    assert "error_bound" not in shown[0]
-    assert len(shown) == 6
-
-
-@pytest.mark.needs_jit
-def test_chances_to_win_are_estimated_too():
-    game = ("dice-blackjack", "--method", "sampled", "--samples", "2000", "--seed", "3")
-    text = output("solve", *game)
-    assert "wins with probability 0." in text
-    document = json.loads(output("solve", *game, "--json"))
-    shown = float(text.split("wins with probability ")[1].split(" ")[0])
-    assert shown == pytest.approx(document["win_probability"], abs=1e-3)
-    chase = ("threes", "dice=2", "--chase", "--target", "3", "--method", "sampled")
-    assert "estimated ±" in output("solve", *chase, "--samples", "500", "--seed", "3")
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -306,26 +240,3 @@ def test_chances_to_win_are_estimated_too():
 )
 def test_wrong_use(arguments, says, tmp_path):
     assert says in refusal(*arguments, cwd=tmp_path)
-
-
-@pytest.mark.needs_jit
-def test_compare_says_what_an_estimate_is_made_of():
-    options = ("--methods", "sampled,exact", "--json")
-    rows = json.loads(output("compare", "threes", "dice=2", *options))["rows"]
-    assert rows[0]["status"].startswith("estimated: 3 entries, each drawn 300,000 times, seed 1")
-    assert 0 < rows[0]["error"] < 6 * rows[0]["claimed_error"]
-    drawn = ("--samples", "500", "--seed", "7", "--methods", "sampled", "--json")
-    (row,) = json.loads(output("compare", "threes", "dice=2", *drawn))["rows"]
-    assert "each drawn 500 times, seed 7" in row["status"]
-    assert row["claimed_error"] > rows[0]["claimed_error"]
-    lines = output("compare", "threes", "dice=2", *options[:2]).splitlines()
-    assert lines[1].split()[:2] == ["sampled", "estimated"]
-    assert any(line.startswith("sampled: estimated: 3 entries") for line in lines)
-
-
-@pytest.mark.needs_jit
-def test_too_little_time_is_no_estimate():
-    done = run("solve", *SMALL, "--time-limit", "0", "--json")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["value"] is None
-    assert "out of time" in done.stderr

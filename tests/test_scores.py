@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from little_games import Ladder, Shortest
+from little_games import Ladder
 
 from rollwise import build
 from rollwise.analysis.contest import Aims
 from rollwise.derive.by_score import by_score, points_to_come, whole_points
-from rollwise.errors import RulesError
 from rollwise.games.threes import Threes
 
 pytestmark = pytest.mark.kernels
@@ -104,15 +103,3 @@ def test_any_payoff_on_the_final_score(payoffs):
             worths.append(sum(w * x for w, x in zip(weights, after, strict=True)) / sum(weights))
         exact[s] = max(worths)
         assert abs(Fraction(float(aim.values[s])) - exact[s]) <= aim.error_bounds[s]
-
-
-def test_the_best_scores_come_first():
-    assert by_score(build(Ladder(top=4, share=1.0))).scores.tolist() == [4, 3, 2, 1, 0]
-    assert by_score(build(Threes(dice=1))).scores.tolist() == [0, 1, 2, 4, 5, 6]
-
-
-def test_what_can_not_be_counted():
-    with pytest.raises(RulesError, match=r"gives 0\.5 points in the state height=1"):
-        by_score(build(Ladder(share=0.5)))
-    with pytest.raises(RulesError, match="have no bound"):
-        by_score(build(Shortest(top=4)))

@@ -10,17 +10,14 @@ from scipy.stats import chi2
 
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.policies import Policy
 from rollwise.numbers.randomness import stream
 from rollwise.play.games import PlayTable
 from rollwise.simulate import Disagreement, simulate, tell, tournament
-from rollwise.simulate.lengths import expected_lengths
 
 pytestmark = pytest.mark.kernels
 
@@ -81,40 +78,6 @@ def test_the_kernel_is_a_naive_walk():
         assert games.moves[0] == moves
         assert games.turns[0] == passes + 1
         assert games.payoff[0] == (1 if code == -3 else -1) * (-1) ** passes
-
-
-def reached_by_hand(graph, table):
-    """Every node's action and what its cells lead to, by weight."""
-    for place, node in enumerate(table.nodes.tolist()):
-        first, count = node >> 28, (node >> 2) & 0x3FFFFFF
-        chances = {}
-        for cell in range(first, first + count):
-            code, threshold, other = (int(column[cell]) for column in table.cells)
-            share = 1.0 if node & 2 else threshold / 2**31
-            chances[code] = chances.get(code, 0) + share / count
-            chances[other] = chances.get(other, 0) + (1 - share) / count
-        yield int(table.action[place]), chances
-
-
-def test_nodes_hold_what_the_graph_holds():
-    graph, one, mixed = policies(BLACKJACK, "one-die", "0.25*one-die+0.75*all-dice")
-    table = PlayTable.of(graph, one, mixed)
-    actions = set()
-    for a, chances in reached_by_hand(graph, table):
-        assert sum(chances.values()) == pytest.approx(1)
-        if a < 0:
-            assert sorted(chances.values()) == pytest.approx([0.25, 0.75], abs=1e-9)
-            continue
-        actions.add(a)
-        begin, end = graph.outcome_indptr[a], graph.outcome_indptr[a + 1]
-        weight = graph.outcome_weight[begin:end]
-        over = {
-            -3: weight[(graph.outcome_payoff[begin:end] > 0)].sum() / weight.sum(),
-            -1: weight[(graph.outcome_payoff[begin:end] < 0)].sum() / weight.sum(),
-        }
-        for code, chance in over.items():
-            assert chances.get(code, 0) == pytest.approx(chance, abs=1e-9)
-    assert actions <= set(range(graph.n_actions))
 
 
 @pytest.mark.parametrize(
@@ -185,37 +148,6 @@ def test_a_wrong_graph_is_noticed(monkeypatch):
         simulate(graph, policy, games=cheap(60_000), seed=1)
 
 
-def test_lengths_of_a_game_that_is_over_at_once():
-    graph, policy = policies(Craps(), "random")
-    ((turns, moves),) = expected_lengths(graph, policy)
-    assert turns.value == 1
-    assert moves.value == pytest.approx(557 / 165, abs=1e-12)  # the mean length of craps
-
-
-def test_a_policy_against_itself_is_one_side():
-    graph, policy = policies(BLACKJACK, "one-die")
-    assert len(simulate(graph, policy, policy, games=10, seed=1).sides) == 1
-    assert simulate(graph, policy, games=10, seed=1).win_rate is None
-
-
-def test_simulations_that_cannot_be():
-    graph, one, all_dice = policies(BLACKJACK, "one-die", "all-dice")
-    craps, rolling = policies(Craps(), "random")
-    for wrong in (
-        lambda: simulate(graph, one, games=0),
-        lambda: simulate(graph, one, all_dice, games=1),
-        lambda: simulate(graph, one, games=5, seed=-1),
-        lambda: simulate(graph, one, games=5, workers=0),
-        lambda: simulate(craps, one, games=5),
-        lambda: simulate(craps, rolling, rolling, games=5),
-        lambda: tell(craps, rolling, rolling, seed=1),
-        lambda: tournament(graph, [one]),
-        lambda: tournament(graph, [one, one]),
-    ):
-        with pytest.raises(UsageError):
-            wrong()
-
-
 def endless() -> StateGraph:
     """A single state that can be kept for ever, or left."""
     return StateGraph.of_arrays(
@@ -235,19 +167,6 @@ def endless() -> StateGraph:
         players=2,
         objective="win",
     )
-
-
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_policies_that_never_end():
-    graph = endless()
-    stay = Policy("stay", np.array([1.0, 0.0]))
-    with pytest.raises(EndlessPlay, match="place=0"):
-        simulate(graph, stay, games=5, seed=1)
-    with pytest.raises(EndlessPlay):
-        tell(graph, stay, seed=1)
-    leave = Policy("leave", np.array([0.0, 1.0]))
-    assert simulate(graph, leave, games=5, seed=1).sides[0].wins == 5
 
 
 def test_a_told_game_is_one_that_the_rules_allow():
@@ -283,20 +202,3 @@ def test_tournaments_exact_and_simulated():
     off = np.abs(played.both - exact.both)
     assert np.all(off <= 5 * played.errors + 1e-12)
     assert played.standings[0].policy == "optimal"
-
-
-def test_a_tournament_of_solitaire_players():
-    graph, *entered = policies(Ladder(), "random", "optimal")
-    exact = tournament(graph, entered)
-    assert [entry.policy for entry in exact.standings] == ["optimal", "random"]
-    played = tournament(graph, entered, exact=False, games=cheap(20_000), seed=1)
-    for one, other in zip(exact.standings, played.standings, strict=True):
-        assert other.result == pytest.approx(one.result, abs=5 * other.error + 1e-9)
-
-
-@pytest.mark.slow
-def test_pig_in_bulk():
-    """Hold at 20 against itself, ten million games, beside the certified figures."""
-    graph, policy = policies(Pig(), "hold-at-20")
-    match = simulate(graph, policy, games=10_000_000, seed=1, workers=2)
-    assert match.disagreements() == []

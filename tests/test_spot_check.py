@@ -6,7 +6,6 @@ import re
 import sys
 import warnings
 from dataclasses import dataclass
-from pathlib import Path as File
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -16,10 +15,8 @@ import rollwise
 from rollwise import AGAIN, END, Game, rule
 from rollwise.answer.references import Policies
 from rollwise.builders import CompileWarning
-from rollwise.builders.compiled import spot_check
 from rollwise.builders.compiled.spot_check import BLOCK, extreme_rows
-from rollwise.cli import main
-from rollwise.errors import RollwiseError, RulesDiffer
+from rollwise.errors import RulesDiffer
 from rollwise.graph.layout import LEAST, MOST
 
 pytestmark = pytest.mark.needs_jit
@@ -115,17 +112,6 @@ def test_check_says_so_in_a_line(fault, last, monkeypatch):
     )
 
 
-def test_check_says_so_of_a_policy():
-    (line,) = [f.text for f in rollwise.check(Path()).findings if f.level == "error"]
-    assert "compiled, mine() is 1 in the state x=21000" in line
-
-
-@pytest.mark.parametrize("fault", [1, 2, 4, 5, 6])
-def test_so_it_is_where_a_game_is_solved_by_layers(fault):
-    with pytest.raises(RulesDiffer, match=re.escape(TOLD[fault])):
-        rollwise.solve_by_layers(Path(fault))
-
-
 def test_a_compiled_policy_is_held_against_pythons():
     graph = rollwise.build(Path(), mode="compiled")
     with pytest.raises(RulesDiffer, match=re.escape("compiled, mine() is 1 in the state x=21000")):
@@ -148,45 +134,6 @@ def test_sound_rules_are_not_suspected(monkeypatch):
         assert rollwise.solve(Path()).value == LAST + 1
         monkeypatch.setattr(sys.modules[__name__], "LAST", 300)  # each state is a layer
         assert rollwise.solve_by_layers(Path()).value == 301
-
-
-def test_the_command_ends_with_1_and_one_line(tmp_path, monkeypatch, capsys):
-    file = tmp_path / "path.py"
-    source = File(__file__).read_text()
-    file.write_text(source[: source.index("TOLD = {")])
-    monkeypatch.setattr(sys, "argv", ["rollwise", "solve", f"{file}:Path", "fault=2"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    told = capsys.readouterr().err.strip()
-    assert ended.value.code == 1
-    assert TOLD[2] in told
-    assert "\n" not in told
-
-
-def test_rules_that_change_each_time_are_told(monkeypatch):
-    game = Path()
-    monkeypatch.setattr(spot_check, "expand", _with_a_random_reward(spot_check.expand))
-    with pytest.raises(RollwiseError, match="don't say the same each time"):
-        rollwise.build(game, mode="compiled")
-
-
-def _with_a_random_reward(expand):  # type: ignore[no-untyped-def]
-    random = np.random.default_rng(1)
-    return lambda rules, state: (
-        action._replace(reward=float(random.integers(2, 99))) for action in expand(rules, state)
-    )
-
-
-def test_the_sample_has_the_extremes_and_others_each_time():
-    states = np.random.default_rng(2).integers(-50, 50, (100_000, 3)).astype(np.int32)
-    states[777], states[888] = (-99, 0, 99), (0, 1_000, -1_000)
-    chosen = spot_check.sample(states)
-    assert {777, 888, 99_999} <= set(chosen.tolist())
-    assert len(set(chosen.tolist())) == len(chosen) >= 100
-    assert len(set(chosen.tolist()) - set(spot_check.sample(states).tolist())) > 50
-    assert sorted(spot_check.sample(states[:5]).tolist()) == [0, 1, 2, 3, 4]
-    parts = np.bincount(chosen // 10_000, minlength=10)
-    assert parts.min() > 0
 
 
 @pytest.mark.parametrize("n", [1, 5, BLOCK, 3 * BLOCK + 7])

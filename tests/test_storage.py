@@ -117,31 +117,6 @@ def test_bounds_that_are_too_small_are_refused(saved):
     assert rollwise.load(saved, Piglet(4)).error_bound == 1000 * solution.error_bound
 
 
-def test_unproved_is_as_saved(saved):
-    solution = rollwise.load(saved, Piglet(4), prove=False)
-    assert solution.status == "as saved"
-    assert "as saved" in repr(solution)
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "said"),
-    [
-        ("error_bound", -1.0, "can't be such"),
-        ("error_bound", float("nan"), "can't be such"),
-        ("value", float("nan"), "can't be such"),
-        ("value", float("inf"), "can't be such"),
-        ("value", "one half", "aren't numbers"),
-        ("error_bound", None, "aren't numbers"),
-        ("value", 1, "aren't numbers"),
-    ],
-)
-@pytest.mark.parametrize("prove", [True, False])
-def test_numbers_that_cannot_be_are_refused(saved, column, value, said, prove):
-    rewrite(saved, **{column: [value] * len(pl.read_parquet(saved))})
-    with pytest.raises(SolutionFileError, match=said):
-        rollwise.load(saved, Piglet(4), prove=prove)
-
-
 @pytest.mark.parametrize(
     "facts",
     [
@@ -162,10 +137,3 @@ def test_facts_that_do_not_fit_are_refused(saved, facts):
     with pytest.raises(SolutionFileError, match=r"saved\.parquet"):
         rollwise.load(saved, Piglet(4))
     refusal("table", *PIGLET, "--load", str(saved))
-
-
-def test_rows_that_are_missing_are_refused(saved):
-    frame, told = pl.read_parquet(saved), pl.read_parquet_metadata(saved)
-    frame.head(3).write_parquet(saved, metadata={"rollwise": told["rollwise"]})
-    with pytest.raises(SolutionFileError, match="it has 3 rows, and the game"):
-        rollwise.load(saved, Piglet(4))

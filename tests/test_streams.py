@@ -42,11 +42,6 @@ class Cafe(Game):
         yield 1, END, s
 """
 
-PRINTS = """        import os
-        print("noise by print")
-        os.write(1, b"noise by descriptor\\n")
-"""
-
 
 def run_in(encoding: str, *arguments: str) -> Done:
     """The command line on streams of an encoding."""
@@ -86,35 +81,6 @@ def test_json_is_json_on_every_stream(encoding, tmp_path):
     assert run_in(encoding, "table", game, "--csv").returncode == 0
 
 
-def test_errors_on_a_stream_that_does_not_know_their_characters():
-    done = run_in("ascii", "solve", "piglet→")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("rollwise: no game is called 'piglet>'")
-
-
-def test_data_has_standard_output_to_itself(tmp_path):
-    """Rules that print, by Python or by the descriptor as compiled code does, print elsewhere."""
-    noisy = RULES.replace("        return Spot(0)", PRINTS + "        return Spot(0)")
-    (tmp_path / "noisy.py").write_text(noisy, encoding="utf-8")
-    command = [sys.executable, "-m", "rollwise", "table", "noisy.py:Cafe"]
-    for option, expected in (("--json", "{"), ("--csv", "at,")):
-        done = subprocess.run([*command, option], cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith(expected)
-        assert "noise" not in done.stdout
-        assert done.stderr.count("noise by descriptor") == done.stderr.count("noise by print") > 0
-        if option == "--json":
-            assert len(json.loads(done.stdout)["rows"]) == 1
-
-
-def test_a_linear_program_is_quiet():
-    command = [sys.executable, "-m", "rollwise", "solve", "piglet", "target=3", "--method"]
-    done = subprocess.run([*command, "linear-programming"], capture_output=True, text=True)
-    assert done.returncode == 0
-    assert done.stdout.startswith("piglet target=3")
-    assert done.stderr == ""
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("arguments", [ADVISE, ("solve", "piglet", "--json"), ("games", "--json")])
 def test_a_full_device_is_a_line(arguments):
@@ -148,16 +114,6 @@ def test_closed_streams():
 )
 def test_a_file_without_an_end_is_refused(words):
     assert "/dev/zero" in refusal(*words)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes of a shell")
-def test_a_closed_pipe_is_quiet():
-    read, write = os.pipe()
-    os.close(read)
-    command = [sys.executable, "-m", "rollwise", "games", "--json"]
-    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
-    os.close(write)
-    assert (done.returncode, done.stderr) == (1, "")
 
 
 TAKES_ENCODING = {(".", "read_text"), (".", "write_text"), (".", "open")}

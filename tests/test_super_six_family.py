@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import naive
-import numpy as np
 import pytest
-from cli_runner import output, refusal
 
 from rollwise import AGAIN, PASS, WIN, Game, build, parameter, solve
-from rollwise.analysis.check import check
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.graph import ARRAYS
 from rollwise.methods import run_method
 
 pytestmark = pytest.mark.slow
 
-STUDIES = Path(__file__).parent.parent / "docs" / "case-studies"
 PHASES = ("middle", "begin", "first", "second")  # in the order of the field `forced`
 
 ONE_EACH = [
@@ -119,15 +112,6 @@ def test_exact_fractions_against_a_lid_with_real_holes(given):
         assert abs(Fraction(solution.values[s].item()) - value) <= bound
 
 
-@pytest.mark.parametrize("given", [*ONE_EACH, *TOGETHER], ids=ident)
-def test_values_with_more_sticks(given):
-    solution = solve(SuperSix(sticks=6, **given))
-    truth = naive.value_iteration(twin(6, **given), 400)
-    off = [abs(solution.values[number(solution, at)] - value) for at, value in truth.items()]
-    assert max(off) < 1e-9
-    assert solution.error_bound < 1e-12
-
-
 @pytest.mark.parametrize("given", ALWAYS, ids=ident)
 def test_players_who_never_throw_draw(given):
     """As if each move ended the game in a draw with a tiny chance (Everett 1957)."""
@@ -156,12 +140,6 @@ def test_interpreted_and_compiled(given):
     for name in ARRAYS:
         assert getattr(interpreted, name).tobytes() == getattr(compiled, name).tobytes(), name
     assert interpreted.content_hash == compiled.content_hash
-
-
-@pytest.mark.parametrize("given", [*ONE_EACH, *TOGETHER, *ALWAYS], ids=ident)
-def test_check_is_content(given):
-    report = check(SuperSix(sticks=7, **given))
-    assert report.passed, report.findings
 
 
 class Six(NamedTuple):
@@ -218,25 +196,6 @@ def test_the_published_rules_give_the_same_graph_as_before(sticks):
     assert now.title == f"super-six sticks={sticks}"
 
 
-def test_versions_on_the_command_line():
-    given = ("super-six", "sticks=6", "holes=4", "take_all=true")
-    found = json.loads(output("solve", *given, "--json"))
-    assert found["parameters"] == {"sticks": 6, "holes": 4, "take_all": True}
-    assert output("solve", *given).startswith("super-six sticks=6 holes=4 take_all=true\n")
-    assert "may_stop must be from 0 to 2" in refusal("solve", "super-six", "may_stop=3")
-    assert "holes must be from 2 to 100" in refusal("solve", "super-six", "holes=1")
-    policy = ("--policy", "throw-until-4")
-    for version in ("may_stop=0", "holes=3", "take_all=true", "bottom=true", "one_each=true"):
-        assert "throw-until-4" in output("evaluate", "super-six", "sticks=6", version, *policy)
-
-
-@pytest.fixture
-def study(monkeypatch):
-    """Modules of the case studies."""
-    monkeypatch.syspath_prepend(str(STUDIES))
-    return importlib.import_module
-
-
 def test_the_worth_of_the_lid_by_faces(study):
     """The equation of the game far from its end, written down by hand for the published rules."""
     far = study("super_six_limit").limit_of(SuperSix())
@@ -256,74 +215,3 @@ def test_the_worth_of_the_lid_by_faces(study):
     assert [far.visits[lid] for lid in range(6)] == [
         Fraction(math.comb(5, k), 32) for k in range(6)
     ]
-
-
-def test_the_worth_of_the_lid_by_a_long_game(study):
-    """In a long game chances to win differ as the worth of their lids does."""
-    far = study("super_six_limit").limit_of(SuperSix())
-    solution = solve(SuperSix(sticks=125))
-    values = [solution.values[solution.find((lid, 60, 60, 1))] for lid in range(6)]
-    for lid in range(6):
-        ratio = values[lid] / values[0]
-        assert ratio == pytest.approx(float(far.worth[lid, 1] / far.lead), abs=0.01)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{}, {"holes": 3}, {"holes": 8}, {"may_stop": 0}, {"take_all": True}, {"one_each": True}],
-    ids=ident,
-)
-def test_the_limit_of_the_edge(study, given):
-    """Halving the distance to very many sticks halves what the edge is off its limit by."""
-    far = study("super_six_limit").limit_of(SuperSix(**given))
-    off = []
-    for sticks in (100, 200):
-        value = solve(SuperSix(sticks=sticks, **given)).value
-        off.append(value / 2 * math.sqrt(sticks) - far.edge())
-    assert abs(off[1]) < 0.03
-    assert off[1] / off[0] == pytest.approx(0.5, abs=0.1)
-
-
-def test_the_limit_where_no_stick_leaves(study):
-    far = study("super_six_limit").limit_of(SuperSix(bottom=True))
-    assert far.spread is None
-    value = solve(SuperSix(sticks=200, bottom=True)).value
-    assert value / 2 * 200 == pytest.approx(float(far.lead) / 2, abs=0.05)
-    with pytest.raises(ValueError, match="no stick leaves"):
-        far.edge()
-    with pytest.raises(ValueError, match="never end"):
-        study("super_six_limit").limit_of(SuperSix(may_stop=2))
-
-
-@pytest.mark.needs_jit
-def test_edges_that_are_kept(study, tmp_path):
-    edges = study("super_six_edges")
-    edges.main(["--sticks", "14", "--out", str(tmp_path / "edges.json")])
-    found = json.loads((tmp_path / "edges.json").read_text())
-    kept = json.loads(edges.FILE.read_text())
-    assert found["first_stops"] == {**dict.fromkeys("012"), "3": 13, "4": 7, "5": 7}
-    assert kept["first_stops"] == found["first_stops"]
-    assert found["states"] == solve(SuperSix(sticks=14)).graph.n_states
-    for n, value, bound in found["rows"]:
-        there = next(row for row in kept["rows"] if row[0] == n)
-        assert abs(value - there[1]) <= bound + there[2]
-        start = solve(SuperSix(sticks=n))
-        assert abs(value - start.value) <= bound + start.error_bounds[0]
-
-
-def test_extrapolation(study):
-    pytest.importorskip("plotly")
-    points = {n: (3 + 2 / n - 5 / n**2, 1e-9) for n in (4, 8, 10)}
-    found, bound = study("super_six_family").extrapolated(points)
-    assert found == pytest.approx(3, abs=1e-12)
-    moved = {n: (value + (-1) ** n * off, off) for n, (value, off) in points.items()}
-    assert abs(study("super_six_family").extrapolated(moved)[0] - 3) <= bound + 1e-15
-    assert np.isfinite(bound)
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("sticks", [12, 13])
-def test_certified_where_nobody_must_throw(sticks):
-    """Where both players improved their first choices at once, they went round in circles."""
-    solution = solve(SuperSix(sticks, may_stop=2))
-    assert solution.error_bound < 1e-12

@@ -9,9 +9,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from rollwise import build, solve
-from rollwise.builders import build_with_report
-from rollwise.games.threes import ROLL, TAKE, Hand, Threes, points_of_lowest
+from rollwise import solve
+from rollwise.games.threes import Hand, Threes, points_of_lowest
 
 # Seed 004, "The Value Function" (rolling first): simulated, right to about one decimal.
 SEED_VALUES = {
@@ -78,71 +77,7 @@ def test_five_dice_without_refusing_give_the_published_mean():
     assert abs(Fraction(solution.value) - published) <= solution.error_bound < 1e-11
 
 
-def test_fractions():
-    pytest.importorskip("flint")
-    from rollwise.methods.exact import exact
-
-    assert exact(build(Threes(skip=False))).fractions[0] == Fraction(504205555, 80621568)
-    assert exact(build(Threes())).fractions[0] == Fraction(128389171, 22674816)
-    assert naive_value(3, False, True) == Fraction(115, 24)
-
-
-def test_both_builders_give_the_same_graph(mode):
-    graph, _ = build_with_report(Threes(dice=3), mode=mode)
-    assert graph.content_hash == build(Threes(dice=3)).content_hash
-    assert (graph.n_states, graph.n_actions, graph.n_outcomes) == (165, 431, 586)
-
-
-def test_rules_of_refusing():
-    game = Threes(dice=2)
-    two = Hand(0, 0, 1, 0, 0, 0, 0, 1)
-    assert list(game.actions(two)) == [TAKE, TAKE + 1, TAKE + 2]
-    assert list(game.actions(two._replace(take_two=1))) == [TAKE + 2]
-    assert list(game.actions(Hand(0, 0, 0, 0, 0, 0, 0, 1))) == [TAKE + 1]  # the last die
-    assert list(Threes(dice=2, skip=False).actions(two)) == [TAKE + 1, TAKE + 2]
-    assert list(game.actions(before_roll(2))) == [ROLL]
-    ((_, _, after),) = game.outcomes(two, TAKE)
-    assert after == before_roll(2, 1)
-
-
-def test_a_playthrough():
-    """The first player of the source's example game."""
-    game = Threes()
-    hand = Hand(0, 0, 2, 1, 0, 1, 1, 0)  # 4 3 5 3 1
-    assert any(nxt == hand for _, _, nxt in game.outcomes(before_roll(5), ROLL))
-    assert game.reward(hand, TAKE + 2) == 0
-    ((_, _, left),) = game.outcomes(hand, TAKE + 2)
-    assert left == before_roll(3)
-    hand = Hand(0, 0, 1, 1, 0, 1, 0, 0)  # 4 3 1
-    assert game.reward(hand, TAKE + 2) == 1
-    assert game.reward(Hand(0, 0, 0, 0, 0, 0, 0, 1), TAKE + 1) == 6
-
-
 def test_points_of_the_lowest_dice():
     faces = np.array([0, 0, 1, 2, 2, 4, 5, 6, 6])
     s = Hand(0, 0, 2, 1, 2, 1, 1, 2)
     assert [points_of_lowest(s, n) for n in range(10)] == [0, *np.cumsum(faces).tolist()]
-
-
-def test_take_one_is_what_it_says():
-    from rollwise.answer.references import Policies
-
-    game = Threes(dice=3)
-    graph = build(game)
-    policy = Policies(graph, game).find("take-one")
-    for a in np.flatnonzero(policy.probability):
-        s = graph.states[graph.action_state[a]]
-        assert s[0] > 0 or graph.action_label[a] == TAKE + 1 + s[1]
-
-
-def test_a_play_as_people_write_it():
-    game = Threes()
-    moves = game.read_play([{"rolled": "6 4 5", "taken": "-"}, {"rolled": "4 4 3", "taken": "4 3"}])
-    assert moves == [
-        (Hand(0, 0, 0, 0, 0, 1, 1, 1), TAKE),
-        (Hand(0, 1, 1, 0, 0, 2, 0, 0), TAKE + 2),
-    ]
-    with pytest.raises(ValueError, match="aren't the 1 lowest"):
-        game.read_play([{"rolled": "6 4 5", "taken": "6"}])
-    with pytest.raises(ValueError, match="isn't a list of dice"):
-        game.read_play([{"rolled": "6 7", "taken": "6"}])

@@ -13,8 +13,6 @@ from rollwise.analysis.thumb.turns import one_position, worth_by_layers
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.answer.solve_by_layers import solve_by_layers
-from rollwise.cluster.processes import Processes
-from rollwise.errors import PolicyError, UsageError
 from rollwise.games.yatzy import Yatzy
 from rollwise.simulate.large_match import simulate_large
 from rollwise.thumb.features import Features
@@ -67,56 +65,6 @@ def test_rules_are_found_turn_by_turn(tmp_path):
     match = simulate_large(game, str(path), games=2000, seed=1, answer=lambda: answer)
     score = match.sides[0].score
     assert abs(score.mean - known.values[0]) < 5 * score.standard_error
-
-
-def test_several_searches_find_the_same_wherever_they_search():
-    """Turn by turn: the game travels by its name, and its answer as data."""
-    game = Yatzy(boxes=2)
-    answer = solve_by_layers(game)
-    asked = {"numbers": 3, "evaluations": 20, "searches": 2}
-    here, _ = find_turn_rules(game, answer, **asked)
-    with Processes(2) as pool:
-        there, _ = find_turn_rules(game, answer, **asked, pool=pool)
-    assert here == there
-    assert here.searches == 2
-    one, _ = find_turn_rules(game, answer, **{**asked, "searches": 1})
-    assert here.rules[-1].loss <= one.rules[-1].loss
-
-
-def test_features_of_a_pool_that_are_wrong():
-    class Branching(Yatzy):
-        def kept_features(self, s, kept):
-            return {"early": 1 if s.upper < 10 else 0}
-
-    class Text(Yatzy):
-        def kept_features(self, s, kept):
-            return {"early": "yes"}
-
-    class Field(Yatzy):
-        def features(self, s, *throw):
-            return {"early": s.uper}
-
-    for wrong, said in (
-        (Branching, "at once"),
-        (Text, "whole numbers"),
-        (Field, "no field 'uper'"),
-    ):
-        game = wrong(boxes=2)
-        with pytest.raises(PolicyError, match=said):
-            Features(Policies.of(game).graph, game).actions  # noqa: B018
-
-
-def test_what_a_large_game_refuses():
-    game = Yatzy(boxes=2)
-    graph = Policies.of(game).graph
-    for clause, said in (
-        ({"if": "throw.0 >= 2", "most": ["points"]}, "whose clauses look at.*left"),
-        ({"most": ["400000*total + alike"]}, "must stay below"),
-        ({"most": ["total", "above", "alike", "number"]}, "more than 3 preferences"),
-    ):
-        rule = Rule.read({"rule": [clause]}, graph, game)
-        with pytest.raises(UsageError, match=said):
-            worth_by_layers(game, [rule])
 
 
 def rule_on_the_page():

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import pytest
-from cli_runner import output
-
-from rollwise import AGAIN, DRAW, END, PASS, WIN, Contest, Game, solve, solve_contest
+from rollwise import AGAIN, DRAW, END, PASS, WIN, Game, solve
 from rollwise.games.pig import Piglet
-from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy, ties_in_play
 
 TIES = "several actions are equally good; another optimal policy may have other figures"
@@ -89,36 +84,3 @@ def test_games_of_two():
     assert TIES in found.text
     exact = solve(Piglet(target=5))
     assert ties_in_play(exact.graph, exact.policy) is None
-
-
-def test_contests():
-    assert solve_contest(Contest(Threes(dice=2), 3)).ties.states > 0
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("distribution", "threes"),
-        ("simulate", "threes", "--policy", "optimal", "--games", "20", "--seed", "1"),
-        ("bet", "threes", "dice=2", "--players", "3"),
-        ("solve", "threes", "dice=2", "--contest", "3"),
-    ],
-)
-def test_commands_say_so(command):
-    assert TIES in output(*command)
-    document = json.loads(output(*command, "--json"))
-    if command[0] == "distribution":
-        document = document["policies"][0]
-    assert document["equally_good"]["states"] > 0
-
-
-def test_only_where_they_are():
-    assert "ties:" not in output("distribution", "threes", "--policy", "take-one")
-    assert "ties:" not in output("evaluate", "piglet", "--policy", "optimal", "--against", "random")
-    assert "ties:" not in output("bet", "threes", "dice=2")  # one value, whoever plays how
-
-
-def test_a_report_says_that_other_best_play_may_last_longer():
-    pytest.importorskip("plotly")
-    assert "several moves are equally good" in solve(Threes(dice=3)).report().html
-    assert "equally good;" not in solve(Piglet(target=5)).report().html

@@ -7,14 +7,13 @@ import time
 
 import numpy as np
 import pytest
-from cli_runner import output, run
+from cli_runner import run
 from little_games import Ladder
 
 from rollwise import build, solve
 from rollwise.games.pig import Pig
-from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import run_method
-from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.result import Status
 
 pytestmark = pytest.mark.slow
 
@@ -63,39 +62,3 @@ def test_sound_iteration_looks_at_its_clock_before_it_has_bounds():
     assert found.status is Status.OUT_OF_TIME
     assert np.all(np.isinf(found.upper))
     assert found.claimed_error is None
-
-
-def test_how_far_it_came():
-    pytest.importorskip("flint")
-    done = run("solve", *GAME, "--method", "exact", "--time-limit", "0")
-    assert "out of time with 0 of" in done.stderr
-    done = run("solve", *GAME, "--method", "value-iteration", "--time-limit", "0")
-    assert "out of time after 1 sweeps" in done.stderr
-
-
-def test_compare_says_what_each_method_had():
-    text = output("compare", *GAME, "--methods", "value-iteration", "--time-limit", "1e-9")
-    assert "out of time: each method had 1e-09 s (--time-limit)" in text
-
-
-def test_a_picture_of_errors_falls_back_on_a_method_with_values(monkeypatch):
-    pytest.importorskip("plotly")
-
-    def out_of_time(graph, name, **options):
-        if name == "value-iteration":
-            return run_method(graph, name, **options)
-        return MethodResult(name, np.full(graph.n_states, np.nan), 0, Status.OUT_OF_TIME)
-
-    monkeypatch.setattr("rollwise.plot.kinds.error.run_method", out_of_time)
-    drawn = solve(Pig(target=12)).plot("error")
-    assert "relative error of value-iteration" in str(drawn.to_dict())
-    assert "linear-programming came to no values" in str(drawn.to_dict())
-
-
-def test_clocks():
-    Clock(None).look()
-    assert Clock(5).within(lambda x: x + 1, 1) == 2
-    with pytest.raises(OutOfTime):
-        Clock(0).look()
-    with pytest.raises(ZeroDivisionError):
-        Clock(5).within(lambda: 1 / 0)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
-import signal
-import subprocess
-import sys
-import time
 import warnings
 from pathlib import Path
 
 import pytest
-from cli_runner import refusal
 
 from rollwise import build
 from rollwise.builders import CompileWarning
@@ -22,7 +16,7 @@ from rollwise.games import find
 from rollwise.machine.switches import jit_disabled
 
 if not jit_disabled():
-    from rollwise.builders.compiled import adapter, disk
+    from rollwise.builders.compiled import disk
 
 pytestmark = pytest.mark.needs_jit
 
@@ -271,107 +265,3 @@ def test_rules_that_call_themselves_are_interpreted(tmp_path, expression, name):
         warnings.simplefilter("ignore", CompileWarning)
         for _ in range(2):
             assert build(find(f"{place}:Own")(), mode="compiled").n_states == 6
-
-
-def test_a_variable_without_a_value_is_found_wherever_it_is(tmp_path):
-    place = own(tmp_path, "1")
-    unset = "if s.place != 17_321: x = 1\n        yield x, WIN, s"
-    content = place.read_text().replace("s.place < 5", "s.place < 20_000")
-    place.write_text(content.replace("# more", unset))
-    message = refusal("solve", f"{place}:Own", "--mode", "compiled")
-    assert "outcomes() fails in the state place=17321 with the action 0: UnboundLocalE" in message
-
-
-@pytest.mark.slow
-def test_an_overflow_is_no_exception_of_the_rules(tmp_path):
-    place = own(tmp_path, "1")
-    handled = "try: x = s.place * 2 ** 62\n        except OverflowError: x = 1\n"
-    handled += "        except Exception: x = 1\n        yield x % 7 + 1, WIN, s"
-    place.write_text(place.read_text().replace("# more", handled))
-    game = find(f"{place}:Own")()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CompileWarning)
-        graphs = [build(game, mode=mode) for mode in ("compiled", "interpreted")]
-    assert graphs[0].content_hash == graphs[1].content_hash
-
-
-def test_helpers_and_fields_of_one_name_are_no_recursion(tmp_path):
-    place = own(tmp_path, "self.place(s)")
-    place.write_text(
-        place.read_text().replace(
-            "    def steps", "    def place(self, s): return s.place + 1\n\n    def steps"
-        )
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", CompileWarning)
-        assert build(find(f"{place}:Own")(), mode="compiled").n_states > 1
-
-
-def test_an_endless_recursion_is_an_error(tmp_path):
-    place = own(tmp_path, "endless(1)")
-    message = refusal("solve", f"{place}:Own", "--mode", "compiled")
-    assert "outcomes() fails in the state place=0 with the action 0: RecursionError" in message
-
-
-PRINTS = "(print('here', s.place) or 1)"
-
-
-def test_rules_that_print_are_interpreted(tmp_path, capfd):
-    told = warning_of(own(tmp_path, PRINTS)).partition("which is slower: ")[2]
-    assert told.startswith(f"print() (own.py, line {LINE}) ")
-    assert "leave it out" in told
-    assert "here 4" in capfd.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["solve", "check"])
-def test_what_rules_print_is_no_part_of_a_document(tmp_path, command):
-    place = own(tmp_path, PRINTS)
-    words = [sys.executable, "-m", "rollwise", command, f"{place}:Own", "--json"]
-    for _ in range(2):
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
-        assert json.loads(done.stdout)
-        assert "here 4" in done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C goes to a group of processes there")
-def test_ctrl_c_is_heard_while_rules_print(tmp_path):
-    place = own(tmp_path, "(print('here') or max(range(1_000_000)) * 0 + 1)")
-    place.write_text(place.read_text().replace("s.place < 5", "s.place < 5000"))
-    words = [sys.executable, "-m", "rollwise", "solve", f"{place}:Own", "--mode", "compiled"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        asked = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert time.monotonic() - asked < 20
-
-
-@pytest.mark.slow
-def test_yields_of_different_parts(empty_folder, tmp_path):
-    place = own(tmp_path, "0")
-    place.write_text(place.read_text().replace("yield 1, WIN, s", "yield 1, WIN"))
-    with pytest.warns(CompileWarning) as caught, pytest.raises(RulesError, match="next_state"):
-        build(find(f"{place}:Own")(), mode="compiled")
-    assert "(weight, then, next_state), also where play ends" in str(caught[0].message)
-
-
-def test_it_is_tried_once(empty_folder, tmp_path, monkeypatch):
-    place = own(tmp_path, "POINTS.get(s.place, 1)")
-    first = warning_of(place)
-
-    def again(*arguments):
-        raise AssertionError("compiled again")
-
-    scope_of = adapter.scope_of
-    monkeypatch.setattr(adapter, "scope_of", again)
-    assert warning_of(place) == first
-    moved = place.read_text().replace("import functools", "\nimport functools")
-    monkeypatch.setattr(adapter, "scope_of", scope_of)
-    place.write_text(moved)
-    assert f"line {LINE + 1}" in warning_of(place)
-    place.write_text(moved.replace("POINTS.get(s.place, 1)", "1"))
-    assert build(find(f"{place}:Own")(), mode="compiled").n_states == 6

@@ -16,12 +16,10 @@ from stalling_games import Road
 
 import rollwise
 from rollwise import verify
-from rollwise.answer import verify as verifying
 from rollwise.answer.storage import checksum_of, row_checksums
-from rollwise.errors import RefusedFile, SolutionFileError, UsageError
+from rollwise.errors import RefusedFile, SolutionFileError
 from rollwise.games import available
-from rollwise.games.pig import Pig, Piglet
-from rollwise.games.super_six import SuperSix
+from rollwise.games.pig import Pig
 from rollwise.machine import parquet_files
 from rollwise.machine.parquet_files import write_parquet
 
@@ -139,19 +137,6 @@ def test_a_value_that_is_no_number_is_refused(file, value):
         assert found.state is not None
 
 
-def test_checksums_find_every_single_bit():
-    random = np.random.default_rng(1)
-    values, bounds = random.uniform(-1, 1, 50), random.uniform(0, 1e-12, 50)
-    before = row_checksums(values, bounds)
-    for numbers in (values, bounds):
-        for bit in range(64):
-            bits = numbers.view(np.uint64)
-            bits ^= np.uint64(1 << bit)
-            assert np.all(row_checksums(values, bounds) != before)
-            bits ^= np.uint64(1 << bit)
-    assert np.array_equal(row_checksums(values, bounds), before)
-
-
 def test_any_bit_of_the_file(file):
     """Wherever a bit falls over, the file is refused; mostly the state at fault is named.
 
@@ -191,19 +176,6 @@ def test_a_damaged_file_is_read_apart(file, monkeypatch):
     done = run("verify", str(file))
     assert done.returncode == 1
     assert "can't be read" in done.stderr
-
-
-def test_the_end_of_a_file_is_no_other_tools(file):
-    """Where the length of its footer is damaged, it is still told from one of another tool."""
-    raw = file.read_bytes()
-    for place in range(len(raw) - 8, len(raw)):
-        damaged = bytearray(raw)
-        damaged[place] ^= 16
-        file.write_bytes(damaged)
-        with pytest.raises(RefusedFile):
-            verify(file)
-        with pytest.raises(SolutionFileError):
-            rollwise.load(file)
 
 
 def test_rows_in_another_order_are_refused(file):
@@ -261,83 +233,6 @@ def test_the_command(file, tmp_path):
     assert told["state"] == {"banked": 0, "rival": 0, "turn": 0}
     file.write_bytes(b"PAR1 not really PAR1")
     assert "damaged" in refusal("verify", str(file), code=1)
-
-
-def test_what_the_options_say_is_verified(tmp_path):
-    """A file of a game that is played alone isn't one of a chase, or of a contest."""
-    game, plain, chased = (
-        ("threes", "dice=2"),
-        tmp_path / "plain.parquet",
-        tmp_path / "chased.parquet",
-    )
-    output("solve", *game, "--save", str(plain))
-    assert "was saved for threes" in refusal("verify", str(plain), "--chase", "--target", "3")
-    assert "was saved for threes" in refusal("verify", str(plain), "--contest")
-    assert "goes with --chase" in refusal("verify", str(plain), "--target", "3")
-    chase = ("--chase", "--target", "3")
-    output("solve", *game, *chase, "--save", str(chased))
-    assert "verified" in output("verify", str(chased), *game, *chase)
-    assert "wins with" in output("solve", *game, *chase)
-    assert output("table", *game, *chase, "--load", str(chased)) == output("table", *game, *chase)
-
-
-NAMES = """
-from dataclasses import dataclass
-from typing import NamedTuple
-from rollwise import AGAIN, END, Game
-class Sum(NamedTuple):
-    gap: int
-    checksum: int
-@dataclass(frozen=True)
-class Own(Game):
-    name = "../../own"
-    players = 1
-    objective = "maximize"
-    def start(self):
-        return Sum(0, 0)
-    def actions(self, s):
-        yield 0
-    def outcomes(self, s, action):
-        for k in range(1, 4):
-            yield 1, AGAIN if s.gap + k < 4 else END, Sum(s.gap + k, k)
-    def reward(self, s, action):
-        return s.gap
-"""
-
-
-def test_names_that_others_have(tmp_path):
-    """Fields are called as columns of a file, and as a field of a chase; the game as a folder."""
-    inside = tmp_path / "one" / "two" / "three"
-    inside.mkdir(parents=True)
-    rules, saved = inside / "own.py", str(inside / "own.parquet")
-    rules.write_text(NAMES)
-    output("solve", str(rules), "--save", saved)
-    assert "verified" in output("verify", saved, str(rules))
-    assert "has a field 'gap'" in refusal("solve", str(rules), "--chase", "--target", "4")
-    for command in (("page",), ("report",), ("plot", "value")):
-        output(*command[:1], str(rules), *command[1:], cwd=inside)
-    assert {path.parent for path in tmp_path.rglob("*.html")} == {inside}
-
-
-def test_graphs_too_large_for_exact_arithmetic_are_refused_at_once(file, monkeypatch):
-    monkeypatch.setattr(verifying, "MOST_EXACT", 10)
-    with pytest.raises(UsageError, match="exact arithmetic is for up to 10"):
-        verify(file, exact=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", [Pig(30), SuperSix(40)], ids=lambda game: game.name)
-def test_exactly_at_length(game, tmp_path):
-    found = verify(saved(game, tmp_path / "it.parquet"), exact=True)
-    assert found.verified
-    assert found.residual < 1e-15
-
-
-def test_a_solution_by_another_method(tmp_path):
-    path = tmp_path / "it.parquet"
-    rollwise.solve(Piglet(4), method="value-iteration").save(path)
-    assert verify(path).verified
-    assert rollwise.load(path).method == "value-iteration"
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -37,11 +37,6 @@ def test_a_folder_is_proved_again(game: Game, tmp_path: Path) -> None:
     require_verified(game, tmp_path)
 
 
-def test_packed_layers_are_proved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
-    require_verified(RoyalUr(pieces=2), tmp_path)
-
-
 def change(folder: Path, name: str, row: int, by: float) -> None:
     rows = np.load(folder / f"{name}.npy", mmap_mode="r+")
     rows[row] += by

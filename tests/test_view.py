@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL
 
-from rollwise import build, solve
+from rollwise import build
 from rollwise.errors import UnknownState, UsageError
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.graph import sign_of, win_probability
 from rollwise.graph.choices import (
     Ahead,
     actions_of,
@@ -159,45 +158,12 @@ def test_costs_and_the_first_best(graph, data):
         assert best[taken[state]]
 
 
-def test_the_best_of_nothing_good_is_the_first():
-    graph = assemble([[(0.0, [(1, WIN, None)]), (0.0, [(1, LOSE, None)])]])
-    assert first_of_each_state(graph, np.zeros(2, np.bool_)).tolist() == [0]
-
-
-def test_states_that_are_lost_for_certain_cost_nothing():
-    graph = assemble([[(0.0, [(1, LOSE, None)]), (0.0, [(1, LOSE, None)])]])
-    assert costs(graph, np.array([-np.inf, -np.inf])).tolist() == [0.0, 0.0]
-    assert costs(graph, np.array([-1.0, -np.inf])).tolist() == [0.0, np.inf]
-
-
 def test_of_equal_actions_the_one_that_ends_play_is_taken():
     """To stay is as good as to act, but not for ever."""
     stay, end = (0.0, [(1, AGAIN, 0)]), (0.0, [(1, DRAW, None)])
     graph = assemble([[stay, end]], endless="draw")
     assert first_best(graph, np.ones(2, np.bool_)).tolist() == [1]
     assert first_best(graph, np.array([True, False])).tolist() == [0]
-
-
-def test_worth_in_the_movers_eyes():
-    ways = [(1, WIN, None), (1, LOSE, None), (1, DRAW, None), (1, AGAIN, 0), (1, PASS, 0)]
-    action = assemble([[(0.0, ways)]]).view[0].actions[0]
-    assert [outcome.worth([0.25]) for outcome in action.outcomes] == [1, -1, 0, 0.25, -0.25]
-    assert [outcome.worth([Fraction(1, 3)]) for outcome in action.outcomes][-1] == Fraction(-1, 3)
-    assert [outcome.ending for outcome in action.outcomes] == ["win", "lose", "draw", None, None]
-
-
-def test_win_probabilities():
-    assert win_probability(-1.0) == 0.0
-    assert win_probability(Fraction(1, 3)) == Fraction(2, 3)
-    assert win_probability(np.array([-1.0, 0.0, 1.0])).tolist() == [0.0, 0.5, 1.0]
-    assert build(Pig(9)).view.win_probability(0.5) == 0.75
-    assert build(Threes(2)).view.win_probability(0.5) is None
-
-
-def test_the_sign():
-    assert [sign_of(o) for o in ("win", "maximize", "minimize")] == [1.0, 1.0, -1.0]
-    assert build(Threes(2)).view.sign == -1.0
-    assert not np.any(solve(Threes(2)).regret < 0)
 
 
 def test_finding_states_and_actions():
@@ -219,12 +185,3 @@ def test_finding_states_and_actions():
         state.find_action("jump")
     with pytest.raises(IndexError, match="no state"):
         view[len(view)]
-
-
-def test_iterating_makes_no_arrays():
-    graph = build(Pig(9))
-    held = graph.nbytes
-    for state in graph.view:
-        for action in state.actions:
-            assert sum(outcome.chance for outcome in action.outcomes) == pytest.approx(1)
-    assert graph.nbytes <= held

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import END, Game, build, solve
-from rollwise.analysis.distributions import counted_actions
+from rollwise import END, Game, build
 from rollwise.analysis.judge import read_plays
 from rollwise.answer.references import Policies
 from rollwise.coach import Table
-from rollwise.errors import ExpressionError, UsageError
+from rollwise.errors import UsageError
 from rollwise.graph.naming import Vocabulary
 
 
@@ -139,39 +138,6 @@ def test_what_is_written_in_data(game, written, tmp_path):
         if isinstance(action, str):
             assert read_plays(game, graph, plays)[0].moves[0].action == place
             assert Policies(graph, game).find(str(table)).probability[place] == 1
-
-
-@pytest.mark.parametrize(
-    ("game", "where", "rows"),
-    [
-        (Boxes(), "action == 12", 1),
-        (Boxes(), "action == '12'", 1),
-        (Boxes(), "action > 2 and action != 4", 1),
-        (Boxes(), "20 > action", 1),
-        (Boxes(), "action in [1, 2, 4, 7]", 0),
-        (Named(), "action in ['one', 'twelve']", 1),
-        (Crossed(), "action == 'three'", 1),
-        (Crossed(), "action != 4", 1),
-        (Named(), "action == 12", None),
-        (Named(), "action == 'twelv'", None),
-        (Named(), "action == ''", None),
-        (Crossed(), "action == 12", None),
-    ],
-)
-def test_a_condition_names_an_action(game, where, rows):
-    solution = solve(game)
-    if rows is None:
-        with pytest.raises(ExpressionError, match="no action is called .*twelve|three"):
-            solution.table(where)
-    else:
-        assert len(solution.table(where)) == rows
-
-
-def test_actions_without_a_name_are_counted():
-    assert counted_actions(build(Boxes()), "12").tolist() == [0, 0, 0, 1]
-    assert counted_actions(build(Alike()), "left").tolist() == [1, 1, 0, 0]
-    with pytest.raises(UsageError, match="no action is called '3'"):
-        counted_actions(build(Boxes()), "3")
 
 
 words = st.text("ab1 2,:#\"'-", min_size=1, max_size=4)

@@ -5,21 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import AGAIN, END, Chase, Game, check, dice
+from rollwise import AGAIN, END, Game, check, dice
 from rollwise.coach import Table
-from rollwise.errors import ParameterError, RulesError
-from rollwise.games.pig import Pig, Turn
-from rollwise.games.threes import Threes
-from rollwise.words.game_words import Words, outcome_of_total, ways_of_totals
-
-PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
+from rollwise.words.game_words import outcome_of_total, ways_of_totals
 
 
 class Spot(NamedTuple):
@@ -62,36 +56,6 @@ def test_outcomes_follow_the_total_of_the_dice():
     assert [reached(Walk(), 1, 1), reached(Walk(), 3, 4), reached(Walk(), 6, 6)] == [1, 6, 11]
 
 
-def test_one_outcome_may_hold_several_totals():
-    class Coarse(Walk):
-        weights = (3, 0, 33)  # totals 2 and 3; none; the others
-
-    assert [reached(Coarse(), *faces) for faces in ((1, 1), (2, 1), (1, 3))] == [1, 1, 3]
-
-
-def test_weights_that_split_a_total_need_the_word():
-    class Split(Walk):
-        weights = (2, 34)  # 3 is thrown in two ways
-
-    with pytest.raises(RulesError, match=r"which outcome do the faces 1 2 bring\?.*fallen"):
-        reached(Split(), 1, 2)
-
-    class Said(Split):
-        def fallen(self, s, action, faces):
-            return int(sum(faces) > 3)
-
-    assert [reached(Said(), 1, 2), reached(Said(), 2, 2)] == [1, 2]
-
-
-def test_a_number_that_is_no_outcome_is_refused():
-    class Beyond(Walk):
-        def fallen(self, s, action, faces):
-            return 11
-
-    with pytest.raises(RulesError, match="fallen.. gives 11; for the faces 1 2 .* from 0 to 10"):
-        reached(Beyond(), 1, 2)
-
-
 @given(st.lists(st.integers(1, 5), max_size=4))
 def test_ways_of_totals(sides):
     totals = [sum(t) for t in itertools.product(*(range(1, n + 1) for n in sides))]
@@ -125,32 +89,6 @@ def test_positions_are_told_by_their_fields():
     assert (game.told(Spot(0), 0, AGAIN, Spot(1)), Game.throw(game, Spot(0), 0)) == ("", ())
 
 
-def test_parameters_are_not_called_like_words():
-    @dataclass(frozen=True)
-    class Clash(Pig):
-        told: int = 3
-
-    with pytest.raises(ParameterError, match="a parameter can't be called told"):
-        Clash()
-
-
-def test_the_table_of_words_is_whole():
-    section = PAGE.read_text().partition("### Words you can add")[2].partition("\n##")[0]
-    rows = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
-    named = {name for row in rows for name in re.findall(r"`(\w+)", row)}
-    asked = {"base_game", "base_graph", "derive", "description", "form", "parameters"}
-    asked |= {"policies", "specs"}
-    must = {"start", "actions", "outcomes"}
-    settings = {"name", "players", "objective", "action_names", "endless"}  # in Game's docstring
-    assert {name for name in vars(Game) if name[0] != "_"} == named | asked | must | settings
-
-
-def test_words_say_nothing_of_the_answer():
-    assert Pig().fallen(Turn(0, 0, 0), 0, [3]) is None
-    with pytest.raises(NotImplementedError, match="Pig has no read_play"):
-        Pig().read_play([])
-
-
 @pytest.mark.parametrize(
     ("word", "answer", "said"),
     [
@@ -168,17 +106,3 @@ def test_faults_of_words_are_findings(word, answer, said):
     game = type("Walk", (Walk,), {word: answer})()
     (finding,) = [finding for finding in check(game).findings if finding.topic == "words"]
     assert (finding.level, re.search(said, finding.text) is None) == ("error", False)
-
-
-def test_right_words_have_no_findings():
-    for game in (Walk(), Pig(target=5), Threes(dice=3), Chase(Threes(dice=2), 4)):
-        assert [f for f in check(game).findings if f.topic == "words"] == []
-
-
-def test_a_play_that_cannot_be_read():
-    class Reads(Walk):
-        def read_play(self, rows):
-            return {}[rows]
-
-    with pytest.raises(RulesError, match="read_play.. fails: KeyError"):
-        Words(Reads()).read_play("rows")
