@@ -6,32 +6,47 @@ BIN := $(VENV)/bin
 # pytest makes of each file of tests is kept, which saves every worker some seconds.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-large lowest check fast format docs site smoke bench bench-check clean
+.PHONY: help demo test test-large lowest newest lock check fast format docs site smoke release bench bench-check clean
 
 help:
-	@echo "make demo    set up, then solve Pig and Super Six"
+	@echo "make demo    install rollwise in $(VENV), and solve Pig"
 	@echo "make test    set up, then run all tests, and those of kernels again compiled and with the JIT off"
 	@echo "make test-large  find known answers of large games again: hours in all"
-	@echo "make lowest  run the fast tests with the lowest versions that are declared, in a fresh environment"
+	@echo "make lowest, make newest  run the fast tests with the lowest and the newest versions allowed"
+	@echo "make lock    write the versions and hashes of all dependencies to requirements/"
 	@echo "make check   format, lint, types, fast tests: two minutes on two cores"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
 	@echo "make site    make the documentation and the API reference as a site, in site/"
 	@echo "make smoke   build the wheel and try it in an empty environment, and with each extra alone"
+	@echo "make release make and check the sdist and the wheel of a release, in dist/"
 	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 20 minutes"
 	@echo "make bench-check  say whether the newest run of it is slower than those before"
 
-$(VENV)/ready: pyproject.toml
+# Versions and hashes are those of requirements/. `main` has all that solving takes, `ready` all that
+# tests and documents take.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+$(VENV)/main: pyproject.toml requirements/main.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(INSTALL) --require-hashes --requirement requirements/main.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	touch $@
 
-demo: $(VENV)/ready
+$(VENV)/ready: $(VENV)/main requirements/dev.txt
+	$(INSTALL) --require-hashes --requirement requirements/dev.txt
+	touch $@
+
+# LOCK=--upgrade takes the newest versions that pyproject.toml allows; without it, pins that still fit stay.
+COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock" $(LOCK) pyproject.toml requirements/build.in
+lock: $(VENV)/ready
+	$(COMPILE) --extra dev --output-file requirements/dev.txt
+	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/main.txt
+
+demo: $(VENV)/main
 	$(BIN)/rollwise solve pig
-	$(BIN)/rollwise table pig --limit 10
-	$(BIN)/rollwise solve super-six sticks=40
-	$(BIN)/rollwise table super-six sticks=40 --where "lid >= 4 and forced == 0" --limit 10
+	@echo
+	@echo "Now play against it:  $(BIN)/rollwise play pig"
 
 test: $(VENV)/ready
 	-$(BIN)/python scripts/browser.py
@@ -44,9 +59,9 @@ test-large: $(VENV)/ready
 	$(PYTEST) --large -m large
 	$(BIN)/python -m benchmarks.large $(LARGE)
 
-# LOWEST="--newest" takes the newest versions instead; other words go to pytest.
-lowest:
-	$(PYTHON) scripts/lowest.py $(LOWEST)
+# Words in PYTESTS go to pytest.
+lowest newest:
+	$(PYTHON) scripts/versions.py $@ $(PYTESTS)
 
 check: $(VENV)/ready
 	$(BIN)/ruff format --check .
@@ -64,11 +79,13 @@ docs: $(VENV)/ready
 	$(BIN)/python docs/generate
 
 site: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --editable ".[site]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 smoke: $(VENV)/ready
 	$(BIN)/python scripts/smoke.py
+
+release: $(VENV)/ready
+	$(BIN)/python scripts/release.py
 
 # A tool that can't be installed here has a row that says so.
 bench: $(VENV)/ready

@@ -133,20 +133,27 @@ def alone(place: Place, wheel: Path, extra: Extra) -> None:
     place.run("python", "-m", "pip", "uninstall", "--yes", *place.installed() - before)
 
 
-def main() -> None:
+def build(folder: Path) -> Path:
+    """The wheel in the folder, made of the sdist, which lies beside it."""
+    command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def try_wheel(wheel: Path) -> None:
+    """Install the wheel in an empty environment, and use it; then each extra, alone."""
     with tempfile.TemporaryDirectory(prefix="rollwise-smoke-") as name:
-        folder = Path(name)
-        subprocess.run(
-            [sys.executable, "-m", "build", "--outdir", folder, ROOT],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        (wheel,) = folder.glob("*.whl")
-        place = Place(folder)
+        place = Place(Path(name))
         place.install(str(wheel))
         bare(place)
         for extra in EXTRAS:
             alone(place, wheel, extra)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="rollwise-wheel-") as name:
+        try_wheel(build(Path(name)))
 
 
 if __name__ == "__main__":
