@@ -38,7 +38,9 @@ def faults(root: Path) -> list[str]:
     found = []
     if len(set(named.values())) > 1:
         found.append("versions differ: " + ", ".join(f"{one} in {at}" for at, one in named.items()))
-    newest = re.search(r"^## .*$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = re.search(
+        r"^## .*$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     if newest and not re.fullmatch(r"## \S+ \(\d{4}-\d\d-\d\d\)", newest[0]):
         found.append(f"CHANGELOG.md says {newest[0]!r}: write the date, as in (2026-01-31)")
     return found

@@ -1,9 +1,9 @@
 """Runs tests with the lowest or the newest versions that pyproject.toml allows.
 
-``python scripts/versions.py lowest`` (`make lowest`) installs each requirement ``>=`` of rollwise, its
-extras and its tests as ``==``, in a virtual environment of its own. ``newest`` (`make newest`)
-installs the newest version within the bounds of each. More arguments go to pytest; without any, the
-tests of `make check` are run.
+``python scripts/versions.py lowest`` (`make lowest`) installs each requirement ``>=`` of rollwise,
+its extras and its tests as ``==``, in a virtual environment of its own. ``newest`` (`make newest`)
+installs the newest version within the bounds of each. More arguments go to pytest; without any,
+the tests of `make check` are run.
 """
 
 from __future__ import annotations

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import naive
@@ -194,6 +196,14 @@ def test_the_published_rules_give_the_same_graph_as_before(sticks):
         assert getattr(before, name).tobytes() == getattr(now, name).tobytes(), name
     assert before.content_hash == now.content_hash
     assert now.title == f"super-six sticks={sticks}"
+
+
+@pytest.fixture
+def study(monkeypatch):
+    """Modules of the case studies."""
+    studies = Path(__file__).parent.parent / "docs" / "case-studies"
+    monkeypatch.syspath_prepend(str(studies))
+    return importlib.import_module
 
 
 def test_the_worth_of_the_lid_by_faces(study):
