@@ -293,7 +293,9 @@ def test_rules_that_are_stuck_on_one_of_two_cores_are_stopped() -> None:
     """In a process of its own, since the stuck rules never return."""
     code = """
 import os
-from test_layer_walk import RulesError, Stairs, explorer, find_layers, layer_walk
+from rollwise.builders import layer_walk
+from rollwise.builders.compiled import explorer
+from test_layer_walk import RulesError, Stairs, find_layers
 
 layer_walk.WORTH_BOTH, explorer.LOOKS = 2, 3
 try:
