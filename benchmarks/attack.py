@@ -6,8 +6,9 @@ draws rule sheets (`benchmarks.attack_games`), solves each of them exactly (`ben
 looks for false bounds, wrong best actions, refusals of games that have an answer, answers of games
 that have none, and false claims that pass a proof. Each game is solved whole and by layers,
 interpreted and compiled, in memory and in a folder. Random policies are evaluated and responded to,
-lengths are computed, and profiles of three to five players are checked. Every fault is printed with
-the seed of its game. The exit code is 1 if there is one.
+lengths and distributions are computed (`benchmarks.attack_policies`), and profiles of three to
+five players are checked. Every fault is printed with the seed of its game. The exit code is 1 if
+there is one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,15 @@ import numpy as np
 
 import rollwise
 from benchmarks.attack_games import Table, options_of, seen_by, sheet
+from benchmarks.attack_policies import (
+    START,
+    choices_in,
+    look_at_lengths,
+    look_at_policies,
+    look_at_seats,
+    mixture,
+)
 from benchmarks.exact import (
-    Node,
-    Option,
     Options,
     Unsolved,
     Values,
@@ -41,7 +48,6 @@ from benchmarks.exact import (
     total_values,
     worth_of_endless,
 )
-from rollwise.analysis.length_range import length_range
 from rollwise.answer.storage import find_unproved
 from rollwise.answer.verify import claims_of as seat_claims
 from rollwise.answer.verify import verify_layers
@@ -51,7 +57,6 @@ from rollwise.proofs.check_rules import Claims, check_rules
 
 WIDE = 1e-12  # a bound that is a larger share of a value, times the moves of slow play, is told
 SAME = 1e-3  # a larger gap between what the players can make sure of has to be noticed
-START = ("at", 0), 0
 
 
 def main() -> None:
@@ -63,17 +68,21 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=8, help="places of a game")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    began, kinds, n_faults = time.perf_counter(), Counter[str](), 0
+    began, kinds, shapes, n_faults = time.perf_counter(), Counter[str](), Counter[str](), 0
     for seed in range(asked.seed, asked.seed + asked.games):
         attack = Attack(sheet(seed, asked.most))
         attack.run()
         kinds[attack.outcome] += 1
+        shapes += attack.shapes
         n_faults += len(attack.faults)
         for fault in attack.faults:
             print(f"seed {seed}: {fault} ({attack.text})", flush=True)
     spent = time.perf_counter() - began
-    told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(kinds.items()))
-    print(f"{asked.games:,} games in {spent:,.0f} s: {told}; {n_faults} faults")
+    told, shaped = (
+        ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items()))
+        for counts in (kinds, shapes)
+    )
+    print(f"{asked.games:,} games in {spent:,.0f} s: {told}; {n_faults} faults\n{shaped}")
     sys.exit(n_faults > 0)
 
 
@@ -85,6 +94,8 @@ class Attack:
     outcome : str
         "solved", "refused", "equilibrium" or "undecided" (play is too slow for doubles).
     faults : list of str
+    shapes : Counter of str
+        Of the game, and what was asked of it.
     """
 
     def __init__(
@@ -95,6 +106,9 @@ class Attack:
         self.sign = -1 if game.objective == "minimize" else 1
         self.random = random.Random(game.seed)
         self.faults: list[str] = []
+        self.shapes = Counter([game.kind, f"of {game.players}", game.objective])
+        self.shapes += Counter([f"endless {game.endless}"] if game.endless != "forbidden" else [])
+        self.shapes += Counter(["slow"] if game.n_slow else [])
         self.outcome = "solved"
         self.gap: Any = (
             np.inf
@@ -183,9 +197,10 @@ class Attack:
             if not self.faults and self.outcome == "solved":
                 self.look_at_actions(found, exact)
                 self.look_at_proofs(found, exact)
-                self.look_at_policies(found)
+                look_at_policies(self, found)
         self.look_at_layers(exact)
-        self.look_at_lengths(exact)
+        if self.outcome == "solved" and self.random.random() < 0.3:
+            look_at_lengths(self)
 
     def look_at_actions(self, found: Any, exact: Values) -> None:
         """Each exactly best action is among the best, and the one that is taken is nearly so."""
@@ -240,49 +255,6 @@ class Attack:
             if not told.verified:
                 self.faults.append(f"verify refuses the answer: {told.fault}")
 
-    def look_at_policies(self, found: Any) -> None:
-        """What two random policies are worth against each other, and a best response."""
-        game, graph = self.game, found.graph
-        if game.kind == "pool":
-            return
-        mine, theirs = self.policy(), self.policy()
-        first, second = (
-            rollwise.Policy.of_function(graph, game, name, as_function(plan))
-            for name, plan in (("first", mine), ("second", theirs))
-        )
-        rival = second if game.players == 2 else None
-        fixed = {
-            node: [some[(mine if node[1] == 0 else theirs).get(node[0], 0)]]
-            for node, some in self.rows.items()
-        }
-        exact = self.solved(reached(fixed, game.players))
-        told = self.tried(
-            lambda: rollwise.evaluate(graph, first, rival, starts=[0]), exact, "evaluate"
-        )
-        if told is not None:
-            self.look_at_starts("evaluate", exact, told)
-        if game.players == 2:
-            free = {
-                node: some if node[1] == 0 else [some[theirs.get(node[0], 0)]]
-                for node, some in self.rows.items()
-            }
-            exact = self.solved(reached(free, 2))
-            told = self.tried(
-                lambda: rollwise.best_response(graph, second, starts=[0]), exact, "respond"
-            )
-            if told is not None:
-                self.look_at_starts("respond", exact, told)
-
-    def look_at_starts(self, what: str, exact: Any, told: Any) -> None:
-        self.compare(what, self.sign * exact[START], told.values[0], told.bounds[0])
-        if self.game.players == 2:
-            worth = exact[("at", 0), 1]
-            self.compare(f"{what}, second", worth, told.values_second[0], told.bounds_second[0])
-
-    def policy(self) -> dict[Any, int]:
-        """An action of each choice, drawn at random."""
-        return {node: self.random.randrange(len(some)) for node, some in self.options.items()}
-
     def look_at_layers(self, exact: Values | None) -> None:
         """The same by layers, in memory and in a folder that is verified."""
         game, sign = self.game, self.sign
@@ -298,36 +270,26 @@ class Attack:
                 worth = sign * exact[("at", place), 0]
                 what = f"place {place} by layers"
                 self.compare(what, worth, float(found.values[i]), float(found.error_bounds[i]))
+            if not self.faults and self.outcome == "solved":
+                self.look_at_advice(found, exact)
             if folder is not None:
+                self.shapes["folder"] += 1
                 told = verify_layers(folder, game)
                 if not told.verified:
                     self.faults.append(f"verify refuses the folder: {told.fault}")
 
-    def look_at_lengths(self, exact: Values | None) -> None:
-        """The shortest and the longest game, in moves, if all want the same."""
-        if self.outcome != "solved" or self.game.kind == "pool" or self.random.random() < 0.7:
-            return
-        found = length_range(self.game, "random")
-        for aim, sign in (("shortest", -1), ("longest", 1)):
-            rows = {
-                node: [
-                    Option(
-                        Fraction(0 if node[0][0] == "at" and self.game.kind != "plain" else sign),
-                        o.after,
-                    )
-                    for o in some
-                ]
-                for node, some in self.rows.items()
-            }
-            known = total_values(rows)
-            told = found.of(aim).moves
-            if known is None or known[START] == -np.inf:
-                if told is not None:
-                    self.faults.append(f"the {aim} game has a length, and need not end")
-            elif told is None:
-                self.faults.append(f"the {aim} game has no length: {found.of(aim).endless}")
-            else:
-                self.compare(f"the {aim} game", sign * known[START], *told.mean)
+    def look_at_advice(self, found: Any, exact: Values) -> None:
+        """What each action is worth in some places of an answer by layers."""
+        for node, rows in self.options.items():
+            if (node, 0) not in exact or (node[0] == "at" and self.game.kind != "plain"):
+                continue
+            if (len(node) == 4 and node[3]) or self.random.random() < 0.7:
+                continue
+            told = found.advise((node[1],), *node[2:])
+            self.shapes["advice by layers"] += 1
+            for k, row in enumerate(told.actions[: len(rows)]):
+                worth = self.sign * ahead(self.rows[node, 0][k], exact)
+                self.compare(f"action {k} at {node} by layers", worth, row.value, row.error_bound)
 
     def look_at_profile(self) -> None:
         """The values of a profile, exactly, and what each seat gains at most by leaving it."""
@@ -369,54 +331,13 @@ class Attack:
             return
         if fault := check_rules(self.game, seat_claims(found)):
             self.faults.append(f"the proof on the rules rejects the profile: {fault}")
+        look_at_seats(self, graph)
+        if self.random.random() < 0.3:
+            look_at_lengths(self)
 
 
 def wrong_at(found: Any, i: int) -> float:
     return float(found.values[i])
-
-
-def as_function(plan: dict[Any, int]) -> Callable[..., int]:
-    def policy(s: Any, *throw: int) -> int:
-        return plan[("thrown", s.place, throw) if throw else ("at", s.place)]
-
-    return policy
-
-
-def mixture(some: list[Option], chances: list[Fraction]) -> Option:
-    """One option of several, by their chances."""
-    total, after = sum(chances), dict[Node, Fraction]()
-    for p, option in zip(chances, some, strict=True):
-        for to, part in option.after.items() if p else ():
-            after[to] = after.get(to, Fraction(0)) + p / total * part
-    constant = sum((p * o.constant for p, o in zip(chances, some, strict=True)), Fraction(0))
-    return Option(constant / total, after)
-
-
-def reached(rows: Options, players: int) -> Options:
-    """What play comes to from the start, whoever moves first."""
-    queue: list[Node] = [(("at", 0), seat) for seat in range(players)]
-    found = dict.fromkeys(queue)
-    for node in queue:
-        for option in rows[node]:
-            for to in option.after:
-                if to not in found:
-                    found[to] = None
-                    queue.append(to)
-    return {node: rows[node] for node in found}
-
-
-def choices_in(game: Table, graph: Any) -> Iterator[tuple[Any, Any, list[int]]]:
-    """The nodes of the choices in a graph, with their rows and the indices of their actions."""
-    flat = graph.flat
-    for s, row in enumerate(flat.states.tolist()):
-        place, *thrown = row
-        actions = list(range(flat.action_indptr[s], flat.action_indptr[s + 1]))
-        if game.kind == "plain":
-            yield ("at", place), row, actions
-        elif game.kind == "thrown" and s >= graph.n_positions:
-            yield ("thrown", place, (thrown[0],)), row, actions
-        elif game.kind == "pool" and s >= graph.n_positions and thrown[-1] == 0:
-            yield ("thrown", place, tuple(thrown[:-1]), 0), row, actions
 
 
 if __name__ == "__main__":

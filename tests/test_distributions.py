@@ -133,6 +133,52 @@ def test_a_cycle_without_points():
         exact_distribution(graph, plan)
 
 
+@dataclass(frozen=True)
+class SlowRing(Game):
+    """A ring that play leaves after 10^8 moves on average, for one point or for two in turn. Who
+    stays away goes round for ever elsewhere."""
+
+    size: int = 2
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+
+    def start(self):
+        return Spot(0, 0)
+
+    def roots(self):
+        yield Spot(0, 0)
+        yield Spot(0, 2)
+
+    def actions(self, s):
+        yield 0
+        if s.waiting == 2:
+            yield 1
+
+    def outcomes(self, s, action):
+        if s.waiting == 2 and action == 1:
+            yield 1, AGAIN, s
+        elif s.waiting:
+            yield 1, END, s
+        else:
+            yield 10**8, AGAIN, Spot((s.place + 1) % self.size, 0)
+            yield 1, AGAIN, Spot(s.place % 2, 1)
+
+    def reward(self, s, action):
+        return float(s.place + 1 if s.waiting == 1 else -action)
+
+
+@pytest.mark.parametrize("size", [2, pytest.param(300, marks=pytest.mark.needs_jit)])
+def test_a_slow_cycle(size):
+    """The first of each two moves leaves the ring for one point: with the chance 1/(2 - e)."""
+    graph = build(SlowRing(size=size))
+    plan = Policy.of_function(graph, SlowRing(size=size), "stays", lambda s: s.waiting // 2)
+    found = distribution(graph, plan).trimmed()
+    even = 1 / (2 - Fraction(1, 10**8 + 1))
+    for value, p in zip(found.values.tolist(), found.probabilities.tolist(), strict=True):
+        assert abs(Fraction(p) - {1: even, 2: 1 - even}[value]) <= found.error_bound
+    assert found.error_bound < 1e-13 or size > 256
+
+
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any), st.floats(0, 1))
 def test_quantiles_and_tails(weights, share):
     p = np.array(weights) / sum(weights)

@@ -323,6 +323,16 @@ def test_the_spread_is_that_of_the_distribution(game):
     assert found.variance.bound < 1e-8
 
 
+@pytest.mark.parametrize("policy", ["optimal", "random"])
+def test_the_spread_of_a_score(policy):
+    """Of a random one too, whose actions bring different points."""
+    solution = rollwise.solve(Threes(dice=3))
+    score = length_range(solution, policy).score
+    exact = rollwise.distribution(solution, policy)
+    assert abs(score.mean.value - exact.mean) <= score.mean.bound + exact.mean_bound
+    assert abs(score.deviation.value - exact.sd) <= score.deviation.bound + exact.sd_bound
+
+
 def test_what_is_refused():
     assert "no policy" in refusal("length", "pig", "target=8", "--policy", "nobody")
     assert "pool of dice" in refusal("length", "yahtzee", "boxes=2", "--by-layer")

@@ -9,6 +9,7 @@ of discounted Markov decision processes", for the undiscounted total).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -142,7 +143,7 @@ class Distributions:
     relative_error : (n_states,) float64
         Rounding: each probability of a state is off by at most this part of it.
     absolute_error : (n_states,) float64
-        And by this much besides (0 where no play comes back to a state).
+        And by this much besides (0 where few states lead to each other).
     """
 
     low: Ints = field(repr=False)
@@ -181,17 +182,30 @@ def counted_points(graph: StateGraph, count: str | None, points: Ints | None) ->
     return counted_actions(graph, count)
 
 
-def played(graph: StateGraph, policy: Policy) -> tuple[StateGraph, Policy]:
+def played(
+    graph: StateGraph, policy: Policy, start: int | None = None
+) -> tuple[StateGraph, Policy]:
     """The graph without what the policy never does, where that could go on for ever.
 
-    Its states are numbered as before.
+    Its states are numbered as before. Those that play from the start doesn't come to, if one is
+    given, end the play.
     """
     if not len(endless_states(graph)):
         return graph, policy
-    taken = np.flatnonzero(policy.probability > 0)
+    taken = policy.probability > 0
     place = np.arange(graph.n_states)
-    smaller = regroup(graph, place, taken, graph.action_state[taken])
-    return smaller, Policy(policy.name, policy.probability[taken])
+    if start is None:
+        left = np.zeros(0, np.int64)
+    else:
+        reached = reached_by(graph, policy, start)
+        taken &= reached[graph.action_state]
+        left = np.flatnonzero(~reached)
+    actions = np.append(np.flatnonzero(taken), np.full(len(left), -1))
+    owner = np.append(graph.action_state[taken], left)
+    order = np.argsort(owner, kind="stable")
+    actions, owner = actions[order], owner[order]
+    chance = np.where(actions < 0, 1.0, policy.probability[actions])
+    return regroup(graph, place, actions, owner), Policy(policy.name, chance)
 
 
 def distributions(
@@ -244,7 +258,7 @@ def distributions(
         ended(graph),
         graph.outcome_weight,
     )
-    last = kernels.distribute(
+    last = _distributing(components.indptr)(
         *arrays,
         points,
         plan.probability,
@@ -274,7 +288,7 @@ def exact_distribution(
         A play can come back to a state, the rules have weights that aren't whole, or the policy
         takes an action with a chance that is no simple fraction.
     """
-    graph, policy = played(graph, policy)
+    graph, policy = played(graph, policy, state)
     points = counted_points(graph, count, None)
     if graph.outcome_weight.dtype.kind != "i":
         raise UsageError(f"{graph.title} has weights that aren't whole numbers: no exact fractions")
@@ -345,7 +359,7 @@ def distribution(
     policies = Policies.of(game)
     graph, plan = policies.graph, policies.find(policy)
     if points is None:
-        graph, plan = played(graph, plan)
+        graph, plan = played(graph, plan, state)
     counted = counted_points(graph, count, points)
     require_ending(graph)
     require_bounded(graph, counted, f"times of {count!r}" if count else "points")
@@ -450,7 +464,7 @@ def _last_row(
     graph: StateGraph, play: _Play, low: Ints, width: Ints
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """The row of the start, the rounding of all, and what sweeps left undone."""
-    n, last_use = len(play.states), play.last_use
+    n, last_use, distribute = len(play.states), play.last_use, _distributing(play.indptr)
     place, rounding = np.zeros(n, np.int64), np.zeros(n)
     kept = np.empty(0, np.int64)  # states whose rows are still read
     probability = np.empty(0)
@@ -466,7 +480,7 @@ def _last_row(
         taken = spans(place[kept], width[kept])
         probability[: len(taken)] = old[taken]
         place[held] = np.cumsum(width[held]) - width[held]
-        change = kernels.distribute(
+        change = distribute(
             order,
             indptr[first : stop + 1],
             play.action_indptr,
@@ -485,6 +499,12 @@ def _last_row(
         worst, kept = max(worst, change), held
     at = place[play.start]
     return probability[at : at + width[play.start]].copy(), rounding, worst
+
+
+def _distributing(indptr: Ints) -> Callable[..., float]:
+    """The kernel for these components."""
+    swept = np.diff(indptr).max() > kernels.MOST_REDUCED
+    return kernels.distribute_slowly if swept else kernels.distribute
 
 
 def _require_room(graph: StateGraph, total: int) -> None:

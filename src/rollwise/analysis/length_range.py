@@ -29,11 +29,11 @@ from rollwise.answer.certified import CertifiedResult, solve_and_certify
 from rollwise.answer.lasting import counted, first_chosen, together
 from rollwise.answer.layer_lengths import Bracket, LayerLengths, require_no_pool
 from rollwise.answer.references import AnyPolicy, Policies, Subject
-from rollwise.derive.seats import take_seats
+from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import chances, fold_outcomes
+from rollwise.graph.choices import chances, fold_actions, fold_outcomes
 from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import Clock, asked_first
@@ -42,7 +42,7 @@ from rollwise.numbers.randomness import check_seed
 from rollwise.simulate.lengths import Certified
 from rollwise.simulate.results import Estimate
 
-ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
+UNIT = 2.0**-52
 AIMS = {  # of several players, and of one alone
     "shortest": ("both want it short", "as short as can be"),
     "policy": ("both play {}", "{}"),
@@ -198,7 +198,8 @@ def length_range(
     lengths = tuple(found[aim] for aim in AIMS if aim in found)
     score = None
     if graph.objective != "win" and not len(end_components(chain)):  # else play need not end
-        score = _spread(chain, progress)
+        mixed = _Mixed(graph, played, take_seats(graph, [played], [0]))
+        score = _spread(mixed.seats.graph, progress, mixed)
     return LengthRange(played.name, graph.players, lengths, score)
 
 
@@ -337,39 +338,66 @@ class _Opposed:
         return Spread(mean, _variance(chain, root, self._progress))
 
 
-def _spread(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread:
+class _Mixed(NamedTuple):
+    """What the only action of each state in a graph with seats is a mixture of."""
+
+    graph: StateGraph
+    policy: Policy
+    seats: Seats
+
+
+def _spread(
+    graph: StateGraph,
+    progress: Callable[[str, int, int], None] | None,
+    mixed: _Mixed | None = None,
+) -> Spread:
     """The mean of a score from the start, and its variance with the best actions."""
     found, certificate, _ = solve_and_certify(graph, progress=progress)
     mean = Certified(float(found.values[0]), float(certificate.bounds[0]))
     if np.any(np.diff(graph.action_indptr) > 1):
         best = first_chosen(graph, found.values, certificate.bounds)
         graph = take_seats(graph, [best], [0]).graph  # elsewhere play need not end
-    return Spread(mean, _variance(graph, 0, progress))
+    return Spread(mean, _variance(graph, 0, progress, mixed))
 
 
 def _variance(
-    graph: StateGraph, start: int, progress: Callable[[str, int, int], None] | None
+    graph: StateGraph,
+    start: int,
+    progress: Callable[[str, int, int], None] | None,
+    mixed: _Mixed | None = None,
 ) -> Certified:
     """The variance of what adds up from a state on, in a graph of one action a state.
 
     With the mean m and the second moment q, a state whose action brings r has
-    ``q = r² + 2 r m' + q'``, where m' and q' are means over what can be next.
+    ``q = r² + 2 r m' + q'``, where m' and q' are means over what can be next. Of a mixture of
+    actions, which may bring different r, it is the mean over them.
     """
     means, proof, _ = solve_and_certify(graph, progress=progress)
-    values, bounds = means.values, proof.bounds
-    goes_on = graph.outcome_state >= 0
-    after = np.where(goes_on, values[graph.outcome_state], graph.outcome_payoff)
-    ahead = fold_outcomes(graph, np.add, chances(graph) * after)
-    reward = graph.action_reward
+    values, bounds, before = means.values, proof.bounds, graph
+    if mixed is not None:
+        before = mixed.graph
+        values, bounds = (mixed.seats.spread(x)[0] for x in (values, bounds))
+    goes_on = before.outcome_state >= 0
+    after = np.where(goes_on, values[before.outcome_state], before.outcome_payoff)
+    ahead = fold_outcomes(before, np.add, chances(before) * after)
+    reward = before.action_reward
+    # what is ahead is off by the bounds of the means, in every step of the play
+    off = fold_outcomes(before, np.maximum, np.where(goes_on, bounds[before.outcome_state], 0.0))
+    terms = np.diff(before.outcome_indptr).max() + np.diff(before.action_indptr).max()
+    rounding = UNIT * (8 + int(terms)) * (np.abs(ahead) + np.abs(reward))
+    brought, off = reward * (reward + 2 * ahead), 2 * np.abs(reward) * (off + rounding)
+    if mixed is not None:
+        chance, states = mixed.policy.probability, mixed.seats.key
+        brought, off = (
+            fold_actions(before, np.add, np.where(chance > 0.0, chance * x, 0.0))[states]
+            for x in (brought, off)
+        )
     squares = graph.with_arrays(
         objective="maximize",
-        action_reward=reward * (reward + 2 * ahead),
-        outcome_payoff=np.where(goes_on, 0.0, graph.outcome_payoff**2),
+        action_reward=brought,
+        outcome_payoff=np.where(graph.outcome_state >= 0, 0.0, graph.outcome_payoff**2),
     )
     found, certificate, _ = solve_and_certify(squares, progress=progress)
-    # what is ahead is off by the bounds of the means, in every step of the play
-    off = fold_outcomes(graph, np.maximum, np.where(goes_on, bounds[graph.outcome_state], 0.0))
-    off = 2 * np.abs(reward) * (off + ROUNDING * (np.abs(ahead) + np.abs(reward)))
     steps = graph.with_arrays(
         objective="maximize",
         action_reward=off,
@@ -379,5 +407,5 @@ def _variance(
     mean, bound = float(values[start]), float(bounds[start])
     second = float(found.values[start])
     far = float(certificate.bounds[start] + wrong.values[start] + more.bounds[start])
-    far += (2 * abs(mean) + bound) * bound + 4 * ROUNDING * (abs(second) + mean**2)
+    far += (2 * abs(mean) + bound) * bound + 64 * UNIT * (abs(second) + mean**2)
     return Certified(max(second - mean**2, 0.0), far)

@@ -214,7 +214,7 @@ def simulated_scores(
     count, state
         As `rollwise.analysis.distributions.distribution` takes them.
     """
-    smaller, plan = played(graph, policy)
+    smaller, plan = played(graph, policy, state)
     counted = counted_points(smaller, count, None)
     totals = sample_totals(smaller, plan, counted, games, seed, state)
     return SimulatedScores(totals, seed, goodness_of_fit(totals, expected))

@@ -203,10 +203,10 @@ class LayerLengths:
     def bracket(self, position: int) -> Bracket:
         """What is proved of the expected length from a position on."""
         length = float(self.lengths[position])
-        return Bracket(
-            max(math.nextafter(length * (1.0 - self.below), -math.inf), 0.0),
-            math.nextafter(length * (1.0 + self.above), math.inf),
-        )
+        high = math.inf
+        if math.isfinite(self.above):
+            high = math.nextafter(length * (1.0 + self.above), math.inf)
+        return Bracket(max(0.0, math.nextafter(length * (1.0 - self.below), -math.inf)), high)
 
     def spread(self, position: int) -> tuple[tuple[float, float], tuple[float, float]]:
         """The expected length from a position on, and its variance: each with how far it is off."""

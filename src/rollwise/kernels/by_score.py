@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 
 UNIT = 2.0**-53
 NOT_REACHED = np.int64(2**62)
+MOST_REDUCED = 256  # states that lead to each other and are solved by elimination
 
 
 @kernel
@@ -223,8 +224,116 @@ def unroll(
         scored_action_indptr[i + 1] = n_actions
 
 
-@kernel
-def distribute(
+@inner_kernel
+def _add_rows(s, frame, rows, number, least, staying, row):
+    """Add to a row, which begins with the number `least`, what the outcomes of a state bring.
+
+    Parameters
+    ----------
+    frame, rows : tuple of arrays
+        As `_distribute` has them.
+    number : (n_states,) int64
+        Outcomes that lead to a state whose number isn't negative add to `staying` instead.
+
+    Returns
+    -------
+    leaving : float
+        The chance of the others.
+    carried : float
+        The largest rounding of their rows.
+    terms : int
+    """
+    action_indptr, outcome_indptr, outcome_state, outcome_weight, points, chance = frame
+    low, width, place, probability, rounding = rows
+    leaving, carried, terms = 0.0, 0.0, 0
+    for a in range(action_indptr[s], action_indptr[s + 1]):
+        if chance[a] == 0.0:
+            continue
+        total = outcome_weight[outcome_indptr[a]] * 0
+        for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
+            total += outcome_weight[k]
+        for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
+            p = chance[a] * (outcome_weight[k] / total)
+            t = outcome_state[k]
+            terms += 1
+            if t >= 0 and number[t] >= 0:
+                staying[number[t]] += p
+                continue
+            leaving += p
+            if t < 0:
+                row[points[a] - least] += p
+                continue
+            carried = max(carried, rounding[t])
+            shift = points[a] + low[t] - least
+            for x in range(width[t]):
+                row[x + shift] += p * probability[place[t] + x]
+    return leaving, carried, terms
+
+
+@inner_kernel
+def _eliminate(staying, leaving, rows):
+    """Solve for the rows of states that lead to each other, without a subtraction.
+
+    The states are left out one by one, the last one first: whoever leads to it goes where it leads
+    (Grassmann, Taksar and Heyman, Operations Research 33, 1985). Every step is exact for chances
+    that are off by a few units. Each row is a quotient of sums of products of at most as many
+    chances as there are states, all positive (Freidlin and Wentzell). So a change of a chance by
+    some part changes it by at most twice as many such parts, however slowly play leaves.
+
+    Parameters
+    ----------
+    staying : (m, m) float64, changed
+    leaving : (m,) float64, changed
+    rows : (m, width) float64
+        What each state brings when play leaves from there; filled with the solution.
+    """
+    m = leaving.shape[0]
+    for k in range(m - 1, -1, -1):
+        away = leaving[k] + staying[k, :k].sum()
+        if away == 0.0:  # doubles can't tell that play leaves
+            away = np.inf
+        leaving[k] /= away
+        staying[k, :k] /= away
+        rows[k] /= away
+        for i in range(k):
+            p = staying[i, k]
+            if p > 0.0:
+                leaving[i] += p * leaving[k]
+                staying[i, :k] += p * staying[k, :k]
+                rows[i] += p * rows[k]
+    for i in range(1, m):
+        for j in range(i):
+            rows[i] += staying[i, j] * rows[j]
+
+
+@inner_kernel
+def _sweep(states, frame, rows, number, most_sweeps):
+    """Solve for the rows of many states that lead to each other by sweeps.
+
+    Returns
+    -------
+    float
+        By how much the rows fail to solve the equation.
+    """
+    low, width, place, probability, rounding = rows
+    carried, units, change = 0.0, 0.0, np.inf
+    rounding[states] = 0.0
+    for _ in range(most_sweeps):
+        change = 0.0
+        for s in states:
+            row = np.zeros(width[s])
+            _, off, terms = _add_rows(s, frame, rows, number, low[s], row, row)
+            carried, units = max(carried, off), max(units, 2.0 * terms + 6.0)
+            for x in range(width[s]):
+                change = max(change, abs(row[x] - probability[place[s] + x]))
+                probability[place[s] + x] = row[x]
+        if change < 1e-18:
+            break
+    rounding[states] = carried
+    return change + units * UNIT
+
+
+def _distribute(
     order,
     indptr,
     action_indptr,
@@ -242,9 +351,10 @@ def distribute(
 ):
     """Carry the distribution of the points to come back from the end of the game.
 
-    All terms are positive, so where there is no cycle the relative error of a
-    probability is at most that of the worst of its terms, and a unit for each
-    operation on the way: it is carried along in `rounding`.
+    All terms are positive, so the relative error of a probability is at most that of the worst of
+    its terms, and a unit for each operation on the way: it is carried along in `rounding`. States
+    that lead to each other are solved by elimination, and more than `MOST_REDUCED` of them by
+    sweeps, which leave an error at each step.
 
     Parameters
     ----------
@@ -260,55 +370,46 @@ def distribute(
     Returns
     -------
     float
-        The largest change in the last sweep over a component with a cycle: 0
-        where there is none.
+        The largest error that sweeps left at a step: 0 where there were none.
     """
+    frame = action_indptr, outcome_indptr, outcome_state, outcome_weight, points, chance
+    rows = low, width, place, probability, rounding
+    number = np.full(low.shape[0], -1)
     worst = 0.0
     for c in range(indptr.shape[0] - 1):
-        for _ in range(most_sweeps):
-            change = 0.0
-            cyclic = indptr[c + 1] - indptr[c] > 1
-            for i in range(indptr[c], indptr[c + 1]):
-                s = order[i]
-                begin = place[s]
-                row = np.zeros(width[s])
-                terms = 0
-                carried = 0.0
-                for a in range(action_indptr[s], action_indptr[s + 1]):
-                    if chance[a] == 0.0:
-                        continue
-                    total = outcome_weight[outcome_indptr[a]] * 0
-                    for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
-                        total += outcome_weight[k]
-                    for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
-                        p = chance[a] * (outcome_weight[k] / total)
-                        t = outcome_state[k]
-                        terms += 1
-                        if t < 0:
-                            row[points[a] - low[s]] += p
-                            continue
-                        if t == s:
-                            cyclic = True
-                        carried = max(carried, rounding[t])
-                        shift = points[a] + low[t] - low[s]
-                        for x in range(width[t]):
-                            row[x + shift] += p * probability[place[t] + x]
-                for x in range(width[s]):
-                    change = max(change, abs(row[x] - probability[begin + x]))
-                    probability[begin + x] = row[x]
-                # Each term: its weight, their sum (exact for whole weights), the
-                # share, two products, and one addition a term.
-                rounding[s] = carried + 2.0 * terms + 6.0
-            if not cyclic:
-                change = 0.0
-                break
-            if change < 1e-18:
-                break
-        worst = max(worst, change)
+        states = order[indptr[c] : indptr[c + 1]]
+        m = states.shape[0]
+        if m > MOST_REDUCED:
+            worst = max(worst, _sweep(states, frame, rows, number, most_sweeps))
+            continue
+        least, most = low[states].min(), (low[states] + width[states]).max()
+        staying, leaving, solved = np.zeros((m, m)), np.zeros(m), np.zeros((m, most - least))
+        number[states] = np.arange(m)
+        carried, units = 0.0, 0.0
+        for i in range(m):
+            leaving[i], off, terms = _add_rows(
+                states[i], frame, rows, number, least, staying[i], solved[i]
+            )
+            # Each term: its weight, their sum (exact for whole weights), the
+            # share, two products, and one addition a term.
+            carried, units = max(carried, off), max(units, 2.0 * terms + 6.0)
+        if m > 1 or staying[0, 0] > 0.0:
+            _eliminate(staying, leaving, solved)
+            units = 2.0 * m * m * (units + m + 6.0)
+        for i in range(m):
+            s = states[i]
+            number[s] = -1
+            shift = low[s] - least
+            probability[place[s] : place[s] + width[s]] = solved[i, shift : shift + width[s]]
+            rounding[s] = carried + units
     return worst
 
 
-@kernel
+distribute = kernel(_distribute)
+distribute_slowly = kernel(never_interpreted=True)(_distribute)  # where there are sweeps
+
+
+@kernel(never_interpreted=True)
 def steps_left(
     order,
     indptr,
@@ -320,24 +421,41 @@ def steps_left(
     steps,
     most_sweeps,
 ):
-    """The expected number of actions still to come under a policy, by plain sweeps."""
+    """An upper bound of the expected number of actions still to come under a policy.
+
+    Sweeps find a number h for each state of a component. If h is larger than what another sweep P h
+    expects, by d or more in each of them, then h / d moves are no less than 1 + P (h / d).
+
+    Parameters
+    ----------
+    steps : (n_states,) float64, zeros; filled
+        Infinite where nothing is proved.
+    """
     for c in range(indptr.shape[0] - 1):
-        for _ in range(most_sweeps):
-            change = 0.0
-            for i in range(indptr[c], indptr[c + 1]):
-                s = order[i]
-                here = 1.0
+        states = order[indptr[c] : indptr[c + 1]]
+        last, n_sweeps = False, 0
+        while True:
+            change, fall = 0.0, 1.0
+            for s in states:
+                ahead, terms = 0.0, 8
                 for a in range(action_indptr[s], action_indptr[s + 1]):
                     if chance[a] == 0.0:
                         continue
-                    total = 0.0
-                    ahead = 0.0
+                    total, of_action = 0.0, 0.0
                     for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
+                        terms += 1
                         total += outcome_weight[k]
                         if outcome_state[k] >= 0:
-                            ahead += outcome_weight[k] * steps[outcome_state[k]]
-                    here += chance[a] * ahead / total
-                change = max(change, abs(here - steps[s]) / here)
-                steps[s] = here
-            if change < 1e-12:
+                            of_action += outcome_weight[k] * steps[outcome_state[k]]
+                    ahead += chance[a] * of_action / total
+                if last:
+                    fall = min(fall, steps[s] - ahead - 4.0 * UNIT * terms * (ahead + 1.0))
+                else:
+                    change = max(change, abs(1.0 + ahead - steps[s]) / (1.0 + ahead))
+                    steps[s] = 1.0 + ahead
+            if last:
                 break
+            n_sweeps += 1
+            last = change < 1e-6 or n_sweeps == most_sweeps
+        for s in states:
+            steps[s] = steps[s] / fall * (1.0 + 4.0 * UNIT) if fall > 0.0 else np.inf
