@@ -150,9 +150,9 @@ def title(entry: Entry) -> str:
     """The game as it is typed, and how it is solved."""
     words = [entry["game"], *(f"{k}={v}" for k, v in entry.get("parameters", {}).items())]
     if "target" in entry:
-        words.append(f"--chase --target {entry['target']}")
+        words.append(f"as=chase target={entry['target']}")
     if "contest" in entry:
-        words.append(f"--contest --ties {entry['contest']}")
+        words.append(f"as=contest ties={entry['contest']}")
     if entry.get("by_layer"):
         words.append("--by-layer")
     if "keep" in entry:

@@ -158,10 +158,10 @@ CASES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
 
 # Forms of games, and the textbook methods.
 MORE = (
-    "solve threes dice=3 --chase --target 5",
-    "table threes dice=3 --chase --target 5",
-    "solve threes dice=3 --contest 2",
-    "solve threes dice=2 --contest 2 --blind",
+    "solve threes dice=3 as=chase target=5",
+    "table threes dice=3 as=chase target=5",
+    "solve threes dice=3 as=contest players=2",
+    "solve threes dice=2 as=blind",
     "distribution threes dice=3 --policy take-one",
     "solve royal-ur pieces=1 --by-layer",
     "solve pig target=20 --by-layer",
@@ -174,7 +174,7 @@ MORE = (
     "solve super-six sticks=6 --method linear-programming",
     "solve super-six sticks=5 --method mixed-integer",
     "solve super-six sticks=5 --method exact",
-    "solve threes dice=2 --method sampled --samples 100 --seed 3",
+    "solve threes dice=2 --method sampled --set samples=100 --seed 3",
     "learn dice-blackjack --games 500 --seed 3",
     "balance piglet",
     "optimal super-six sticks=6",

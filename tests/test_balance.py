@@ -68,9 +68,9 @@ def test_the_command():
     for word in ("first player", "lead changes", "decided", "comebacks", "decisions", "skill"):
         assert f"\n{word}" in said
     document = json.loads(
-        output("balance", "threes", "dice=2", "--contest", "--evaluations", "0", "--json")
+        output("balance", "threes", "dice=2", "as=contest", "--evaluations", "0", "--json")
     )
-    assert document["game"] == "contest-threes"
+    assert document["parameters"]["as"] == "contest"
     assert document["rules"] is None
     assert document["draws"]["value"] > 0.05
 
@@ -82,8 +82,8 @@ def test_the_command():
         ("pig target=3 --sure 1", "less than 1"),
         ("pig target=3 --evaluations -1", "can't be less than 0"),
         ("pig aim=3", "no parameter 'aim'"),
-        ("pig --contest", "solitaire"),
-        ("threes --chase", "needs a target"),
+        ("pig as=contest", "solitaire"),
+        ("threes as=chase", "needs a target"),
     ],
 )
 def test_what_has_no_figures(words, says):

@@ -509,7 +509,7 @@ def test_a_time_limit_may_be_infinite(folder):
 
 
 def test_infinity_isnt_printed_as_json(folder):
-    words = ["solve", "piglet", "target=3", "--method", "value-iteration", "--epsilon", "inf"]
+    words = ["solve", "piglet", "target=3", "--method", "value-iteration", "--set", "epsilon=inf"]
     assert hold([*words, "--json"], folder) in (0, 1)
 
 

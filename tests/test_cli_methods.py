@@ -19,8 +19,8 @@ def test_history_of_value_iteration(tmp_path):
         *SEVEN,
         "--method",
         "value-iteration",
-        "--epsilon",
-        "1e-10",
+        "--set",
+        "epsilon=1e-10",
         "--history",
         "changes.csv",
         "--print-sweeps",
@@ -58,7 +58,7 @@ def test_a_program_that_fails_is_no_answer():
 
 def test_running_out_gives_bounds(tmp_path):
     saved = tmp_path / "unfinished.parquet"
-    options = ("--method", "value-iteration", "--sound", "--max-sweeps", "20")
+    options = ("--method", "value-iteration", "--set", "sound=yes", "--set", "max_sweeps=20")
     done = run("solve", *SEVEN, *options, "--json", "--save", str(saved))
     assert done.returncode == 1
     assert not saved.exists()
@@ -76,13 +76,13 @@ def test_running_out_gives_bounds(tmp_path):
     ("arguments", "says"),
     [
         (("solve", *SEVEN, "--method", "magic"), "no method 'magic'"),
-        (("solve", *SEVEN, "--epsilon", "1"), "has no --epsilon"),
-        (("solve", *SEVEN, "--method", "value-iteration", "--epsilon=-1"), "less than 0"),
-        (("solve", *SEVEN, "--method", "value-iteration", "--order", "up"), "no order"),
-        (("solve", *SEVEN, "--method", "mixed-integer", "--solver", "up"), "no solver"),
+        (("solve", *SEVEN, "--set", "epsilon=1"), "has no option 'epsilon'"),
+        (("solve", *SEVEN, "--method", "value-iteration", "--set", "epsilon=-1"), "less than 0"),
+        (("solve", *SEVEN, "--method", "value-iteration", "--set", "order=up"), "no order"),
+        (("solve", *SEVEN, "--method", "mixed-integer", "--set", "solver=up"), "no solver"),
         (("solve", *SEVEN, "--history", "changes.txt"), ".csv or .json"),
         (("solve", *SEVEN, "--print-sweeps"), "has no --print-sweeps"),
-        (("solve", *SEVEN, "--method", "mixed-integer", "--start-from", "up"), "no method 'up'"),
+        (("solve", *SEVEN, "--method", "mixed-integer", "--set", "start=up"), "no method 'up'"),
         (("table", *SEVEN, "--method", "magic"), "no method 'magic'"),
         (("table", *SEVEN, "--method", "exact", "--load", "x.parquet"), "can't be had with --load"),
         (("advise", *SEVEN, "--state", "lid=3", "--method", "magic"), "no method 'magic'"),

@@ -12,6 +12,9 @@ from cli_runner import refusal
 import rollwise
 from rollwise import AGAIN, END, Chase, Duel, Game, build, solve
 from rollwise.answer.references import Policies
+from rollwise.derive.chase import WithScore
+from rollwise.errors import ParameterError
+from rollwise.games import create
 from rollwise.games.threes import Threes
 
 
@@ -63,7 +66,7 @@ GAMES = [
     Chase(Booth(), 7, "draw"),
     Duel(Booth(), "first"),
 ]
-IDS = [game.name for game in GAMES]
+IDS = [f"{game.form}-{game.name}" for game in GAMES]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=IDS)
@@ -87,17 +90,42 @@ def test_the_derived_graph_is_that_of_the_rules(game):
         assert derived.values[derived.find(fields)] == pytest.approx(plain.values[s], abs=1e-12)
 
 
+def test_forms_are_methods_of_a_game():
+    assert Threes(dice=2).chase(3) == Chase(Threes(dice=2), 3)
+    assert Threes(dice=2).contest("first") == Duel(Threes(dice=2), "first")
+    assert Threes(dice=2).with_score() == WithScore(Threes(dice=2))
+
+
+@pytest.mark.parametrize("game", [*GAMES[:2], WithScore(Threes(dice=2))], ids=lambda g: g.form)
+def test_the_title_of_a_form_can_be_typed(game):
+    typed = {name: str(value) for name, value in game.parameters.items()}
+    assert create(Threes, typed) == game
+
+
+def test_a_form_that_is_none():
+    with pytest.raises(ParameterError, match="did you mean as=contest"):
+        create(Threes, {"as": "contst"})
+    with pytest.raises(ParameterError, match="answered by `rollwise solve` alone"):
+        create(Threes, {"as": "contest", "players": "3"})
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("plot threes policy --ties win", "--ties goes with --chase or --contest"),
-        ("report threes --target 3", "--target goes with --chase"),
-        ("simulate threes --policy optimal --chase", "needs a target"),
-        ("evaluate threes --policy optimal --chase --contest --target 3", "can't both"),
-        ("export threes --to drn --ties first", "--ties goes with"),
-        ("play threes --ties first", "--ties goes with"),
-        ("solve threes --contest 2 --tolerance 1", "--tolerance doesn't go with --contest N"),
-        ("solve threes --contest 2 --max-sweeps 9", "no --max-sweeps"),
+        ("plot threes policy ties=win", "as=chase ties=win"),
+        ("report threes target=3", "as=chase target=3"),
+        ("simulate threes --policy optimal as=chase", "needs a target"),
+        ("evaluate threes --policy optimal as=chase as=contest target=3", "given twice"),
+        ("export threes --to drn ties=first", "a form of a solitaire game has it"),
+        ("play threes --contest", "write as=contest"),
+        (
+            "solve threes as=contest players=2 --tolerance 1",
+            "--tolerance doesn't go",
+        ),
+        (
+            "solve threes as=contest players=2 --set max_sweeps=9",
+            "--set doesn't go",
+        ),
         (
             "solve super-six sticks=3 --by-layer --history x.csv",
             "--history doesn't go with --by-layer",

@@ -52,6 +52,7 @@ COMMANDS = [
     "bet threes dice=2 --players 3",
     "bet threes dice=2 --scores 3 --against take-one",
     "cache",
+    "methods",
     "check craps",
     "compare pig target=5 --methods strategy-iteration,exact",
     "diff pig target=8 sides=4 sides=6 --limit 2",
@@ -66,7 +67,7 @@ COMMANDS = [
     "evaluate pig target=5 --policy hold-at-20 --table",
     "evaluate pig players=3 target=3 --policy random,optimal,hold-at-20",
     "evaluate threes dice=2 --policy take-one",
-    "evaluate threes dice=2 --policy optimal --chase --target 4",
+    "evaluate threes dice=2 --policy optimal as=chase target=4",
     "exploit pig pig.game target=10 --player A --risk 0.5",
     "export pig target=5 --to parquet --out e.parquet",
     "frontier threes dice=2",
@@ -106,20 +107,20 @@ COMMANDS = [
     "thumb pig players=3 target=3 --evaluations 5",
     "learn pig players=3 target=3 --games 100 --seed 1",
     "solve pig target=5 --method exact",
-    "solve pig target=5 --method value-iteration --sound",
-    "solve super-six sticks=6 --method value-iteration --max-sweeps 3",
+    "solve pig target=5 --method value-iteration --set sound=yes",
+    "solve super-six sticks=6 --method value-iteration --set max_sweeps=3",
     "solve super-six sticks=8 --by-layer",
     "solve threes dice=2",
-    "solve threes dice=2 --method sampled --samples 100 --seed 1",
-    "solve dice-blackjack low=6 high=7 --method sampled --samples 100 --seed 1",
-    "solve threes dice=2 --contest 3",
-    "solve threes dice=2 --contest 2 --blind",
+    "solve threes dice=2 --method sampled --set samples=100 --seed 1",
+    "solve dice-blackjack low=6 high=7 --method sampled --set samples=100 --seed 1",
+    "solve threes dice=2 as=contest players=3",
+    "solve threes dice=2 as=blind",
     "table pig target=5",
     "table dice-blackjack low=4 high=5 --grid",
     "table super-six sticks=2 --each-action",
     "table pig players=3 target=3",
     "table threes dice=1",
-    "table threes dice=1 --method sampled --samples 100 --seed 1",
+    "table threes dice=1 --method sampled --set samples=100 --seed 1",
     "tune piglet --vary target=2..3 --for first_player=0.5",
     "thumb dice-blackjack low=8 high=10 --numbers 1 --evaluations 20",
     "thumb threes dice=2 --numbers 1 --evaluations 20",
@@ -177,8 +178,8 @@ ALSO_IN_A_PROCESS = [  # libraries of compiled code, which print by themselves
     f"advise pig target=10 --state {PLACE} --method linear-programming",
     "compare piglet target=3",
     "solve piglet target=3 --method linear-programming",
-    "solve piglet target=3 --method mixed-integer --solver highs",
-    "solve piglet target=3 --method mixed-integer --solver scip",
+    "solve piglet target=3 --method mixed-integer --set solver=highs",
+    "solve piglet target=3 --method mixed-integer --set solver=scip",
     "table piglet target=3 --method linear-programming",
 ]
 
@@ -239,7 +240,7 @@ def test_numbers_that_json_does_not_know_become_null():
         '{"a": [null, 1.0], "b": {"c": [null]}}'
     )
     chase = solve(Chase(Threes(dice=1), 3))
-    assert export_document(chase.graph, "drn", Path("x"))["game"] == "chase-threes"
+    assert export_document(chase.graph, "drn", Path("x"))["parameters"]["as"] == "chase"
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def test_a_game_that_one_player_wins_or_loses(tmp_path):
     said = refusal("distribution", game)
     assert "ten is won or lost and has no score" in said
     assert "which reward(s, action) gives" in said
-    assert "won or lost" in refusal("solve", game, "--chase", "--target", "5")
+    assert "won or lost" in refusal("solve", game, "as=chase", "target=5")
 
 
 def test_a_game_that_one_player_plays_for_payoffs(tmp_path):
@@ -79,7 +79,7 @@ def test_a_game_that_one_player_plays_for_payoffs(tmp_path):
     assert f"expected payoff from the start (total=0): {worth(5, -2):.12f}"[:-1] in output(
         "solve", game
     )
-    for command in (("distribution", game), ("solve", game, "--chase", "--target", "5")):
+    for command in (("distribution", game), ("solve", game, "as=chase", "target=5")):
         said = refusal(*command)
         assert "ten is played for payoffs, which aren't counted as a score" in said
         assert "won or lost" not in said

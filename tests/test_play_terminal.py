@@ -47,7 +47,7 @@ def play_to_the_end(child, answer: str = "1") -> str:
     [
         ["pig", "target=30"],
         ["super-six", "sticks=8"],
-        ["threes", "--contest"],
+        ["threes", "as=contest"],
         ["dice-blackjack"],
     ],
     ids=lambda game: game[0],

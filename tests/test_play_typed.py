@@ -117,19 +117,20 @@ def test_what_play_keeps_is_reviewed(tmp_path):
     document = json.loads(output("review", CAPTURE, "capture.game", "--json", cwd=tmp_path))
     assert document["parameters"] == {"goal": 9}
     assert [player["player"] for player in document["players"]] == ["you", "optimal"]
-    play(tmp_path, "threes", "dice=2", "--contest", "--ties", "first", typed="hint")
+    play(tmp_path, "threes", "dice=2", "as=contest", "ties=first", typed="hint")
     kept = tmp_path / "contest-threes.game"
     document = json.loads(output("review", str(kept), "--json"))
-    assert document["game"] == "contest-threes"
+    assert document["game"] == "threes"
+    assert document["parameters"]["as"] == "contest"
     assert document["parameters"]["ties"] == "first"
-    refused = refusal("review", str(kept), "--contest", "--ties", "shared")
-    assert "played as a contest with ties first; leave --ties out" in refused
-    play(tmp_path, "threes", "dice=2", "--chase", "--target", "3", typed="hint")
+    refused = refusal("review", str(kept), "as=contest", "ties=shared")
+    assert "played with ties=first, not ties=shared; leave ties out" in refused
+    play(tmp_path, "threes", "dice=2", "as=chase", "target=3", typed="hint")
     shown = play(tmp_path, "--resume", "chase-threes.game", typed="hint")
     assert "chance to win" in shown.stdout
-    refused = refusal("review", "chase-threes.game", "--chase", "--target", "4", cwd=tmp_path)
-    assert "played as a chase with target 3 and ties win; leave --target out" in refused
-    assert "leave --contest out" in refusal("review", "pig.game", "--contest", cwd=tmp_path)
+    refused = refusal("review", "chase-threes.game", "as=chase", "target=4", cwd=tmp_path)
+    assert "played with target=3, not target=4; leave target out" in refused
+    assert "leave as=contest out" in refusal("review", "pig.game", "as=contest", cwd=tmp_path)
     changed = kept.read_text().replace("@rules ", "@rules 0")
     kept.write_text(changed)
     assert "under other rules" in refusal("review", str(kept))

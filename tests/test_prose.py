@@ -105,10 +105,10 @@ def test_threes_means():
 @pytest.mark.slow
 @pytest.mark.needs_jit
 def test_threes_contests():
-    two = told("solve", "threes", "--contest", "2")
-    five = told("solve", "threes", "--contest", "5")
-    first = told("solve", "threes", "--contest", "2", "--ties", "first")
-    tie = told("solve", "threes", "--contest", "2", "--ties", "win-or-tie")
+    two = told("solve", "threes", "as=contest", "players=2")
+    five = told("solve", "threes", "as=contest", "players=5")
+    first = told("solve", "threes", "as=contest", "players=2", "ties=first")
+    tie = told("solve", "threes", "as=contest", "players=2", "ties=win-or-tie")
     for name, found in (
         ("two, ties shared", two),
         ("two, ties to the first", first),

@@ -218,7 +218,7 @@ def test_an_estimate_is_never_called_certified():
     assert solution.policy.name == "best by estimates"
 
 
-SMALL = ("threes", "dice=3", "--method", "sampled", "--samples", "2000", "--seed", "1")
+SMALL = ("threes", "dice=3", "--method", "sampled", "--set", "samples=2000", "--seed", "1")
 
 
 @pytest.mark.parametrize(
@@ -227,8 +227,11 @@ SMALL = ("threes", "dice=3", "--method", "sampled", "--samples", "2000", "--seed
         (("solve", "super-six", "sticks=6", "--method", "sampled"), "come back to a state"),
         (("solve", *SMALL, "--save", "x.parquet"), "not for estimates"),
         (("solve", *SMALL, "--tolerance", "1"), "not for estimates"),
-        (("solve", "threes", "dice=2", "--samples", "9"), "strategy-iteration has no --samples"),
-        (("solve", "threes", "dice=2", "--method", "sampled", "--samples", "1"), "from 2"),
+        (
+            ("solve", "threes", "dice=2", "--set", "samples=9"),
+            "has no option",
+        ),
+        (("solve", "threes", "dice=2", "--method", "sampled", "--set", "samples=1"), "from 2"),
         (("solve", "threes", "dice=2", "--method", "sampled", "--seed=-1"), "seed"),
         (("table", "threes", "dice=2", "--seed", "1"), "has no --seed"),
         (("advise", "threes", "dice=2", "--state", "x=1", "--method", "sampled"), "estimates"),

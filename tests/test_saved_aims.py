@@ -92,7 +92,7 @@ def test_with_score_is_for_points():
 def test_the_commands(tmp_path):
     game = ("threes", "dice=3")
     shown = output("optimal", *game, "--then", "variance", "--save", "calm.csv", cwd=tmp_path)
-    assert "Saved to calm.csv (a policy with --with-score)." in shown
+    assert "Saved to calm.csv (a policy with as=score)." in shown
     told = json.loads(
         output(
             "optimal", *game, "--then", "variance", "--save", "calm.parquet", "--json", cwd=tmp_path
@@ -101,19 +101,19 @@ def test_the_commands(tmp_path):
     assert pl.read_csv(tmp_path / "calm.csv").equals(
         pl.read_parquet(tmp_path / "calm.parquet").cast({pl.Int32: pl.Int64})
     )
-    options = ("--policy", "calm.csv", "--with-score")
+    options = ("--policy", "calm.csv", "as=score")
     value = json.loads(output("evaluate", *game, *options, "--json", cwd=tmp_path))["value"]
     assert value == pytest.approx(told["value"], abs=1e-9)
     played = output("simulate", *game, *options, "--games", "1000", "--seed", "1", cwd=tmp_path)
-    assert "with-score-threes" in played
+    assert "as=score" in played
     narrated = output("simulate", *game, *options, "--tell", "1", "--seed", "1", cwd=tmp_path)
     assert "calm.csv" in narrated
     wrote = output("plot", *game, "scores", *options, "--out", "a.html", cwd=tmp_path)
     assert "wrote a.html" in wrote
     blind = ("simulate", *game, "--policy", "calm.csv")
-    assert "ask with --with-score" in refusal(*blind, cwd=tmp_path)
+    assert "ask with as=score" in refusal(*blind, cwd=tmp_path)
     assert "goes with --then" in refusal("optimal", *game, "--save", "x.csv", cwd=tmp_path)
     named = ("optimal", *game, "--then", "variance", "--save", "x.txt")
     assert "must end in .csv or .parquet" in refusal(*named, cwd=tmp_path)
-    both = ("simulate", *game, "--policy", "optimal", "--with-score", "--contest")
-    assert "--with-score goes with neither" in refusal(*both)
+    both = ("simulate", *game, "--policy", "optimal", "as=score", "as=contest")
+    assert "given twice" in refusal(*both)

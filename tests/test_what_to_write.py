@@ -77,7 +77,7 @@ def test_what_is_no_policy(asked, given, says):
         ("solve --must-bank true pig", "write must_bank=true"),
         ("solve super-six --sticks", "write sticks=VALUE"),
         ("solve pig --sticks 7", "No such option: --sticks"),
-        ("solve threes --target 3", "--target goes with --chase"),
+        ("solve threes target=3", "as=chase target=3"),
     ],
 )
 def test_parameters_typed_as_options(typed, says):

@@ -264,15 +264,16 @@ def rim(page: Page) -> None:
 
         **So the linear program works after all, with one peg more:** it is solved for 41 pegs, and
         the positions of 40 are read from it. `rollwise solve super-six sticks=40 --method
-        linear-programming --rim 1` does that. The values are certified on the graph of 40 pegs, as
-        those of every method: a rim that is too narrow can't pass for an answer. There is a second
-        way, without any rim: `--by-component` solves a program for each set of positions between
-        which play can go round. That is nearly what the source's figure shows, but for one thing.
+        linear-programming --set rim=1` does that. The values are certified on the graph of 40 pegs,
+        as those of every method: a rim that is too narrow can't pass for an answer. There is a
+        second way, without any rim: `--set whole=no` solves a program for each set of positions
+        between which play can go round. That is nearly what the source's figure shows, but for one
+        thing.
         Positions with an empty board to which nothing leads within their number of pegs are
         components of their own, and the plays that begin there are what tips the balance. The
         largest error of any chance:
     """)
-    head = ["pegs", "positions", "one program", "--rim 1", "--by-component"]
+    head = ["pegs", "positions", "one program", "--set rim=1", "--set whole=no"]
     page.table(head, rows)
     rows = []
     for n in (10, 15) if page.small else (20, 41, 61, 101):
@@ -298,7 +299,7 @@ def rim(page: Page) -> None:
         net visits are negative further in, and a program a component is right where no play goes
         round:
     """)
-    page.table(["game", "negative", "one program", "--rim 1", "--by-component"], others(page))
+    page.table(["game", "negative", "one program", "--set rim=1", "--set whole=no"], others(page))
 
 
 def others(page: Page) -> list[list[str]]:
@@ -369,7 +370,7 @@ def integers(page: Page) -> None:
         A binary r for each position says which of the two P_choice equals: P_choice ≤ P_roll +
         M (1 − r) and P_choice ≤ P_end + M r, with M = 1 in the source. The constraints alone
         decide, so the objective must make no difference. It makes none, where nothing is decided
-        beforehand (`--tighten 0`: M = 1, all binaries free; {sticks} pegs; errors against the
+        beforehand (`--set tighten=0`: M = 1, all binaries free; {sticks} pegs; errors against the
         certified values):
     """)
     head = ["objective", "free binaries", "status", "largest error", "binaries choose best"]

@@ -164,8 +164,8 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
     sound = run_method(seven.graph, "value-iteration", sound=True, epsilon=1e-10)
     page.text(f"""
         The more sticks, the slower the news travels, and the more a small change hides. Two
-        sequences, one below the values and one above, do give a proof (`--sound`): with seven
-        sticks they close to half a width of {power(sound.claimed_error)} after {sound.sweeps}
+        sequences, one below the values and one above, do give a proof (`--set sound=yes`): with
+        seven sticks they close to half a width of {power(sound.claimed_error)} after {sound.sweeps}
         sweeps.
         The certificate that rollwise prints costs one pass, whoever found the values.
     """)

@@ -348,7 +348,7 @@ def simulated(page: Page, solution: Solution, chase: Solution) -> None:
         The source finds its tables by *simulated backward induction*: from the last die back to the
         first roll, each position is rolled {samples:,} times, the best choice is made by the
         estimates found before, and what follows is averaged. Here it is done again
-        (`rollwise table threes --method sampled --samples {samples} --seed {SEED}`), with the
+        (`rollwise table threes --method sampled --set samples={samples} --seed {SEED}`), with the
         standard errors that the source doesn't give. An estimate's *own* error is that of its
         draws. It *inherits* the errors of the estimates on which it rests. The squares of both
         add up. The truth stands beside them. The last column has the true error in standard
@@ -492,10 +492,10 @@ def against_the_first(page: Page, solution: Solution) -> None:
         To play for the least expected score is not quite the best that the first player can do:
         playing to win gains {points(best - plain.most, 2)} to {points(best - plain.least, 2)}
         percentage points. How much depends on which of several equally good actions he takes. The
-        edge of the second lies in knowing the score. `rollwise play threes --contest --ties
-        win-or-tie --games 20` is the source's experiment: one rolls first against the best second
-        player, for whom a tie is a win, and the tally tells wins and scores from what one's own
-        choices lost.
+        edge of the second lies in knowing the score. `rollwise play threes as=contest
+        ties=win-or-tie --games 20` is the source's experiment: one rolls first against the best
+        second player, for whom a tie is a win, and the tally tells wins and scores from what one's
+        own choices lost.
     """)
     second_aims_of_the_first(page, solution)
     mean_against_chance(page, solution)

@@ -371,7 +371,7 @@ def _known(name: str, cls: type[Game]) -> str:
     for answer in LARGE["answer"]:
         if answer["game"] == name and not answer["source"].startswith(OWN):
             given = _given(answer.get("parameters", {})) or "default"
-            given += f", `--chase --target {answer['target']}`" if "target" in answer else ""
+            given += f", `as=chase target={answer['target']}`" if "target" in answer else ""
             (printed,) = (answer[what] for what in WORTHS if what in answer)
             rows.append(f"| {given} | {printed} | {_found_large(answer)} | {answer['source']} |")
     if not rows:

@@ -22,6 +22,12 @@ file of yours: `dragon.py` where it holds one game, else `dragon.py:Dragon`.
 **Parameters** are written `name=value` after the game: `rollwise solve pig target=50`. A value that
 is out of the game's range is refused, and the range told. `rollwise games` lists them all.
 
+**Forms** make another game of a solitaire game, and are written like parameters. `as=chase
+target=7` is played to reach a score (`ties=win`, `draw` or `lose`: what exactly that score counts
+as). `as=contest` lets two players take a whole turn each, and the better score wins (`ties=shared`,
+`first` or `win-or-tie`). `as=score` keeps the points made so far in the states. `solve` also takes
+`as=contest players=N` and `as=blind`, a contest of two who don't see each other's score.
+
 **States** are written with every field once: `--state banked=50,rival=50,turn=20`.
 
 **Policies**, wherever one is asked for, are `random`, a policy written beside the game's rules

@@ -14,9 +14,9 @@ WAYS = {
     "By component, tight M": "by component, tight M (the default)",
     "By component, M = 1": "by component, M = 1",
     "By number of sticks, M = 1 (as published)": "by number of sticks, M = 1 (as published)",
-    "Whole, tight M": "`--whole`, tight M",
-    "Whole, M = 1, started from the answer": "`--whole`, M = 1, started from the answer",
-    "Whole, M = 1": "`--whole --tighten 0`, M = 1",
+    "Whole, tight M": "`--set whole=yes`, tight M",
+    "Whole, M = 1, started from the answer": "`--set whole=yes`, M = 1, started from the answer",
+    "Whole, M = 1": "`--set whole=yes --set tighten=0`, M = 1",
 }
 SOLVERS = {"scip": "SCIP", "highs": "HiGHS"}
 

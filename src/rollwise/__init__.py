@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rollwise.answer import HOOKS as _HOOKS
+from rollwise.hooks import HOOKS as _HOOKS
 
 __version__ = "0.2.0"
 
@@ -171,6 +171,10 @@ def _when_called(home: str, name: str) -> Callable[..., Any]:
 _HOOKS.plot = _when_called("rollwise.plot", "plot")
 _HOOKS.report = _when_called("rollwise.report", "report_page")
 _HOOKS.page = _when_called("rollwise.page", "html_page")
+_HOOKS.chase = _when_called("rollwise.derive.chase", "Chase")
+_HOOKS.contest = _when_called("rollwise.derive.contest", "Duel")
+_HOOKS.with_score = _when_called("rollwise.derive.chase", "WithScore")
+_HOOKS.create_form = _when_called("rollwise.derive.forms", "create_form")
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar
 from rollwise.boards import Board, text_board
 from rollwise.errors import ParameterError, UsageError
 from rollwise.faults import one_line, shown
+from rollwise.hooks import HOOKS
 from rollwise.numbers.shares import (
     SHARES_SCALE,
     SMALL,
@@ -635,6 +636,23 @@ class Game:
         """
         raise NotImplementedError(f"{type(self).__name__} has no read_play()")
 
+    # Games that are made from this one, if it is a solitaire game with points.
+
+    def chase(self, target: int | None = None, ties: str = "win") -> Game:
+        """This game, played to reach a score: see `rollwise.Chase`."""
+        game: Game = HOOKS.chase(self, target, ties)
+        return game
+
+    def contest(self, ties: str = "shared") -> Game:
+        """Two players take a whole turn each, and the better score wins: see `rollwise.Duel`."""
+        game: Game = HOOKS.contest(self, ties)
+        return game
+
+    def with_score(self) -> Game:
+        """This game, with the points made so far in the states."""
+        game: Game = HOOKS.with_score(self)
+        return game
+
     # What `rollwise.derive` replaces in a game that is made from another one.
 
     @property
@@ -645,11 +663,6 @@ class Game:
     def base_graph(self, graph: StateGraph) -> StateGraph:
         """The graph of `base_game`; `graph` is that of this game."""
         return graph
-
-    @property
-    def form(self) -> dict[str, Any]:
-        """How `base_game` is played, in the names of the options: empty for as it is."""
-        return {}
 
     def derive(self) -> StateGraph | None:
         """The graph that the rules give, where it is found without running them."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer import HOOKS
 from rollwise.answer.answer import Answer
 from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
@@ -21,6 +20,7 @@ from rollwise.game import Game
 from rollwise.graph import THROW, find_state, row_of, title_of, win_probability
 from rollwise.graph.choices import in_order
 from rollwise.graph.naming import Vocabulary
+from rollwise.hooks import HOOKS
 from rollwise.numbers.printed import certified, chance
 
 if TYPE_CHECKING:
@@ -379,7 +379,8 @@ class LayeredSolution(Answer):
 
     def report(self, path: str | Path | None = None) -> HtmlPage:
         """One page for people, as `Solution.report`; what takes the whole game is estimated."""
-        return HOOKS.report(self, path)
+        written: HtmlPage = HOOKS.report(self, path)
+        return written
 
     def __repr__(self) -> str:
         worth = (certified if self.is_score else chance)(self.value, self.error_bound)

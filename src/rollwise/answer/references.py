@@ -327,7 +327,7 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     if "score" in frame.columns and "score" not in graph.field_names and graph.objective != "win":
         raise PolicyError(
             f"{path} looks at the points made so far (its column score), and the states of "
-            f"{graph.game} don't have them: ask with --with-score (in Python "
+            f"{graph.game} don't have them: ask with as=score (in Python "
             "rollwise.derive.chase.WithScore)"
         )
     rows: dict[tuple[int, ...], dict[str, float]] = {}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer import HOOKS
 from rollwise.answer.answer import Answer
 from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.errors import UsageError
@@ -33,6 +32,7 @@ from rollwise.graph.choices import (
     part_of,
     undecided,
 )
+from rollwise.hooks import HOOKS
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import CHANCE_ROUNDING, Printed, as_text, certified, chance, estimated
 
@@ -571,7 +571,8 @@ class Solution(Answer):
             The name has another ending, or the file can't be written.
         """
         self._require_answer("a report")
-        return HOOKS.report(self, path, rules=rules)
+        written: HtmlPage = HOOKS.report(self, path, rules=rules)
+        return written
 
     def page(
         self,
@@ -603,7 +604,8 @@ class Solution(Answer):
             There is no such policy.
         """
         self._require_answer("a page")
-        return HOOKS.page(self, path, policies=policies, shows=shows)
+        written: HtmlPage = HOOKS.page(self, path, policies=policies, shows=shows)
+        return written
 
     def play(self) -> HtmlPage:
         """The game to play in a notebook, with its coach: see `page`."""

@@ -116,6 +116,8 @@ def _refuse_parameter(option: str, args: list[str]) -> None:
     from rollwise.parameters import parameter_specs
 
     name, kind = option.lstrip("-").replace("-", "_"), None
+    if name in ("chase", "contest", "blind", "score"):
+        raise ParameterError(f"{option} is a form of the game, and not an option: write as={name}")
     for word in args:
         if word[:1] != "-" and "=" not in word:
             with contextlib.suppress(RollwiseError):

@@ -12,7 +12,7 @@ from rollwise.cli.progress import Progress
 from rollwise.errors import ParameterError, TooManyStates, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find
-from rollwise.graph.naming import read_numbers, state_text, typed_state
+from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
 
 if TYPE_CHECKING:
     from rollwise.answer.answer import Answer
@@ -41,6 +41,11 @@ def refuse(because: str, **given: Any) -> None:
             raise UsageError(f"--{name.rstrip('_').replace('_', '-')} {because}")
 
 
+def refuse_for_many(game: Game, **given: Any) -> None:
+    """Make sure that no option was given that games of three or more players don't have."""
+    refuse(f"isn't for games of three or more players, such as {game.name}", **given)
+
+
 class Typed(str):
     """A GAME as it was typed, with the game that was read then."""
 
@@ -52,11 +57,38 @@ class Typed(str):
     game: Game
 
 
-def read_game(reference: str, assignments: Sequence[str] | None) -> Game:
-    """The game that GAME and NAME=VALUE... ask for."""
+def read_game(
+    reference: str, assignments: Sequence[str] | None, *, any_target: bool = False
+) -> Game:
+    """The game that GAME and NAME=VALUE... ask for.
+
+    Parameters
+    ----------
+    any_target : bool
+        Whether the command answers for all targets of a chase, and needs none.
+    """
     if isinstance(reference, Typed):
         return reference.game
-    return create(find(reference), read_values(assignments or ()))
+    values = read_values(assignments or ())
+    game = create(find(reference), values)
+    return game if any_target else require_target(game)
+
+
+def require_target(game: Game) -> Game:
+    """The game itself, unless it is a chase without a target.
+
+    Raises
+    ------
+    UsageError
+        It is one, and the start of the game rests on the target.
+    """
+    if getattr(game, "target", game) is None and game.base_game is not game:
+        target = game.specs[-2]
+        raise UsageError(
+            f"a chase of {title_of(game.name, game.base_game.parameters)} needs a target: "
+            f"{target.name}=SCORE, {target.range_text}"
+        )
+    return game
 
 
 def read_values(assignments: Sequence[str]) -> dict[str, str]:
@@ -178,9 +210,10 @@ def read_mode(mode: str) -> Mode:
     return mode  # type: ignore[return-value]
 
 
-def file_stem(game: str) -> str:
-    """The beginning of the names of files about a game: its name without unusual characters."""
-    return re.sub(r"[^\w.]+", "-", game).strip("-.")[:100] or "game"
+def file_stem(game: Game) -> str:
+    """The beginning of the names of files about a game: its form and name, in usual characters."""
+    name = "-".join(map(str, filter(None, (game.parameters.get("as"), game.name))))
+    return re.sub(r"[^\w.]+", "-", name).strip("-.")[:100] or "game"
 
 
 def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> Solution:

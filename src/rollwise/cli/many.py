@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from rollwise.answer.seats_solution import SeatsSolution, gain_text, sure_text
 from rollwise.cli.common import policies_of, processes_or, refuse
 from rollwise.cli.printing import (
     SECONDS,
     print_json,
     print_table,
     seeds_text,
-    sizes_text,
     tell_time,
     write_rule,
 )
 from rollwise.cli.progress import Progress
+from rollwise.cli.solve_forms import solved_seats
 from rollwise.documents.many import (
-    equilibrium_document,
     learned_seats_document,
     played_document,
     response_of_many_document,
@@ -33,7 +29,7 @@ from rollwise.documents.many import (
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
 from rollwise.many.seats import has_payoffs
-from rollwise.numbers.printed import column, estimated, how_many, in_common, rounded_up
+from rollwise.numbers.printed import column, estimated, in_common, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.seats import SeatsFrontier
@@ -41,154 +37,11 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium
-    from rollwise.many.others import OtherEquilibria
     from rollwise.simulate.seats import SeatsTournament
 
 SEATING_GAMES = 10_000
 _DIGITS = {3: "three", 6: "six"}
-NAMED, GAMES = 3, 100_000  # components, games
-
-
-def solve(
-    game: Game,
-    *,
-    save: Path | None,
-    time_limit: float | None,
-    starts: int | None,
-    seed: int | None,
-    max_states: int | None,
-    json: bool,
-) -> None:
-    """Print an equilibrium: what each seat gets, and what nobody can gain more than."""
-    check_place(save)
-    if starts is None:
-        refuse("goes with --starts N: it is that of the first of them", seed=seed)
-    found = _solved(game, max_states, time_limit)
-    equilibrium = found.equilibrium
-    if save is not None:
-        found.save(save)
-    others = None
-    if starts is not None:
-        with Progress() as progress:
-            others = equilibrium.others(
-                starts, seed=1 if seed is None else seed, progress=progress.listener
-            )
-    document = equilibrium_document(found, others)
-    if json:
-        print_json(document)
-    else:
-        _tell(found, document)
-        if others is not None:
-            _tell_others(others)
-        if save is not None:
-            typer.echo(f"Saved to {save}.")
-    if equilibrium.unsettled:
-        typer.echo(f"rollwise: {_unsettled_text(equilibrium)}", err=True)
-    if len(equilibrium.unproved):
-        typer.echo(f"rollwise: {_unproved_text(equilibrium)}", err=True)
-    if equilibrium.unsettled or len(equilibrium.unproved):
-        raise typer.Exit(1)
-
-
-def _solved(game: Game, max_states: int | None, time_limit: float | None = None) -> SeatsSolution:
-    """The equilibrium of a game: kept from an earlier run, or found now."""
-    from rollwise.answer.kept import solve
-
-    options = {} if time_limit is None else {"time_limit": time_limit}
-    with Progress() as progress:
-        found = solve(
-            game,
-            options=options,
-            any_players=True,
-            max_states=max_states,
-            progress=progress.listener,
-        )
-    assert isinstance(found, SeatsSolution)
-    return found
-
-
-def _tell(solution: SeatsSolution, document: dict[str, Any]) -> None:
-    found = solution.equilibrium
-    start = found.graph.state_text(0)
-    kind = "an equilibrium" if not found.unsettled else "a profile, not an equilibrium"
-    if len(found.unproved) and not found.unsettled:
-        kind = "an equilibrium, as far as can be seen"
-    typer.echo(found.graph.title)
-    what = "gets this payoff on average" if found.payoffs else "wins with this probability"
-    typer.echo(f"  {kind}; each seat {what} from the start ({start}):")
-    everywhere = document["error_bound"]
-    at_start = float(found.error_bounds[0].max())
-    _print_seats(found.worth, at_start if everywhere is None else everywhere)
-    if len(found.unproved):
-        typer.echo(f"  {gain_text(math.inf, ' by another policy')}")
-    else:
-        gain = rounded_up(found.deviation_gain)
-        typer.echo(f"  nobody, in any position, gains more than {gain} by another policy (proved)")
-    typer.echo(
-        f"  {sizes_text(document)}; {how_many(document['components'], 'component')}, of which "
-        f"{document['mixing_components']:,} mix actions, in "
-        f"{how_many(document['mixing_states'], 'state')}"
-    )
-    if found.ties.positions:
-        typer.echo(f"  {found.ties.text}")
-    spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
-    kept = "" if solution.kept_from is None else f"kept from {solution.kept_from}, "
-    typer.echo(f"  {kept}{spent}")
-
-
-def _unsettled_text(found: Equilibrium) -> str:
-    """Where no equilibrium was found, and what is proved all the same."""
-    components = found.graph.components
-    where = components.order[components.indptr[list(found.unsettled[:NAMED])]]
-    places = "; ".join(found.graph.state_text(int(state)) for state in where)
-    n = len(found.unsettled)
-    ended = "time ended the search: " if found.timed_out else ""
-    return (
-        f"{ended}in {how_many(n, 'component')} no equilibrium was found, as at {places}; "
-        f"what is proved holds with them: {gain_text(found.deviation_gain)}"
-    )
-
-
-def _unproved_text(found: Equilibrium) -> str:
-    """In which positions no bound was proved."""
-    n, first = len(found.unproved), found.graph.state_text(int(found.unproved[-1]))
-    return (
-        f"not certified: in {how_many(n, 'position')} no bound was proved, as at {first}; play "
-        "leaves some of them so slowly that roundings count for more than chances"
-    )
-
-
-def _tell_others(others: OtherEquilibria) -> None:
-    """What was found besides."""
-    n = len(others.others)
-    starts = how_many(others.starts, "other start")
-    supports = ""
-    if others.components:
-        count = how_many(others.components, "component")
-        supports = f", and all supports of opposed decisions in {count}"
-    typer.echo(f"  looked for others from {starts} (seed {others.seed}){supports}:")
-    if others.unsettled:
-        typer.echo(f"    {others.unsettled:,} of them came to no equilibrium")
-    if not n:
-        typer.echo("    no other was found, which doesn't prove that there is none")
-    for other in others.others:
-        found = other.found
-        bounds = [found.error_bound] * found.graph.players
-        numbers, told = in_common(column(found.worth, bounds))
-        typer.echo(
-            f"    another: {', '.join(numbers)} (certified ± {told}); "
-            f"{gain_text(found.deviation_gain)} (proved)"
-        )
-        place = found.graph.state_text(other.first)
-        where = how_many(other.differing, "position")
-        typer.echo(f"      it has other values in {where}, as at {place}")
-
-
-def _print_seats(chances: Sequence[float], bound: float) -> None:
-    numbers, told = in_common(column(chances, [bound] * len(chances)))
-    for seat, number in enumerate(numbers, 1):
-        typer.echo(f"    seat {seat}: {number}")
-    typer.echo(f"    ({sure_text(bound, told)})")
+GAMES = 100_000
 
 
 def _gets(graph: StateGraph) -> str:
@@ -428,7 +281,7 @@ def thumb(
     from rollwise.analysis.thumb.seats import find_seats_rules
     from rollwise.thumb.sentences import python_source
 
-    found = _solved(game, max_states).equilibrium
+    found = solved_seats(game, max_states).equilibrium
     with Progress() as progress, processes_or(cluster, workers) as pool:
         rules = find_seats_rules(
             found,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from rollwise.cli.app import parameter_not_option
 from rollwise.cli.common import Typed, read_game, refuse
 from rollwise.cli.printing import check_file
 from rollwise.documents.parts import number_or_none
-from rollwise.errors import ParameterError, UsageError
-from rollwise.game import Game, has_many
+from rollwise.errors import UsageError
+from rollwise.game import has_many
 from rollwise.machine import memory_limits, user_cache
 from rollwise.machine.atomic_files import write_text
 from rollwise.methods import METHODS, find_method
@@ -36,7 +35,9 @@ GameArgument = Annotated[
 
 ParametersArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME=VALUE]...", help="Parameters of the game."),
+    typer.Argument(
+        metavar="[NAME=VALUE]...", help="Parameters of the game; as=chase, as=contest, ..."
+    ),
 ]
 
 
@@ -109,105 +110,9 @@ OptionalGameArgument = Annotated[
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-ChaseOption = Annotated[
-    bool,
-    typer.Option("--chase", help="Play a solitaire game to reach a score instead of for the mean."),
-]
-TargetOption = Annotated[
-    int | None, typer.Option("--target", metavar="SCORE", help="The score to reach in a chase.")
-]
-ContestOption = Annotated[
-    bool,
-    typer.Option(
-        "--contest", help="Make two players of it: a whole turn each; the better score wins."
-    ),
-]
-TiesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ties",
-        help="Ties: in a chase win (the default), draw or lose; in a contest shared (the "
-        "default), first or win-or-tie.",
-    ),
-]
 ContestTiesOption = Annotated[
     str, typer.Option("--ties", help="Who has the prize: shared, first or win-or-tie.")
 ]
-
-
-WithScoreOption = Annotated[
-    bool,
-    typer.Option(
-        "--with-score",
-        help="Keep the points made so far in the states, for policies that look at them.",
-    ),
-]
-
-
-class Form(NamedTuple):
-    """How a game is played, as the options say."""
-
-    chase: bool = False
-    target: int | None = None
-    contest: bool = False
-    ties: str | None = None
-    with_score: bool = False
-
-    @property
-    def said(self) -> dict[str, Any]:
-        """The options that were given, by name."""
-        given = self._asdict().items()
-        return {name: value for name, value in given if value is not None and value is not False}
-
-
-def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:
-    """The game that --chase, --contest and the like make of a solitaire game.
-
-    Parameters
-    ----------
-    need_target : bool
-        Whether a chase needs a target, since one position is asked about.
-
-    Raises
-    ------
-    UsageError
-        One of them says nothing, since it goes with another that wasn't given.
-    """
-    chase, target, contest, ties, with_score = form
-    if target is not None and not chase:
-        if "target" in [spec.name for spec in game.specs]:
-            raise ParameterError(f"{game.name}: {parameter_not_option('target', target)}")
-        raise UsageError("--target goes with --chase")
-    if chase and contest:
-        raise UsageError("--chase and --contest can't both be had")
-    if with_score and (chase or contest):
-        raise UsageError("--with-score goes with neither --chase nor --contest")
-    if chase:
-        return _chase(game, target, ties, need_target)
-    if contest:
-        from rollwise.derive.contest import Duel
-
-        return Duel(game, "shared" if ties is None else ties)
-    if ties is not None:
-        raise UsageError("--ties goes with --chase or --contest")
-    if with_score:
-        from rollwise.derive.chase import WithScore
-
-        return WithScore(game)
-    return game
-
-
-def _chase(game: Game, target: int | None, ties: str | None, need_target: bool) -> Game:
-    from rollwise.derive.chase import Chase
-
-    chase = Chase(game, target, "win" if ties is None else ties)
-    if need_target and target is None:
-        low, high = chase.target_range
-        raise UsageError(
-            f"a chase of {chase.inner_graph.title} needs a target: --target SCORE, from {low} "
-            f"to {high}"
-        )
-    return chase
 
 
 def also_for_many(
@@ -254,63 +159,20 @@ def also_for_many(
 
 
 DEFAULT = "strategy-iteration"
-FLAGS = {"on_sweep": "--print-sweeps", "start": "--start-from"}  # not named like the option
-
 MethodOption = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(METHODS)}.")]
 MaybeMethodOption = Annotated[
     str | None, typer.Option("--method", help=f"One of: {', '.join(METHODS)}.")
 ]
-EpsilonOption = Annotated[
-    float | None,
-    typer.Option(help="Value iteration: stop after a sweep that changes no value by more."),
-]
-OrderOption = Annotated[
-    str | None,
+SetOption = Annotated[
+    list[str] | None,
     typer.Option(
-        help="Value iteration: synchronous, or in place: forward, reversed, breadth-first, "
-        "components."
+        "--set",
+        metavar="NAME=VALUE",
+        help="An option of the method: `rollwise methods METHOD` lists them.",
     ),
-]
-SoundOption = Annotated[
-    bool | None,
-    typer.Option("--sound", help="Value iteration: close lower and upper bounds instead."),
-]
-MaxSweepsOption = Annotated[
-    int | None, typer.Option("--max-sweeps", min=1, help="Give up after as many sweeps.")
 ]
 TimeLimitOption = Annotated[
     float | None, typer.Option("--time-limit", help="Give up after as many seconds.")
-]
-SolverOption = Annotated[str | None, typer.Option(help="Mixed-integer: scip or highs.")]
-WholeOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--whole/--by-component",
-        help="Programs: one for all states (the default of linear-programming); "
-        "--by-component: one a component (that of mixed-integer).",
-    ),
-]
-RimOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Linear programming: solve the game with a parameter larger by so much, and read "
-        "the game itself in it.",
-    ),
-]
-ObjectiveOption = Annotated[
-    str | None, typer.Option(help="Mixed-integer: none, or the sum smallest or largest.")
-]
-TightenOption = Annotated[
-    int | None,
-    typer.Option(min=0, help="Mixed-integer: sweeps of interval iteration beforehand."),
-]
-StartOption = Annotated[
-    str | None,
-    typer.Option("--start-from", metavar="METHOD", help="Mixed-integer: start from its answer."),
-]
-SamplesOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Sampled: draws of each chance (300,000).")
 ]
 SampleSeedOption = Annotated[
     int | None,
@@ -325,23 +187,41 @@ HistoryOption = Annotated[
 ]
 
 
-def method_options(method: str, **given: Any) -> dict[str, Any]:
-    """The options that were given, checked against what the method knows.
+def method_options(method: str, typed: Sequence[str] | None, **given: Any) -> dict[str, Any]:
+    """The options of a method.
+
+    Parameters
+    ----------
+    typed : sequence of str, optional
+        The values of ``--set``: ``epsilon=1e-6``.
+    **given
+        Options that have a name of their own on the command line; None where they weren't given.
 
     Raises
     ------
     UsageError
-        No such method; an option that it doesn't have; a value out of range.
+        No such method; an option that it doesn't have; a value of another type or out of range.
     """
-    known = find_method(method).options()
+    known, settings = find_method(method).options(), find_method(method).settings()
     options = {name: value for name, value in given.items() if value is not None}
-    for name, value in options.items():
+    for name in options:
         if name not in known:
-            flag = FLAGS.get(name, "--" + name.replace("_", "-"))
+            flag = "--print-sweeps" if name == "on_sweep" else "--" + name.replace("_", "-")
             raise UsageError(f"the method {method} has no {flag}")
-        if name in ("epsilon", "time_limit") and not value >= 0:
-            raise UsageError(f"--{name.replace('_', '-')} is {value}; it can't be less than 0")
-    if "start" in options:
+    for text in typed or ():
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals:
+            raise UsageError(f"--set {text}: write NAME=VALUE")
+        if name not in settings:
+            names = ", ".join(name for name in settings if name not in given) or "none"
+            raise UsageError(f"the method {method} has no option {name!r} (its options: {names})")
+        if name in options:
+            raise UsageError(f"{name} is given twice")
+        options[name] = settings[name].parse(method, value.strip())
+    if options.get("time_limit", 0) < 0:
+        raise UsageError(f"--time-limit is {options['time_limit']}; it can't be less than 0")
+    if isinstance(options.get("start"), str):
         find_method(options["start"])
     return options
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rollwise.cli.common import processes_or
+from rollwise.answer.seats_solution import SeatsSolution, gain_text, sure_text
+from rollwise.cli.common import processes_or, refuse
 from rollwise.cli.printing import print_json, print_worth, show, show_table, sizes_text, tell_ties
 from rollwise.cli.progress import Progress
 from rollwise.documents.answers import layers_document
+from rollwise.documents.many import equilibrium_document
 from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.games import create
 from rollwise.graph import title_of
+from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, column, how_many, in_bytes, in_common, rounded_up
+
+if TYPE_CHECKING:
+    from rollwise.many.equilibrium import Equilibrium
+    from rollwise.many.others import OtherEquilibria
+
+NAMED = 3  # components of an equilibrium that are named where none was found
 
 
 def print_layers(
@@ -86,14 +98,25 @@ def print_layers(
         raise typer.Exit(1)
 
 
-def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
-    """Solve a contest and print it."""
+def print_contest(kind: type[Game], values: Mapping[str, str], *, json: bool) -> None:
+    """Solve a contest and print it.
+
+    Parameters
+    ----------
+    values : mapping
+        Parameters as typed: those of the game, and ``as=contest`` with its own, or ``as=blind``.
+    """
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.analysis.second_aims import first_share
     from rollwise.answer.optimal_set import OptimalSet
     from rollwise.answer.solve import solve
+    from rollwise.derive.forms import BLIND, split_form
 
-    contest = Contest(game, players, ties)
+    inner, own = split_form(kind, values)
+    game = create(kind, inner)
+    if values["as"] == BLIND:
+        return _print_blind_contest(game, json=json)
+    contest = Contest(game, **own)
     started = time.perf_counter()
     with Progress() as progress:
         progress("solving the contest", 0, None)
@@ -106,7 +129,7 @@ def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
     show(json, lambda: document, lambda: _print_contest(document))
 
 
-def print_blind_contest(game: Game, *, json: bool) -> None:
+def _print_blind_contest(game: Game, *, json: bool) -> None:
     """Solve a contest of two who don't see each other's score, and print it."""
     from rollwise.analysis.blind_contest import solve_blind_contest
 
@@ -177,3 +200,147 @@ def _print_contest(document: dict[str, Any]) -> None:
         f"  {document['states']:,} states with the score, {document['situations']} situations, "
         f"{document['seconds']:.2f} s"
     )
+
+
+def print_equilibrium(
+    game: Game,
+    save: Path | None,
+    max_states: int | None,
+    *,
+    time_limit: float | None,
+    starts: int | None,
+    seed: int | None,
+    json: bool,
+) -> None:
+    """Solve a game of three or more players and print the equilibrium."""
+    check_place(save)
+    if starts is None:
+        refuse("goes with --starts N: it is that of the first of them", seed=seed)
+    found = solved_seats(game, max_states, time_limit)
+    equilibrium = found.equilibrium
+    if save is not None:
+        found.save(save)
+    others = None
+    if starts is not None:
+        with Progress() as progress:
+            others = equilibrium.others(
+                starts, seed=1 if seed is None else seed, progress=progress.listener
+            )
+    document = equilibrium_document(found, others)
+    if json:
+        print_json(document)
+    else:
+        _tell(found, document)
+        if others is not None:
+            _tell_others(others)
+        if save is not None:
+            typer.echo(f"Saved to {save}.")
+    if equilibrium.unsettled:
+        typer.echo(f"rollwise: {_unsettled_text(equilibrium)}", err=True)
+    if len(equilibrium.unproved):
+        typer.echo(f"rollwise: {_unproved_text(equilibrium)}", err=True)
+    if equilibrium.unsettled or len(equilibrium.unproved):
+        raise typer.Exit(1)
+
+
+def solved_seats(
+    game: Game, max_states: int | None, time_limit: float | None = None
+) -> SeatsSolution:
+    """The equilibrium of a game: kept from an earlier run, or found now."""
+    from rollwise.answer.kept import solve
+
+    options = {} if time_limit is None else {"time_limit": time_limit}
+    with Progress() as progress:
+        found = solve(
+            game,
+            options=options,
+            any_players=True,
+            max_states=max_states,
+            progress=progress.listener,
+        )
+    assert isinstance(found, SeatsSolution)
+    return found
+
+
+def _tell(solution: SeatsSolution, document: dict[str, Any]) -> None:
+    found = solution.equilibrium
+    start = found.graph.state_text(0)
+    kind = "an equilibrium" if not found.unsettled else "a profile, not an equilibrium"
+    if len(found.unproved) and not found.unsettled:
+        kind = "an equilibrium, as far as can be seen"
+    typer.echo(found.graph.title)
+    what = "gets this payoff on average" if found.payoffs else "wins with this probability"
+    typer.echo(f"  {kind}; each seat {what} from the start ({start}):")
+    everywhere = document["error_bound"]
+    at_start = float(found.error_bounds[0].max())
+    _print_seats(found.worth, at_start if everywhere is None else everywhere)
+    if len(found.unproved):
+        typer.echo(f"  {gain_text(math.inf, ' by another policy')}")
+    else:
+        gain = rounded_up(found.deviation_gain)
+        typer.echo(f"  nobody, in any position, gains more than {gain} by another policy (proved)")
+    typer.echo(
+        f"  {sizes_text(document)}; {how_many(document['components'], 'component')}, of which "
+        f"{document['mixing_components']:,} mix actions, in "
+        f"{how_many(document['mixing_states'], 'state')}"
+    )
+    if found.ties.positions:
+        typer.echo(f"  {found.ties.text}")
+    spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
+    kept = "" if solution.kept_from is None else f"kept from {solution.kept_from}, "
+    typer.echo(f"  {kept}{spent}")
+
+
+def _unsettled_text(found: Equilibrium) -> str:
+    """Where no equilibrium was found, and what is proved all the same."""
+    components = found.graph.components
+    where = components.order[components.indptr[list(found.unsettled[:NAMED])]]
+    places = "; ".join(found.graph.state_text(int(state)) for state in where)
+    n = len(found.unsettled)
+    ended = "time ended the search: " if found.timed_out else ""
+    return (
+        f"{ended}in {how_many(n, 'component')} no equilibrium was found, as at {places}; "
+        f"what is proved holds with them: {gain_text(found.deviation_gain)}"
+    )
+
+
+def _unproved_text(found: Equilibrium) -> str:
+    """In which positions no bound was proved."""
+    n, first = len(found.unproved), found.graph.state_text(int(found.unproved[-1]))
+    return (
+        f"not certified: in {how_many(n, 'position')} no bound was proved, as at {first}; play "
+        "leaves some of them so slowly that roundings count for more than chances"
+    )
+
+
+def _tell_others(others: OtherEquilibria) -> None:
+    """What was found besides."""
+    n = len(others.others)
+    starts = how_many(others.starts, "other start")
+    supports = ""
+    if others.components:
+        count = how_many(others.components, "component")
+        supports = f", and all supports of opposed decisions in {count}"
+    typer.echo(f"  looked for others from {starts} (seed {others.seed}){supports}:")
+    if others.unsettled:
+        typer.echo(f"    {others.unsettled:,} of them came to no equilibrium")
+    if not n:
+        typer.echo("    no other was found, which doesn't prove that there is none")
+    for other in others.others:
+        found = other.found
+        bounds = [found.error_bound] * found.graph.players
+        numbers, told = in_common(column(found.worth, bounds))
+        typer.echo(
+            f"    another: {', '.join(numbers)} (certified ± {told}); "
+            f"{gain_text(found.deviation_gain)} (proved)"
+        )
+        place = found.graph.state_text(other.first)
+        where = how_many(other.differing, "position")
+        typer.echo(f"      it has other values in {where}, as at {place}")
+
+
+def _print_seats(chances: Sequence[float], bound: float) -> None:
+    numbers, told = in_common(column(chances, [bound] * len(chances)))
+    for seat, number in enumerate(numbers, 1):
+        typer.echo(f"    seat {seat}: {number}")
+    typer.echo(f"    ({sure_text(bound, told)})")

@@ -23,6 +23,7 @@ from rollwise.coach.ledger import Account
 from rollwise.coach.replay import written
 from rollwise.coach.session import Choice, Session
 from rollwise.errors import OutputError, UsageError
+from rollwise.game import Game
 from rollwise.machine.atomic_files import check_place, write_text
 
 FORMS = {".game": written, ".jsonl": json_line}  # of files, by the ends of their names
@@ -100,7 +101,7 @@ class KeptGame:
     def keep_somewhere(self) -> Path | None:
         """Write the game to its place, or to a new file; to stderr if neither can be done."""
         if self.place is None:
-            self.place = _free_name(self.session.table.graph.game)
+            self.place = _free_name(self.session.table.game)
         self.keep()
         if self._failed:
             print(f"rollwise: {self._failed}; this is the game:", file=sys.stderr)
@@ -130,7 +131,7 @@ def require_new(place: Path) -> None:
     check_place(place)
 
 
-def _free_name(game: str) -> Path:
+def _free_name(game: Game) -> Path:
     """A name for a game that is kept, which no other file has."""
     stem, number = file_stem(game), 1
     while True:

@@ -1,13 +1,13 @@
-"""Which game was played: what records and the user say of it, if they agree."""
+"""The game of written records, as the records and the user name it."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rollwise.coach.game_record import Record, RecordError
+from rollwise.derive.forms import split_form
 from rollwise.errors import ParameterError, UnknownGame, spelled
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -38,10 +38,11 @@ def agreed_game(
     """
     if kind is None:
         kind = _named_kind(records[0])
+    inner = split_form(kind, values)[0] if "as" in values else values
     specs = {spec.name: spec for spec in parameter_specs(kind)}
-    for name, text in values.items():
+    for name, text in inner.items():
         if name not in specs:
-            create(kind, values)  # which says so
+            create(kind, values)  # raises the error
         specs[name].parse(kind.name, text)
     games = [_game_of(record, kind, values) for record in records]
     for record, game in zip(records, games, strict=True):
@@ -52,46 +53,6 @@ def agreed_game(
                 "of one kind: review these apart"
             )
     return games[0]
-
-
-def agreed_form(records: Sequence[Record], **asked: Any) -> dict[str, Any]:
-    """How the game was played: as a chase, a contest, or (empty) as it is.
-
-    Parameters
-    ----------
-    **asked
-        What the user says: chase, contest, target, ties; None or False where nothing.
-
-    Raises
-    ------
-    RecordError
-        The records and the user don't agree; names the line.
-    """
-    asked = {name: value for name, value in asked.items() if value not in (None, False)}
-    kept = records[0].form
-    for record in records:
-        if record.form != kept:
-            raise RecordError(
-                f"{record.where}: this game was played {_form_text(record.form)}, and the one in "
-                f"{records[0].where} {_form_text(kept)}; review them apart"
-            )
-    if not kept and "rules" not in records[0].headers:
-        return asked  # written by hand, where nobody says so
-    for name, value in asked.items():
-        if kept.get(name) != value:
-            given = spelled(python=name, command_line=f"--{name}")
-            raise RecordError(
-                f"{records[0].where}: this game was played {_form_text(kept)}; leave {given} out"
-            )
-    return kept
-
-
-def _form_text(form: Mapping[str, Any]) -> str:
-    if not form:
-        return "neither as a chase nor as a contest"
-    kind = "a chase" if "chase" in form else "a contest"
-    told = [f"{name} {form[name]}" for name in ("target", "ties") if form.get(name) is not None]
-    return f"as {kind} with {' and '.join(told)}"
 
 
 def _named_kind(record: Record) -> type[Game]:
@@ -120,15 +81,19 @@ def _game_of(record: Record, kind: type[Game], values: Mapping[str, str]) -> Gam
     if name is not None and not _is_named(kind, name):
         raise RecordError(f"{record.where}: this is a game of {name}, not of {kind.name}")
     kept = record.parameters
-    specs = {spec.name: spec for spec in parameter_specs(kind)}
+    if "as" in values and "as" not in kept and "rules" in record.headers:
+        raise RecordError(
+            f"{record.where}: this game was played neither as a chase nor as a contest; leave "
+            f"as={values['as']} out"
+        )
     try:
         game = create(kind, {**values, **kept})
         for name in values.keys() & kept.keys():
-            asked = specs[name].parse(kind.name, values[name])
-            if asked != getattr(game, name):
+            text = values[name]
+            if text != kept[name] and create(kind, {**values, **kept, name: text}) != game:
                 raise RecordError(
                     f"{record.where}: this game was played with {name}={kept[name]}, not "
-                    f"{name}={values[name]}; leave {name} out"
+                    f"{name}={text}; leave {name} out"
                 )
     except ParameterError as error:
         raise RecordError(f"{record.where}: {error}") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rollwise.coach.game_record import Record, RecordError, records_of_text
 from rollwise.coach.history import is_history, read_history
@@ -39,9 +38,7 @@ def read_records(path: Path) -> list[Record]:
     return records
 
 
-def records_of(
-    path: Path, kind: type[Game] | None, values: Mapping[str, str], **form: Any
-) -> list[Record]:
+def records_of(path: Path, kind: type[Game] | None, values: Mapping[str, str]) -> list[Record]:
     """The games in a file; of a history, which holds all kinds, those that are asked for.
 
     Parameters
@@ -49,9 +46,7 @@ def records_of(
     kind : type of Game, optional
         Which game; all unless given.
     values : mapping
-        Parameters that games must have, as text.
-    **form
-        How they were played: ``chase``, ``contest``, ``target``, ``ties``, where they are given.
+        Parameters that games must have, as text. Games in another form (``as``) are left out.
 
     Raises
     ------
@@ -61,27 +56,35 @@ def records_of(
     records = read_records(path)
     if not is_history(path) or kind is None:
         return records
+    asked, played = create(kind, values), _Created(kind)
     found = [
         record
         for record in records
-        if record.game == kind.name and _is_played(record.form, form) and _has(kind, record, values)
+        if record.game == kind.name
+        and record.parameters.get("as") == values.get("as")
+        and played.has(record, asked, values)
     ]
     if not found:
         raise RecordError(f"{path} holds no such games of {kind.name}")
     return found
 
 
-def _is_played(played: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Whether a game was played as it is asked for: as it is, where nothing is asked for."""
-    agrees = all(played.get(name) == value for name, value in asked.items())
-    return agrees and bool(asked) == bool(played)
+class _Created:
+    """The games of records of one kind. Games of equal parameters are created once."""
 
+    def __init__(self, kind: type[Game]) -> None:
+        self._kind = kind
+        self._created: dict[str, Game | None] = {}
 
-def _has(kind: type[Game], record: Record, values: Mapping[str, str]) -> bool:
-    """Whether a game was played with these parameters, or can't be read: who reads it says why."""
-    asked = create(kind, values)
-    try:
-        played = create(kind, record.parameters)
-    except ParameterError:
-        return not values
-    return all(getattr(played, name) == getattr(asked, name) for name in values)
+    def has(self, record: Record, asked: Game, names: Mapping[str, str]) -> bool:
+        """Whether a game was played with these parameters, or faulty ones, which are told later."""
+        text = record.headers["game"]
+        if text not in self._created:
+            try:
+                self._created[text] = create(self._kind, record.parameters)
+            except ParameterError:
+                self._created[text] = None
+        game = self._created[text]
+        if game is None:
+            return not names
+        return all(game.parameters.get(name) == asked.parameters.get(name) for name in names)

@@ -21,13 +21,12 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 from rollwise.errors import UsageError
 
 FORMAT = "1"
 # Headers that one game may have each.
-KEYS = ("format", "game", "rules", "seed", "players", "dice", "target", "ties")
+KEYS = ("format", "game", "rules", "seed", "players", "dice")
 _MOVE = re.compile(r'\s*((?:"(?:[^"]|"")*"|[^",])*)(,|$)')
 
 
@@ -95,19 +94,6 @@ class Record:
         return {name: value for name, _, value in pairs}
 
     @property
-    def form(self) -> dict[str, Any]:
-        """How the game was played: as a chase, a contest, or (empty) as it is.
-
-        The names are those of the options of the command line, without dashes.
-        """
-        target, ties = self.headers.get("target"), self.headers.get("ties")
-        if target is None:
-            return {} if ties is None else {"contest": True, "ties": ties}
-        if not re.fullmatch("-?[0-9]{1,18}", target):
-            raise RecordError(f"{self.where}: @target {target!r} isn't a whole number")
-        return {"chase": True, "target": int(target), "ties": ties}
-
-    @property
     def _game_words(self) -> list[str]:
         try:
             return shlex.split(self.headers.get("game", ""))
@@ -144,8 +130,8 @@ def records_of_text(text: str, source: str) -> list[Record]:
             current.moves += [(number, player.strip(), move) for move in _moves(moves, where)]
     for before, record in pairwise(records):
         if "game" not in record.headers:  # it is played like the one before it
-            keys = [key for key in ("game", "target", "ties") if key in before.headers]
-            record.headers = {key: before.headers[key] for key in keys} | record.headers
+            kept = {"game": before.headers["game"]} if "game" in before.headers else {}
+            record.headers = kept | record.headers
     return records
 
 

@@ -44,7 +44,7 @@ def json_line(session: Session, headers: Mapping[str, str] | None = None) -> str
             move["outcome"] = entry.outcome + 1
         moves.append(move)
     line = {
-        **record_head(table.rules, headers or {}),
+        **record_head(table.game, headers or {}),
         "rules": table.fingerprint,
         "players": [
             {"name": name, "policy": policy}
@@ -57,19 +57,10 @@ def json_line(session: Session, headers: Mapping[str, str] | None = None) -> str
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def record_head(rules: Game, headers: Mapping[str, str]) -> dict[str, Any]:
-    """What a line says first: which game is played, and how.
-
-    Parameters
-    ----------
-    rules : Game
-        Of a chase or a contest: the game that it is made of.
-    """
-    said: dict[str, Any] = dict(headers)
-    if "target" in said:
-        said["target"] = int(said["target"])
-    about = {"game": rules.name, "parameters": dict(rules.parameters)}
-    return {"format": int(FORMAT), **about, **said}
+def record_head(game: Game, headers: Mapping[str, str]) -> dict[str, Any]:
+    """The first keys of a line: the game, and how its moves are written."""
+    about = {"game": game.name, "parameters": dict(game.parameters)}
+    return {"format": int(FORMAT), **about, **headers}
 
 
 def records_of_lines(text: str, source: str) -> list[Record]:
@@ -133,13 +124,7 @@ def _headers(said: Mapping[str, Any], record: Record) -> dict[str, str]:
         words = [_of(str, said["game"], "game", record)]
         words += [f"{name}={typed(value)}" for name, value in parameters.items()]
         headers["game"] = " ".join(map(shlex.quote, words))
-    for name, kind in (
-        ("seed", int),
-        ("target", int),
-        ("rules", str),
-        ("ties", str),
-        ("dice", str),
-    ):
+    for name, kind in (("seed", int), ("rules", str), ("dice", str)):
         if said.get(name) is not None:
             headers[name] = str(_of(kind, said[name], name, record))
     seats = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from rollwise.analysis.observed_scores import LEAST_SCORES, read_scores
 from rollwise.answer.references import Policies
-from rollwise.coach.agreed_game import agreed_form, agreed_game, title
+from rollwise.coach.agreed_game import agreed_game, title
 from rollwise.coach.game_files import records_of
 from rollwise.coach.game_record import RecordError
 from rollwise.coach.history import is_history
@@ -47,13 +47,13 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     records = records_of(path, type(game), parameters)
     for record in records:
         played = agreed_game([record], type(game), {}) if record.game else game
+        if played.base_game is not played:
+            raise RecordError(
+                f"{record.where}: this game was played to reach or beat a score, not for the mean"
+            )
         if title(played) != title(game):
             raise RecordError(
                 f"{record.where}: this is a game of {title(played)}, not of {title(game)}"
-            )
-        if agreed_form([record]):
-            raise RecordError(
-                f"{record.where}: this game was played to reach or beat a score, not for the mean"
             )
     table = Table(solution, game)
     sessions = [replay(record, table) for record in records]

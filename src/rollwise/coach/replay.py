@@ -123,13 +123,12 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
     Parameters
     ----------
     headers : mapping, optional
-        What the session doesn't know: ``dice``, and ``target`` and ``ties`` of a chase
-        or contest.
+        Lines that the session doesn't know: ``dice``.
     """
     names = [clean_name(name) for name in session.names]
     known = {
         "format": FORMAT,
-        "game": title(session.table.rules),
+        "game": title(session.table.game),
         "players": players_text(list(zip(names, policy_names(session), strict=True))),
         **(headers or {}),
         "rules": session.table.fingerprint,

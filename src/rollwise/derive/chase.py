@@ -50,7 +50,7 @@ class WithScore(DerivedGame):
     """
 
     added_fields: ClassVar[tuple[str, ...]] = ("score",)
-    prefix: ClassVar[str] = "with-score"
+    form: ClassVar[str] = "score"
     purpose: ClassVar[str] = "a score in the states"
     players: ClassVar[int] = 1
 
@@ -67,11 +67,6 @@ class WithScore(DerivedGame):
     def description(self) -> str:
         """The rules of the game, and what one may look at."""
         return f"{self.inner.description}\n\nThe points made so far are in the state."
-
-    @property
-    def form(self) -> dict[str, Any]:
-        """The points are in the state."""
-        return {"with-score": True}
 
     def start(self) -> Any:
         return self.state_type(*self.inner.start(), 0)
@@ -139,7 +134,13 @@ class Chase(DerivedGame):
     target: int | None = None
     ties: str = "win"
     added_fields: ClassVar[tuple[str, ...]] = ("gap",)
-    prefix: ClassVar[str] = "chase"
+    form: ClassVar[str] = "chase"
+    form_specs: ClassVar[tuple[ParameterSpec, ...]] = (
+        ParameterSpec("target", int, None, None, None, "the score to reach"),
+        ParameterSpec(
+            "ties", str, "win", None, None, "what exactly that score counts as", tuple(TIES)
+        ),
+    )
     purpose: ClassVar[str] = "a chase"
     players: ClassVar[int] = 1
     objective: ClassVar[str] = "win"
@@ -170,19 +171,13 @@ class Chase(DerivedGame):
         )
 
     @property
-    def form(self) -> dict[str, Any]:
-        """A chase of the target that the start has."""
-        return {"chase": True, "target": int(self.start().gap), "ties": self.ties}
-
-    @property
     def own_specs(self) -> list[ParameterSpec]:
         """The target that the start has, and what ties count as."""
+        target, ties = self.form_specs
         low, high = self.target_range
         return [
-            ParameterSpec("target", int, self.start().gap, low, high, "the score to reach"),
-            ParameterSpec(
-                "ties", str, self.ties, None, None, "what exactly that score counts as", tuple(TIES)
-            ),
+            replace(target, default=self.start().gap, at_least=low, at_most=high),
+            replace(ties, default=self.ties),
         ]
 
     @cached_property

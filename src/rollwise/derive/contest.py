@@ -10,7 +10,7 @@ solves contests of any number, turn by turn; with two both give the same.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -55,7 +55,11 @@ class Duel(DerivedGame):
 
     ties: str = "shared"
     added_fields: ClassVar[tuple[str, ...]] = ("score", "rival")
-    prefix: ClassVar[str] = "contest"
+    form: ClassVar[str] = "contest"
+    form_specs: ClassVar[tuple[ParameterSpec, ...]] = (
+        ParameterSpec("players", int, 2, 2, None, "how many play a turn each"),
+        ParameterSpec("ties", str, "shared", None, None, "how a tie counts", tuple(TIES)),
+    )
     purpose: ClassVar[str] = "a contest"
     players: ClassVar[int] = 2
     objective: ClassVar[str] = "win"
@@ -80,14 +84,9 @@ class Duel(DerivedGame):
         )
 
     @property
-    def form(self) -> dict[str, Any]:
-        """A contest, and how its ties count."""
-        return {"contest": True, "ties": self.ties}
-
-    @property
     def own_specs(self) -> list[ParameterSpec]:
         """How a tie counts."""
-        return [ParameterSpec("ties", str, self.ties, None, None, "how a tie counts", tuple(TIES))]
+        return [replace(self.form_specs[1], default=self.ties)]
 
     @cached_property
     def nothing_yet(self) -> int:

@@ -52,14 +52,15 @@ class DerivedGame(Game):
     Attributes
     ----------
     inner : Game
-    added_fields, prefix, purpose
-        Of a class: the fields that it adds, the name before that of the inner game, and what it
-        needs the graph of all of it for ("a chase").
+    added_fields, form, form_specs, purpose
+        Of a class: the fields that it adds, the word after ``as=``, the parameters that may be
+        typed with it, and what it needs the graph of all of it for ("a chase").
     """
 
     inner: Game
     added_fields: ClassVar[tuple[str, ...]] = ()
-    prefix: ClassVar[str] = ""
+    form: ClassVar[str] = ""
+    form_specs: ClassVar[tuple[ParameterSpec, ...]] = ()
     purpose: ClassVar[str] = ""
 
     @property
@@ -75,8 +76,8 @@ class DerivedGame(Game):
         key = type(self), inner
         for name in set(inner._fields) & set(self.added_fields):
             raise RulesError(
-                f"{self.inner.name}: the state has a field {name!r}, and {self.name} adds one of "
-                "that name; call it something else"
+                f"{self.inner.name}: the state has a field {name!r}, and as={self.form} adds one "
+                "of that name; call it something else"
             )
         if key not in _STATE_TYPES:
             fields = [(name, int) for name in (*inner._fields, *self.added_fields)]
@@ -89,8 +90,8 @@ class DerivedGame(Game):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What it is called: ``chase-threes``."""
-        return f"{self.prefix}-{self.inner.name}"
+        """The name of the inner game; the parameter ``as`` says how it is played."""
+        return self.inner.name
 
     @cached_property
     def inner_graph(self) -> StateGraph:
@@ -108,11 +109,6 @@ class DerivedGame(Game):
     def base_graph(self, graph: StateGraph) -> StateGraph:
         """The graph of the inner game."""
         return self.inner_graph
-
-    @property
-    def form(self) -> dict[str, Any]:
-        """How the inner game is played, as in ``{"contest": True, "ties": "shared"}``."""
-        raise NotImplementedError(f"{type(self).__name__} has no form")
 
     def derive(self) -> StateGraph:
         """The graph that the rules give, made from the inner game's."""
@@ -152,19 +148,23 @@ class DerivedGame(Game):
 
     @property
     def specs(self) -> list[ParameterSpec]:
-        """Those of the inner game, and its own; a name that is taken gets another in front.
+        """Those of the inner game, the form, and its own; a name that is taken gets the form's.
 
         A version that the inner game isn't is left out, as it is among the parameters.
         """
         played = self.inner.parameters
         inner = [spec for spec in self.inner.specs if spec.name in played]
         taken = {spec.name for spec in inner}
-        prefix = f"{type(self).__name__.lower()}_"
+        form = ParameterSpec(
+            "as", str, self.form, None, None, "how the game is played", (self.form,)
+        )
         own = [
-            dataclasses.replace(spec, name=prefix + spec.name if spec.name in taken else spec.name)
+            dataclasses.replace(
+                spec, name=f"{self.form}_{spec.name}" if spec.name in taken else spec.name
+            )
             for spec in self.own_specs
         ]
-        return [*inner, *own]
+        return [*inner, form, *own]
 
     @property
     def parameters(self) -> dict[str, Any]:

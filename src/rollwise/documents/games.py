@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rollwise.answer.verify import Verification
     from rollwise.game import Game
     from rollwise.graph import StateGraph
+    from rollwise.methods import Method
 
 
 def games_document(games: Iterable[type[Game]]) -> Document:
@@ -48,6 +49,29 @@ def _game_document(cls: type[Game]) -> Document:
             for spec in parameter_specs(cls)
         ],
         "policies": policies,
+    }
+
+
+def methods_document(methods: Iterable[Method]) -> Document:
+    """Methods with the options that can be typed."""
+    return {
+        "methods": [
+            {
+                "method": method.name,
+                "about": method.about,
+                "kind": "estimated" if method.estimates else "certified",
+                "options": [
+                    {
+                        "name": one.name,
+                        "type": one.type.__name__,
+                        "default": one.default,
+                        "about": one.about,
+                    }
+                    for one in method.settings().values()
+                ],
+            }
+            for method in methods
+        ]
     }
 
 
@@ -91,7 +115,7 @@ def verification_document(found: Verification) -> Document:
     }
 
 
-def methods_document(
+def comparison_document(
     graph: StateGraph, rows: Sequence[MethodRun], error_bound: float, time_limit: float
 ) -> Document:
     """The methods side by side."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from rollwise.errors import ClusterError, ParameterError, UnknownGame
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game
+from rollwise.hooks import HOOKS
 from rollwise.machine.neighbours import read_file
 from rollwise.parameters import no_parameter, parameter_specs
 
@@ -210,17 +211,27 @@ def _with_remedy(fault: str) -> str:
 def create(cls: type[Game], values: Mapping[str, str]) -> Game:
     """A game with parameters given as text.
 
+    Parameters
+    ----------
+    values : mapping
+        By name. ``as`` names a form of a solitaire game (see `rollwise.derive.forms`).
+
     Raises
     ------
     ParameterError
         There is no such parameter, or the value doesn't fit it.
     """
+    if "as" in values:
+        made: Game = HOOKS.create_form(cls, values, create)
+        return made
     specs = {spec.name: spec for spec in parameter_specs(cls)}
     parsed = {}
     for name, text in values.items():
         if name not in specs:
             known = ", ".join(specs) or "it has none"
             hint = ""
+            if name in ("target", "ties"):
+                hint = f"; a form of a solitaire game has it: as=chase {name}={text}"
             if name in getattr(cls, "__annotations__", {}):
                 hint = "; is its class marked @dataclass(frozen=True)?"
             raise ParameterError(

@@ -58,8 +58,8 @@ class ShipCaptainCrew(Game):
     a captain a 4, the crew: one throw may bring several of them. The two dice left then are the
     cargo, and with throws left one of them or both may be thrown again. There are three throws.
     Without a crew the score is 0. The best chance to find a crew at all is another aim:
-    `--chase --target 1`. Two players, the second of whom knows what to beat, play it with
-    `--contest 2`.
+    `as=chase target=1`. Two players, the second of whom knows what to beat, play it with
+    `as=contest players=2`.
     """
 
     tries: int = parameter(3, at_least=1, at_most=10, about="throws")

@@ -34,8 +34,8 @@ class ShutTheBox(Game):
     It is over when no open tiles add up to the throw, or all are shut. The fewest points are
     best. One die may be thrown in the place of two, or must be, once the open tiles add up to
     no more than 6, or once the tiles from 7 on are shut. The first throw is with two dice. The
-    best chance to shut all tiles is another aim: `--chase --target 0`. Two players play it with
-    `--contest 2`.
+    best chance to shut all tiles is another aim: `as=chase target=0`. Two players play it with
+    `as=contest players=2`.
     """
 
     tiles: int = parameter(9, at_least=1, at_most=12, about="tiles, 1 to so many")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,10 +17,65 @@ from typing import TYPE_CHECKING, Any
 
 from rollwise.errors import UsageError
 from rollwise.machine.interrupts import Clock, OutOfTime
+from rollwise.parameters import KINDS, TRUTHS
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.methods.result import MethodResult
+
+
+_TYPED: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option of a method that can be typed: ``--set epsilon=1e-6``.
+
+    Attributes
+    ----------
+    name : str
+    type : {bool, int, float, str}
+    default : object
+        None where the method chooses.
+    about : str
+        Its meaning, from the docstring of the method.
+    """
+
+    name: str
+    type: type
+    default: Any
+    about: str
+
+    def parse(self, method: str, text: str) -> Any:
+        """The value that was typed.
+
+        Raises
+        ------
+        UsageError
+            It is of another type, or negative.
+        """
+        value: Any
+        try:
+            value = TRUTHS[text.lower()] if self.type is bool else self.type(text)
+        except (KeyError, ValueError):
+            raise UsageError(f"{method}: {self.name} is {KINDS[self.type]}, not {text!r}") from None
+        if not isinstance(value, str) and not value >= 0 and self.name != "start":
+            raise UsageError(f"{method}: {self.name} is {text}; it can't be less than 0")
+        return value
+
+
+def _about_parameters(docstring: str) -> dict[str, str]:
+    """The text of each parameter in a NumPy docstring."""
+    lines = docstring.partition("Parameters\n----------\n")[2].partition("\n\n")[0].splitlines()
+    about: dict[str, str] = {}
+    names: list[str] = []
+    for line in lines:
+        if line[:1] != " ":
+            names = re.findall(r"\w+", line.partition(" : ")[0])
+            about |= dict.fromkeys(names, "")
+        else:
+            about |= {name: f"{about[name]} {line.strip()}".strip() for name in names}
+    return about
 
 
 @dataclass(frozen=True)
@@ -52,14 +108,16 @@ class Method:
         parameters = inspect.signature(self.load()).parameters.values()
         return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
 
-    def settings(self) -> dict[str, Any]:
-        """Its options that are a text, a number, or yes or no, each with its default."""
-        parameters = inspect.signature(self.load()).parameters.values()
-        return {
-            p.name: p.default
-            for p in parameters
-            if p.kind is p.KEYWORD_ONLY and isinstance(p.default, str | int | float)
-        }
+    def settings(self) -> dict[str, Setting]:
+        """Its options that can be typed, by name, as its signature and docstring declare them."""
+        function = self.load()
+        about = _about_parameters(inspect.getdoc(function) or "")
+        found = {}
+        for p in inspect.signature(function).parameters.values():
+            kinds = [kind for kind in _TYPED if kind in re.split(r"[ |]+", str(p.annotation))]
+            if p.kind is p.KEYWORD_ONLY and kinds:
+                found[p.name] = Setting(p.name, _TYPED[kinds[0]], p.default, about[p.name])
+        return found
 
 
 METHODS: dict[str, Method] = {

@@ -247,10 +247,7 @@ def _record(solution: Solution) -> dict[str, Any]:
     game = solution.game
     if game is None:
         return {}
-    said: dict[str, str] = {
-        name: str(game.form[name]) for name in ("target", "ties") if name in game.form
-    }
-    return record_head(game.base_game, said) | {"rules": solution.graph.content_hash}
+    return record_head(game, {}) | {"rules": solution.graph.content_hash}
 
 
 def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str, Policy]]:

@@ -49,14 +49,8 @@ def command(game: Game) -> str | None:
     A game from a file is named by that file: from the current folder, or by its name alone,
     since a reader keeps it in a place of their own.
     """
-    plain = game.base_game
-    name = _reference(plain)
-    if name is None:
-        return None
-    words = ["rollwise report", title_of(name, plain.parameters)]
-    for option, value in game.form.items():
-        words.append(f"--{option}" if value is True else f"--{option} {value}")
-    return " ".join(words)
+    name = _reference(game.base_game)
+    return None if name is None else f"rollwise report {title_of(name, game.parameters)}"
 
 
 def _reference(game: Game) -> str | None:

@@ -196,7 +196,7 @@ def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int
 
 def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     """Keep a game that was played, once it was played again here."""
-    from rollwise.coach.agreed_game import agreed_form, agreed_game, title
+    from rollwise.coach.agreed_game import agreed_game, title
     from rollwise.coach.history import History
     from rollwise.coach.json_lines import json_line, record_of_line
     from rollwise.coach.replay import replay
@@ -204,7 +204,7 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
 
     record = record_of_line(question["record"], "the record", 1)
     game = answer.game
-    if title(agreed_game([record], type(game), {})) != title(game) or agreed_form([record]):
+    if title(agreed_game([record], type(game), {})) != title(game):
         raise UsageError(f"this isn't a game of {title(game)}")
     table = table_of(answer, game)
     policies = [None if name in ("", "human") else name for _, name in record.seats]

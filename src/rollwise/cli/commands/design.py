@@ -14,19 +14,13 @@ from rollwise.cli.app import app
 from rollwise.cli.common import check_workers, in_one_graph, processes_or, read_game, read_values
 from rollwise.cli.options import (
     POLICIES,
-    ChaseOption,
     ClusterOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
     ProcessesOption,
-    TargetOption,
-    TiesOption,
-    as_played,
 )
 from rollwise.cli.printing import end_if, place_line, print_table, show, show_table
 from rollwise.cli.progress import Progress
@@ -76,10 +70,6 @@ def balance(
         Path | None,
         typer.Option(metavar="FILE", help="Write a page for people, with pictures (.html, .pdf)."),
     ] = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -93,9 +83,7 @@ def balance(
         from rollwise.report.cheat_sheet import check_sheet
 
         check_sheet(out)
-    chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
-    )
+    chosen = read_game(game, parameters)
     with in_one_graph("balance"), Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
         found = find_balance(

@@ -9,9 +9,6 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, read_state, refuse
 from rollwise.cli.options import (
-    ChaseOption,
-    ContestOption,
-    Form,
     GameArgument,
     HistoryOption,
     JsonOption,
@@ -21,12 +18,8 @@ from rollwise.cli.options import (
     PolicyOption,
     PositionOption,
     PrintSweepsOption,
-    TargetOption,
-    TiesOption,
     TimeLimitOption,
-    WithScoreOption,
     also_for_many,
-    as_played,
     check_history_path,
     printing_sweeps,
     write_history,
@@ -116,11 +109,6 @@ def evaluate(
     limit: LimitOption = None,
     out: OutOption = None,
     csv: CsvOption = False,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
-    with_score: WithScoreOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -137,8 +125,7 @@ def evaluate(
     if print_sweeps:
         options["on_sweep"] = printing_sweeps(json)
     check_history_path(history)
-    played = Form(chase, target, contest, ties, with_score)
-    chosen = as_played(read_game(game, parameters), played, need_target=True)
+    chosen = read_game(game, parameters)
     position = None if state is None else read_state(state, chosen)
     if method == "exact" and _is_scored_by_layers(chosen, policy, max_states):
         refuse("needs a graph, and the game is too large for one", against=against, state=state)

@@ -12,18 +12,12 @@ from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, refuse
 from rollwise.cli.options import (
-    ChaseOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    TargetOption,
-    TiesOption,
     also_for_many,
-    as_played,
 )
 from rollwise.cli.printing import (
     check_file,
@@ -114,10 +108,6 @@ def learn(
     against: AgainstOption = None,
     save: SaveOption = None,
     resume: ResumeOption = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     csv: CsvOption = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
@@ -142,9 +132,7 @@ def learn(
         check_file("--save", save, ".csv", ".parquet")
     games = _check_numbers(games, checkpoints=checkpoints)
     check_place(save)
-    chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
-    )
+    chosen = read_game(game, parameters)
     settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
     with Progress() as progress:
         from rollwise.analysis.learning import learn_against

@@ -15,15 +15,11 @@ from rollwise.cli.app import app
 from rollwise.cli.common import read_game, read_state, refuse
 from rollwise.cli.options import (
     POLICIES,
-    ChaseOption,
-    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    TargetOption,
-    as_played,
 )
 from rollwise.cli.printing import (
     about_draws,
@@ -90,8 +86,6 @@ def optimal(
     exact: Annotated[
         bool, typer.Option("--exact", help="Tell in fractions which actions are equally good.")
     ] = False,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     save: Annotated[
@@ -100,7 +94,7 @@ def optimal(
             metavar="FILE",
             help="Write the policy that --then picks to a .csv or .parquet file, which is then a "
             "policy like others. Where it looks at the points made so far, they go with "
-            "--with-score.",
+            "as=score.",
         ),
     ] = None,
     json: JsonOption = False,
@@ -114,7 +108,7 @@ def optimal(
         if not then:
             raise UsageError("--save goes with --then, which picks a policy")
         check_file("--save", save, ".csv", ".parquet")
-    chosen = as_played(read_game(game, parameters), Form(chase, target), need_target=True)
+    chosen = read_game(game, parameters)
     read = read_ties(ties, [*(then or ()), *(range_of or ())])
     with Progress() as progress:
         solution = kept.solve(
@@ -136,7 +130,7 @@ def optimal(
     document = optimal_document(solution, every, aims, found)
     if against is not None and worth is not None:
         document["against"] = optimal_against_document(against, worth)
-    needs = " (a policy with --with-score)" if aims.policies.scores is not None else ""
+    needs = " (a policy with as=score)" if aims.policies.scores is not None else ""
     said = [] if save is None else [f"Saved to {save}{needs}."]
     show(json, lambda: document, lambda: _print_optimal(document, solution.graph), *said)
     against_seats = [seat for seat in document.get("against", {}).values() if seat != against]

@@ -20,19 +20,12 @@ from rollwise.cli.common import (
 )
 from rollwise.cli.options import (
     POLICIES,
-    ChaseOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    TargetOption,
-    TiesOption,
-    WithScoreOption,
-    as_played,
 )
 from rollwise.cli.printing import check_file, print_json, tell_written
 from rollwise.cli.progress import Progress
@@ -113,11 +106,6 @@ def plot(
         int | None,
         typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels; 1,100 unless given."),
     ] = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
-    with_score: WithScoreOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -150,9 +138,9 @@ def plot(
             f"shows none of these ({able} does)", with_=with_,
         )  # fmt: skip
     check_choices(kind, **choices)
-    chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
+    chosen = read_game(game, words, any_target=True)
     choices["state"] = None if state is None else read_state(state, chosen)
-    place = Path(f"{file_stem(chosen.name)}-{kind}.html") if out is None else out
+    place = Path(f"{file_stem(chosen)}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":
         refuse("is for .png and .svg: a page is as wide as its window", width=width)
@@ -200,10 +188,6 @@ def report(
             help="Score so many rules of thumb, and put the best on it as a cheat sheet.",
         ),
     ] = 0,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -212,10 +196,8 @@ def report(
     """Write a report for people: who has the edge, what to do, and how sure that is."""
     from rollwise.plot import require_plotly
 
-    chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
-    )
-    place = Path(f"{file_stem(chosen.name)}-report.html") if out is None else out
+    chosen = read_game(game, parameters)
+    place = Path(f"{file_stem(chosen)}-report.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
     require_plotly()
     from rollwise.report import write_report
@@ -238,10 +220,6 @@ def page(
         list[str] | None,
         typer.Option(metavar="P", help=f"Also play against it; may be repeated. {POLICIES}"),
     ] = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -249,10 +227,8 @@ def page(
 ) -> None:
     """Write a page that plays the game, coaches and shows the strategy, with no network."""
 
-    chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
-    )
-    place = Path(f"{file_stem(chosen.name)}.html") if out is None else out
+    chosen = read_game(game, parameters)
+    place = Path(f"{file_stem(chosen)}.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
     from rollwise.page import too_large, write_page
 
@@ -292,10 +268,6 @@ def export(
         str | None,
         typer.Option(help="In lp and mps: linear-programming (the default) or mixed-integer."),
     ] = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -317,7 +289,7 @@ def export(
     if out is None and (json or to not in TEXT):
         raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if json else ""))
     check_place(out)
-    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
+    chosen = read_game(game, parameters, any_target=True)
     solution = solve_or_load(chosen, load, max_states)
     graph, kind = solution.graph, {"program": program} if program else {}
     if to == "json" and not yes and (size := json_bytes(solution)) > MUCH:

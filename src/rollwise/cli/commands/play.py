@@ -12,21 +12,15 @@ import typer
 from rich.console import Console
 
 from rollwise.cli.app import app
-from rollwise.cli.common import lay_table, refuse, split_words
+from rollwise.cli.common import lay_table, refuse, require_target, split_words
 from rollwise.cli.options import (
     POLICIES,
-    ChaseOption,
-    ContestOption,
-    Form,
     JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
     OptionalGameArgument,
     ParametersArgument,
-    TargetOption,
-    TiesOption,
-    as_played,
 )
 from rollwise.cli.printing import print_json
 from rollwise.cli.terminal_game import KeptGame, Stopped, TerminalGame
@@ -99,10 +93,6 @@ def play(
             metavar="N", min=1, help="Play N games, one after the other, and add them up."
         ),
     ] = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     save: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Keep the game, or all games, in this new file."),
@@ -119,7 +109,7 @@ def play(
 ) -> None:
     """Play a game, with a coach if you like; the ledger tells luck from skill."""
     from rollwise.cli.terminal_game import KeptGame, require_new
-    from rollwise.coach.agreed_game import agreed_form, agreed_game
+    from rollwise.coach.agreed_game import agreed_game
     from rollwise.coach.history import History
     from rollwise.coach.replay import replay
 
@@ -128,10 +118,8 @@ def play(
     if save is not None and save != resume:
         require_new(save)
     past = None if history is None else History(history)
-    form = Form(chase, target, contest, ties)
     if resume is None:
-        played = as_played(asked.make_game(), form, need_target=True)
-        table = lay_table(played, load, max_states)
+        table = lay_table(require_target(asked.make_game()), load, max_states)
         sessions = [_new_session(table, against, seat, seats, seed)]
     else:
         refuse(
@@ -143,12 +131,10 @@ def play(
             dice=dice,
         )
         records = _read_kept(resume, games)
-        chosen = agreed_game(records, asked.kind, asked.values)
-        form = Form(**agreed_form(records, **form._asdict()))
-        table = lay_table(as_played(chosen, form, need_target=True), load, max_states)
+        table = lay_table(agreed_game(records, asked.kind, asked.values), load, max_states)
         sessions = [replay(one, table, policies=_kept_policies(table, one)) for one in records]
         dice = records[-1].headers.get("dice")
-    kept = KeptGame(sessions[0], _headers(table, dice), save or resume, past)
+    kept = KeptGame(sessions[0], {"dice": dice or "here"}, save or resume, past)
     series = Series(sessions, kept, games, alternate=seat == "alternate")
     if series.is_over:
         what = "the game" if games is None else f"the last of {len(sessions)} games"
@@ -173,13 +159,6 @@ def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int
         raise UsageError(f"--seat is {seat!r}; it must be {' or '.join(seats)}")
     if coach not in list(Speaks):
         raise UsageError(f"--coach is {coach!r}; it must be {', '.join(Speaks)}")
-
-
-def _headers(table: Table, dice: str | None) -> dict[str, str]:
-    """The lines of a kept game's file that the session doesn't know."""
-    said = {"dice": dice or "here"}
-    form = table.game.form
-    return said | {name: str(form[name]) for name in ("target", "ties") if name in form}
 
 
 def named_policy(table: Table, name: str) -> Policy | str | None:
@@ -215,7 +194,7 @@ def _new_session(
         refuse("is for games of two against rollwise", seat=seat)
     if table.graph.players == 1:
         if against is not None:
-            hint = "; with --contest it is one for two" if table.graph.objective != "win" else ""
+            hint = "; with as=contest it is one for two" if table.graph.objective != "win" else ""
             raise UsageError(f"{table.graph.game} is a game for one{hint}")
         return Session(table, ["you"], [None], seed=seed)
     against = against or "optimal"

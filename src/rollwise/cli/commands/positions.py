@@ -16,28 +16,16 @@ from rollwise.cli.common import (
 )
 from rollwise.cli.options import (
     DEFAULT,
-    ChaseOption,
-    ContestOption,
-    EpsilonOption,
-    Form,
     GameArgument,
     JsonOption,
     LoadOption,
     MaxStatesOption,
     MaybeMethodOption,
     NoCacheOption,
-    OrderOption,
     ParametersArgument,
-    RimOption,
     SampleSeedOption,
-    SamplesOption,
-    SolverOption,
-    SoundOption,
-    TargetOption,
-    TiesOption,
+    SetOption,
     TimeLimitOption,
-    WholeOption,
-    as_played,
     method_options,
     tell_unfinished,
 )
@@ -90,20 +78,10 @@ def table(
     out: OutOption = None,
     csv: CsvOption = False,
     json: JsonOption = False,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     load: LoadOption = None,
     method: MaybeMethodOption = None,
-    epsilon: EpsilonOption = None,
-    order: OrderOption = None,
-    sound: SoundOption = None,
+    settings: SetOption = None,
     time_limit: TimeLimitOption = None,
-    solver: SolverOption = None,
-    rim: RimOption = None,
-    whole: WholeOption = None,
-    samples: SamplesOption = None,
     seed: SampleSeedOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -113,19 +91,8 @@ def table(
         refuse("is for rows, and --grid prints matrices", limit=limit, out=out, csv=csv)
         refuse("adds columns to rows, and --grid prints matrices", each_action=each_action)
     form = form_of(out, csv=csv, json=json)
-    options = method_options(
-        method or DEFAULT,
-        epsilon=epsilon,
-        order=order,
-        sound=sound,
-        time_limit=time_limit,
-        solver=solver,
-        rim=rim,
-        whole=whole,
-        samples=samples,
-        seed=seed,
-    )
-    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
+    options = method_options(method or DEFAULT, settings, time_limit=time_limit, seed=seed)
+    chosen = read_game(game, parameters, any_target=True)
     if limit is None and form is None:
         limit = SHOWN
     found = solve_or_open(
@@ -202,26 +169,19 @@ def advise(
         int | None,
         typer.Option(metavar="N", help="How often dice may still be thrown again."),
     ] = None,
-    chase: ChaseOption = False,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     method: MaybeMethodOption = None,
-    epsilon: EpsilonOption = None,
+    settings: SetOption = None,
     time_limit: TimeLimitOption = None,
-    solver: SolverOption = None,
-    rim: RimOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
     """Say what each action is worth in a position, and what a wrong one costs."""
-    options = method_options(
-        method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver, rim=rim
-    )
+    options = method_options(method or DEFAULT, settings, time_limit=time_limit)
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
-    chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
+    chosen = read_game(game, parameters, any_target=True)
     position, thrown = read_state(state, chosen), read_throw(throw)
     found = solve_or_open(chosen, load, max_states, method=method, options=options)
     solution = found.part(position)

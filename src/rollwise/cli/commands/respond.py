@@ -8,9 +8,6 @@ from rollwise.cli.app import app
 from rollwise.cli.commands.evaluate import print_worth
 from rollwise.cli.common import read_game, read_state
 from rollwise.cli.options import (
-    ChaseOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
@@ -18,10 +15,7 @@ from rollwise.cli.options import (
     ParametersArgument,
     PolicyOption,
     PositionOption,
-    TargetOption,
-    TiesOption,
     also_for_many,
-    as_played,
 )
 from rollwise.cli.printing import print_json
 from rollwise.cli.progress import Progress
@@ -36,10 +30,6 @@ def respond(
     parameters: ParametersArgument = None,
     to: PolicyOption = ...,  # type: ignore[assignment]
     state: PositionOption = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -48,9 +38,7 @@ def respond(
     from rollwise.answer import kept
     from rollwise.answer.evaluation import best_response
 
-    chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
-    )
+    chosen = read_game(game, parameters)
     position = None if state is None else read_state(state, chosen)
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)

@@ -10,24 +10,18 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import Words, read_game, read_mode, refuse, split_words
 from rollwise.cli.options import (
-    ChaseOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     ModeOption,
     NoCacheOption,
     ParametersArgument,
-    SamplesOption,
-    TargetOption,
-    TiesOption,
-    as_played,
 )
 from rollwise.cli.printing import print_json, show, show_table
 from rollwise.cli.progress import Progress
 from rollwise.documents.games import (
     check_document,
+    comparison_document,
     games_document,
     kept_document,
     methods_document,
@@ -37,7 +31,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import available
 from rollwise.machine import user_cache
-from rollwise.methods import find_method
+from rollwise.methods import METHODS, find_method
 from rollwise.numbers.printed import in_bytes, rounded_up
 from rollwise.parameters import typed
 
@@ -63,21 +57,44 @@ def games(json: JsonOption = False) -> None:
     show(json, lambda: document, lambda: show_table(heads, rows, left=heads, fold=heads))
 
 
+@app.command("methods")
+def methods(
+    method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="One of them.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the methods of solving, and the options of each for --set."""
+    names = METHODS if method is None else [find_method(method).name]
+    document = methods_document([METHODS[name] for name in names])
+    show(json, lambda: document, lambda: _print_methods(document))
+
+
+def _print_methods(document: dict[str, Any]) -> None:
+    for i, method in enumerate(document["methods"]):
+        typer.echo(f"{'' if i == 0 else chr(10)}{method['method']}: {method['about']}")
+        rows = [
+            (
+                f"  {option['name']}",
+                "" if option["default"] is None else typed(option["default"]),
+                option["about"],
+            )
+            for option in method["options"]
+        ]
+        if rows:
+            heads = ("  option", "default", "meaning")
+            show_table(heads, rows, left=heads, fold=("meaning",))
+
+
 @app.command("check")
 def check(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Look for faults in the rules of a game, and say what was looked at."""
     from rollwise.analysis.check import check as check_game
 
-    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
+    chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
         report = check_game(chosen, max_states=max_states, progress=progress)
     show(json, lambda: check_document(report), lambda: typer.echo(str(report)))
@@ -100,14 +117,12 @@ def compare(
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds that each method may take.")
     ] = TIME_LIMIT,
-    samples: SamplesOption = None,
+    samples: Annotated[
+        int | None, typer.Option(metavar="N", help="Sampled: draws of each chance (300,000).")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Sampled: of the draws; 1 unless given.")
     ] = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -123,7 +138,7 @@ def compare(
         find_method(name)
     if names is not None and not any(find_method(name).estimates for name in names):
         refuse("goes with the method sampled", samples=samples, seed=seed)
-    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
+    chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
         rows, bound = compare_methods(
@@ -136,12 +151,14 @@ def compare(
         )
     show(
         json,
-        lambda: methods_document(graph, rows, bound, time_limit),
-        lambda: _print_methods(rows, graph.n_states, bound, time_limit),
+        lambda: comparison_document(graph, rows, bound, time_limit),
+        lambda: _print_comparison(rows, graph.n_states, bound, time_limit),
     )
 
 
-def _print_methods(rows: list[MethodRun], n_states: int, bound: float, time_limit: float) -> None:
+def _print_comparison(
+    rows: list[MethodRun], n_states: int, bound: float, time_limit: float
+) -> None:
     cells = (
         (
             row.method,
@@ -182,10 +199,6 @@ def verify(
     exact: Annotated[
         bool, typer.Option("--exact", help="Exact arithmetic: no rounding has to be trusted.")
     ] = False,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     mode: ModeOption = "auto",
     json: JsonOption = False,
@@ -198,20 +211,13 @@ def verify(
     if asked.files[0].is_dir():
         from rollwise.answer.verify import verify_layers
 
-        said = {"exact": exact, "chase": chase, "target": target, "contest": contest, "ties": ties}
-        said["mode"] = None if how == "auto" else how
+        said = {"exact": exact, "mode": None if how == "auto" else how}
         refuse("goes with a file, and not with a folder of layers", **said)
         with Progress() as progress:
             found = verify_layers(asked.files[0], chosen, max_states=max_states, progress=progress)
     else:
-        from rollwise.answer.storage import installed, read_facts
         from rollwise.answer.verify import verify as verify_file
 
-        form = Form(chase, target, contest, ties)
-        if chosen is None and form.said:  # it is to be what the options say
-            chosen = installed(asked.files[0], read_facts(asked.files[0], damaged=True))
-        if chosen is not None:
-            chosen = as_played(chosen, form, need_target=True)
         with Progress() as progress:
             found = verify_file(
                 asked.files[0],

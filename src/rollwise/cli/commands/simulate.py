@@ -10,10 +10,7 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import check_workers, read_game, refuse, solve_or_open, workers_of
 from rollwise.cli.options import (
-    ChaseOption,
     ClusterOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     LoadOption,
@@ -21,11 +18,7 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
     PolicyOption,
-    TargetOption,
-    TiesOption,
-    WithScoreOption,
     also_for_many,
-    as_played,
 )
 from rollwise.cli.printing import about_draws, print_json, tell_ties
 from rollwise.cli.progress import Progress
@@ -86,11 +79,6 @@ def simulate(
     exact: ExactOption = True,
     tell: TellOption = None,
     load: LoadOption = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
-    with_score: WithScoreOption = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -108,11 +96,7 @@ def simulate(
     if games is not None and games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
     check_workers(workers, cluster)
-    chosen = as_played(
-        read_game(game, parameters),
-        Form(chase, target, contest, ties, with_score),
-        need_target=True,
-    )
+    chosen = read_game(game, parameters)
     policies = _policies(chosen, load, max_states, told=tell is not None)
     if policies is None:
         refuse(NOT_LARGE, cluster=cluster, tell=tell)

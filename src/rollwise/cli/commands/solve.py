@@ -9,40 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import check_workers, read_game, read_mode, refuse
+from rollwise.cli.common import (
+    check_workers,
+    read_game,
+    read_mode,
+    read_values,
+    refuse,
+    refuse_for_many,
+)
 from rollwise.cli.options import (
     DEFAULT,
-    ChaseOption,
     ClusterOption,
-    EpsilonOption,
-    Form,
     GameArgument,
     HistoryOption,
     JsonOption,
     MaxStatesOption,
-    MaxSweepsOption,
     MemoryOption,
     MethodOption,
     ModeOption,
     NoCacheOption,
-    ObjectiveOption,
-    OrderOption,
     ParametersArgument,
     PrintSweepsOption,
     ProcessesOption,
-    RimOption,
     SampleSeedOption,
-    SamplesOption,
-    SolverOption,
-    SoundOption,
-    StartOption,
-    TargetOption,
-    TiesOption,
-    TightenOption,
+    SetOption,
     TimeLimitOption,
-    WholeOption,
-    also_for_many,
-    as_played,
     check_history_path,
     method_options,
     printing_sweeps,
@@ -51,9 +42,12 @@ from rollwise.cli.options import (
 )
 from rollwise.cli.printing import print_json, print_worth, sizes_text, tell_undecided
 from rollwise.cli.progress import Progress
+from rollwise.cli.solve_forms import print_contest, print_equilibrium, print_layers
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
 from rollwise.errors import TooManyStates, UsageError
+from rollwise.game import has_many
+from rollwise.games import find
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import find_method
 from rollwise.numbers.printed import rounded_up
@@ -69,18 +63,6 @@ ToleranceOption = Annotated[
 ]
 SaveOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
-]
-PlayersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--contest", metavar="N", help="N players take one whole turn each; best score wins."
-    ),
-]
-BlindOption = Annotated[
-    bool,
-    typer.Option(
-        "--blind", help="In a contest of 2: both play at once, and see no score but their own."
-    ),
 ]
 ByLayerOption = Annotated[
     bool,
@@ -125,36 +107,20 @@ ONLY_BY_LAYER = (
 
 
 @app.command("solve")
-@also_for_many("save", "time_limit", "starts", "seed", "max_states", "json")
 def solve(
     game: GameArgument,
     parameters: ParametersArgument = None,
     method: MethodOption = DEFAULT,
+    settings: SetOption = None,
     tolerance: ToleranceOption = None,
     save: SaveOption = None,
     history: HistoryOption = None,
     print_sweeps: PrintSweepsOption = False,
-    epsilon: EpsilonOption = None,
-    order: OrderOption = None,
-    sound: SoundOption = None,
-    max_sweeps: MaxSweepsOption = None,
     time_limit: TimeLimitOption = None,
-    solver: SolverOption = None,
-    rim: RimOption = None,
-    whole: WholeOption = None,
-    objective: ObjectiveOption = None,
-    tighten: TightenOption = None,
-    start_from: StartOption = None,
-    samples: SamplesOption = None,
     seed: SampleSeedOption = None,
     mode: ModeOption = "auto",
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: PlayersOption = None,
-    blind: BlindOption = False,
-    ties: TiesOption = None,
     by_layer: ByLayerOption = False,
     resume: ResumeOption = False,
     keep: KeepOption = None,
@@ -165,39 +131,32 @@ def solve(
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    chosen = read_game(game, parameters)
-    refuse("is for games of three or more players", starts=starts)
+    values = read_values(parameters or ())
     apart: dict[str, Any] = {"resume": resume, "workers": workers, "cluster": cluster}
     _check_places(history, save, by_layer, keep=keep, **apart)
-    options = method_options(
-        method,
-        epsilon=epsilon,
-        order=order,
-        sound=sound,
-        max_sweeps=max_sweeps,
-        time_limit=time_limit,
-        solver=solver,
-        rim=rim,
-        whole=whole,
-        objective=objective,
-        tighten=tighten,
-        start=start_from,
-        samples=samples,
-        seed=seed,
-        on_sweep=printing_sweeps(json) if print_sweeps else None,
-    )
+    sweeps = printing_sweeps(json) if print_sweeps else None
     _check_estimate(method, save=save, tolerance=tolerance, history=history)
-    elsewhere = _unusual(method, mode) | {"chase": chase, "print_sweeps": print_sweeps}
-    elsewhere |= {"tolerance": tolerance, "history": history, **options}
-    if contest is not None or blind:
-        others = {"target": target, "save": save, "max_states": max_states, "by_layer": by_layer}
-        refuse("doesn't go with --contest N", **others, **elsewhere)
-        return _print_contest(chosen, contest, ties, blind=blind, json=json)
+    elsewhere = _unusual(method, mode) | {"print_sweeps": print_sweeps, "set": settings}
+    elsewhere |= {"tolerance": tolerance, "history": history}
+    if values.get("as") in ("contest", "blind"):
+        others = {"save": save, "max_states": max_states, "by_layer": by_layer, "seed": seed}
+        refuse(f"doesn't go with as={values['as']}", time_limit=time_limit, **others, **elsewhere)
+        print_contest(find(game), values, json=json)
+        return
+    chosen = read_game(game, parameters)
+    if has_many(chosen):
+        refuse_for_many(chosen, by_layer=by_layer, keep=keep, memory=memory, **apart, **elsewhere)
+        print_equilibrium(
+            chosen, save, max_states, time_limit=time_limit, starts=starts, seed=seed, json=json
+        )
+        return
+    refuse("is for games of three or more players", starts=starts)
+    elsewhere |= {"time_limit": time_limit, "seed": seed}
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
-    chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
-    if by_layer:
-        return _print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
+        print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
+        return
+    options = method_options(method, settings, time_limit=time_limit, seed=seed, on_sweep=sweeps)
     how = {"method": method, "options": options, "max_states": max_states}
     try:
         solution = _solved(chosen, tolerance, mode=read_mode(mode), **how)
@@ -205,8 +164,9 @@ def solve(
         if any((save, *elsewhere.values())) or not _goes_by_layers(chosen, max_states):
             raise
     else:
-        return _tell(solution, game, save, history, json=json)
-    return _print_layers(chosen, None, None, json=json)  # the states found so far are freed
+        _tell(solution, game, save, history, json=json)
+        return
+    print_layers(chosen, None, None, json=json)  # the states found so far are freed
 
 
 def _goes_by_layers(game: Game, max_states: int | None) -> bool:
@@ -221,26 +181,6 @@ def _unusual(method: str, mode: str) -> dict[str, Any]:
         "method": None if method == DEFAULT else method,
         "mode": None if mode == "auto" else mode,
     }
-
-
-def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, json: bool) -> None:
-    from rollwise.cli.solve_forms import print_blind_contest, print_contest
-
-    if n is not None and not blind:
-        print_contest(game, n, ties or "shared", json=json)
-        return
-    if n != 2:
-        raise UsageError("--blind goes with --contest 2")
-    refuse("doesn't go with --blind, where ties are shared", ties=ties)
-    print_blind_contest(game, json=json)
-
-
-def _print_layers(
-    game: Game, max_states: int | None, save: Path | None, *, json: bool, **how: Any
-) -> None:
-    from rollwise.cli.solve_forms import print_layers
-
-    print_layers(game, max_states, save, json=json, **how)
 
 
 def _check_places(

@@ -10,20 +10,14 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import check_workers, in_one_graph, processes_or, read_game, refuse
 from rollwise.cli.options import (
-    ChaseOption,
     ClusterOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
     ProcessesOption,
-    TargetOption,
-    TiesOption,
     also_for_many,
-    as_played,
 )
 from rollwise.cli.printing import (
     SECONDS,
@@ -105,10 +99,6 @@ def thumb(
     save: SaveOption = None,
     python: PythonOption = False,
     out: OutOption = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -123,9 +113,7 @@ def thumb(
         refuse("can't be had with --evaluations", seconds=seconds)
     _check(seed, save, out, python=python, json=json)
     check_searchers(searches, workers, cluster)
-    chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
-    )
+    chosen = read_game(game, parameters)
     limits: dict[str, Any] = {
         "within": within,
         "seconds": SECONDS if seconds is None else seconds,

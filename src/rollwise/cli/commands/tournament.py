@@ -9,20 +9,13 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import check_workers, read_game, workers_of
 from rollwise.cli.options import (
-    ChaseOption,
     ClusterOption,
-    ContestOption,
-    Form,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    TargetOption,
-    TiesOption,
-    WithScoreOption,
     also_for_many,
-    as_played,
 )
 from rollwise.cli.printing import print_json, print_table, tell_ties
 from rollwise.cli.progress import Progress
@@ -61,11 +54,6 @@ def tournament(
     exact: Annotated[
         bool, typer.Option("--exact/--no-exact", help="Exact results, or simulated ones.")
     ] = True,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
-    with_score: WithScoreOption = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -81,11 +69,7 @@ def tournament(
     names = [name.strip() for name in policies.split(",") if name.strip()]
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in optimal,random")
-    chosen = as_played(
-        read_game(game, parameters),
-        Form(chase, target, contest, ties, with_score),
-        need_target=True,
-    )
+    chosen = read_game(game, parameters)
     with Progress() as progress:
         known = kept.policies(chosen, max_states=max_states, progress=progress)
         graph = known.graph

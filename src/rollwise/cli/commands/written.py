@@ -10,18 +10,12 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import lay_table, split_words
 from rollwise.cli.options import (
-    ChaseOption,
-    ContestOption,
-    Form,
     JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
     OptionalGameArgument,
     ParametersArgument,
-    TargetOption,
-    TiesOption,
-    as_played,
 )
 from rollwise.cli.printing import (
     check_file,
@@ -65,17 +59,13 @@ class _Games(NamedTuple):
         return table, [replay(record, table) for record in self.records]
 
 
-def _read_games(
-    game: str | None, file: str | None, parameters: list[str] | None, form: Form
-) -> _Games:
-    from rollwise.coach.agreed_game import agreed_form, agreed_game
+def _read_games(game: str | None, file: str | None, parameters: list[str] | None) -> _Games:
+    from rollwise.coach.agreed_game import agreed_game
     from rollwise.coach.game_files import records_of
 
     asked = split_words(game, file, *(parameters or ()), files=1)
-    records = records_of(asked.files[0], asked.kind, asked.values, **form.said)
-    chosen = agreed_game(records, asked.kind, asked.values)
-    form = Form(**agreed_form(records, **form.said))
-    return _Games(asked.files[0], records, as_played(chosen, form, need_target=True))
+    records = records_of(asked.files[0], asked.kind, asked.values)
+    return _Games(asked.files[0], records, agreed_game(records, asked.kind, asked.values))
 
 
 @app.command("review")
@@ -83,10 +73,6 @@ def review(
     game: OptionalGameArgument = None,
     file: FileArgument = None,
     parameters: ParametersArgument = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -97,7 +83,7 @@ def review(
     from rollwise.coach.review import review as review_games
     from rollwise.documents.played import review_document
 
-    games = _read_games(game, file, parameters, Form(chase, target, contest, ties))
+    games = _read_games(game, file, parameters)
     table, sessions = games.lay(load, max_states)
     players = review_games(sessions)
     if json:
@@ -194,10 +180,6 @@ def drill(
     limit: Annotated[
         int, typer.Option(metavar="N", min=1, help="At most so many positions, the worst first.")
     ] = 20,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -207,7 +189,7 @@ def drill(
     from rollwise.coach.drill import Drill, questions
     from rollwise.documents.played import drill_document
 
-    games = _read_games(game, file, parameters, Form(chase, target, contest, ties))
+    games = _read_games(game, file, parameters)
     table, sessions = games.lay(load, max_states)
     seats = [seat for record in games.records for seat in record.seats]
     people = [name for name, policy in seats if policy in ("", "human")]
@@ -283,10 +265,6 @@ def exploit(
         Path | None,
         typer.Option(metavar="FILE", help="Keep the policy (.csv, .parquet)."),
     ] = None,
-    chase: ChaseOption = False,
-    target: TargetOption = None,
-    contest: ContestOption = False,
-    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -299,7 +277,7 @@ def exploit(
     from rollwise.documents.design import exploitation_document
 
     check_file("--save", save, ".csv", ".parquet")
-    games = _read_games(game, file, parameters, Form(chase, target, contest, ties))
+    games = _read_games(game, file, parameters)
     name = _friend(games.records, player, games.path)
     table, sessions = games.lay(load, max_states)
     graph = table.graph

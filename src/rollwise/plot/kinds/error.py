@@ -33,7 +33,6 @@ USUAL = "linear-programming"
 INSTEAD = "value-iteration"  # which always has values
 SECONDS = 20.0
 FLOOR = 1e-10  # smaller amounts are as good as none
-YES_OR_NO = {"true": True, "yes": True, "": True, "false": False, "no": False}
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,7 @@ def read_method(text: str) -> tuple[str, dict[str, Any]]:
                 f"{text!r}: {name} has no option {option!r} (it has "
                 f"{', '.join(settings) or 'none'})"
             )
-        kind = type(settings[key])
-        try:
-            options[key] = YES_OR_NO[value] if kind is bool else kind(value)
-        except (KeyError, ValueError):
-            raise UsageError(f"{text!r}: {option} can't be {value!r}") from None
+        options[key] = settings[key].parse(name, value or "true")
     return name, options
 
 

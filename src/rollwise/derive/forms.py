@@ -1,0 +1,102 @@
+"""Forms of a solitaire game, as they are typed: ``threes as=chase target=7``.
+
+``as=chase`` plays for a score, ``as=contest`` lets two players take a whole turn each, and
+``as=score`` keeps the points in the states. A form has parameters of its own, beside those of the
+game. The title of the game that is made names all of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rollwise.derive.chase import Chase, WithScore
+from rollwise.derive.contest import Duel
+from rollwise.derive.derived_game import DerivedGame
+from rollwise.errors import ParameterError
+from rollwise.game import Game
+from rollwise.parameters import ParameterSpec, either
+
+BLIND = "blind"  # a contest whose players see no score but their own; `solve` alone knows it
+FORMS: dict[str, type[DerivedGame] | None] = {
+    Chase.form: Chase,
+    Duel.form: Duel,
+    WithScore.form: WithScore,
+    BLIND: None,
+}
+
+
+def split_form(
+    kind: type[Game], values: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """The parameters of a game as text, and those of its form, parsed, by their own names.
+
+    A parameter of the form that the game has too is the form's. If titles always name the game's,
+    the form's has the form in front: ``chase_target=7``.
+
+    Parameters
+    ----------
+    kind : type of Game
+    values : mapping
+        Parameters as they were typed, with ``as``.
+
+    Raises
+    ------
+    ParameterError
+        There is no such form, or a parameter of it doesn't fit.
+    """
+    form = values["as"]
+    if form not in FORMS:
+        close = difflib.get_close_matches(form, FORMS, 1)
+        hint = f"; did you mean as={close[0]}?" if close else ""
+        raise ParameterError(f"{kind.name}: as={form} is no form; it is {either(FORMS)}{hint}")
+    titled = {f.name for f in dataclasses.fields(kind) if not f.metadata.get("variant")}
+    made = FORMS[form]
+    specs = () if made is None else made.form_specs
+    own: dict[str, ParameterSpec] = {
+        f"{form}_{spec.name}" if spec.name in titled else spec.name: spec for spec in specs
+    }
+    inner = {name: text for name, text in values.items() if name not in own and name != "as"}
+    asked = {
+        spec.name: spec.parse(kind.name, values[name])
+        for name, spec in own.items()
+        if name in values
+    }
+    unknown = sorted(inner.keys() - {field.name for field in dataclasses.fields(kind)})
+    if unknown:
+        known = ", ".join((*titled, *own)) or "it has none"
+        raise ParameterError(
+            f"{kind.name} as={form} has no parameter {unknown[0]!r} (its parameters: {known})"
+        )
+    return inner, asked
+
+
+def create_form(
+    kind: type[Game],
+    values: Mapping[str, str],
+    create: Callable[[type[Game], Mapping[str, str]], Game],
+) -> Game:
+    """A game in the form that ``as`` names.
+
+    Parameters
+    ----------
+    create : callable
+        `rollwise.games.create`, which makes the game that is played.
+
+    Raises
+    ------
+    ParameterError
+        As `split_form`, or the form isn't a game in which everything is seen.
+    """
+    inner, asked = split_form(kind, values)
+    made = FORMS[values["as"]]
+    players = asked.pop("players", 2)
+    if made is None or players != 2:
+        what = "as=blind" if made is None else f"as=contest players={players}"
+        raise ParameterError(
+            f"{kind.name}: {what} is answered by `rollwise solve` alone; other questions are for "
+            "as=chase, as=score and as=contest of two players"
+        )
+    return made(create(kind, inner), **asked)

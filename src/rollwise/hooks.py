@@ -1,0 +1,36 @@
+"""Functions of upper rooms that objects of lower rooms offer as methods.
+
+``solution.plot()`` is a function of the room `plot`, and ``Threes().chase(7)`` one of `derive`. The
+front door (`rollwise/__init__.py`) fills these hooks before any game or answer exists. The room of
+a hook is imported when the hook is first called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Hooks:
+    """The functions behind the methods.
+
+    Attributes
+    ----------
+    plot, report, page : callable
+        Methods of an answer, called with the answer and the arguments of the method.
+    chase, contest, with_score : callable
+        Methods of a game, called with the game and the arguments of the method.
+    create_form : callable
+        Makes a game from its class and parameters as text, one of which is ``as``.
+    """
+
+    plot: Callable[..., Any]
+    report: Callable[..., Any]
+    page: Callable[..., Any]
+    chase: Callable[..., Any]
+    contest: Callable[..., Any]
+    with_score: Callable[..., Any]
+    create_form: Callable[..., Any]
+
+
+HOOKS = Hooks()
