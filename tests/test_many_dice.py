@@ -16,11 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rollwise import solve
-from rollwise.analysis.many_dice import many_dice
+from rollwise.analysis.many_dice import binomial, enclose_values, many_dice
 from rollwise.errors import NotConverged, ParameterError, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.kernels import many_dice as kernels
 
 pytestmark = pytest.mark.kernels
 
@@ -32,7 +31,7 @@ def enclose(most, looked_at, points=POINTS, skip=True):
         [[comb(n, k) for k in range(looked_at + 1)] for n in range(looked_at + 1)], float
     )
     low, high = np.zeros((2, most + 1)), np.zeros((2, most + 1))
-    failed, steep = kernels.many_dice(most, points, skip, looked_at, choose, low, high)
+    failed, steep = enclose_values(most, points, skip, looked_at, choose, low, high)
     return failed, steep, low, high
 
 
@@ -87,7 +86,7 @@ def test_any_faces_against_fractions(others, skip):
 @given(st.integers(1, 60), st.integers(2, 8))
 def test_binomial_against_fractions(n, faces):
     chance = np.zeros(n + 1)
-    mode, spread = kernels.binomial(n, faces, chance)
+    mode, spread = binomial(n, faces, chance)
     for z, p in enumerate(chance):
         exact = Fraction(comb(n, z) * (faces - 1) ** (n - z), faces**n)
         units = 2 * abs(z - mode) + 2 * spread + 8

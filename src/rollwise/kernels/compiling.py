@@ -16,8 +16,7 @@ from numba.core import cgutils
 from numba.core.registry import CPUDispatcher
 from numba.extending import lower_builtin, type_callable, typeof_impl
 
-from rollwise.kernels.indices import Index
-from rollwise.kernels.prefetch import prefetch
+from rollwise.kernels.indices import Index, prefetch
 from rollwise.machine import switches
 from rollwise.machine.kernel_cache import keep_on_disk
 

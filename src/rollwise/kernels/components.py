@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rollwise.kernels.indices import prefetch
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.kernels.prefetch import prefetch
 
 SIBLINGS = 6  # outcomes beside the one followed whose memory is asked for
 NOT_MET = -(2**31)

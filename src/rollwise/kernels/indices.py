@@ -1,4 +1,4 @@
-"""Whole numbers that are indices in kernels."""
+"""Words of kernels that Numba compiles otherwise: indices, and memory asked for ahead."""
 
 from __future__ import annotations
 
@@ -17,3 +17,11 @@ class Index(int):
 
 index: Any = Index
 ONE = index(1)
+
+
+def prefetch(array: Any, index: Any) -> None:
+    """Ask for the line of memory that holds ``array[index]``; nothing else happens.
+
+    The index has to lie in the array, which has one dimension. Interpreted code has no use for
+    it; what it is in compiled code says `rollwise.kernels.compiling`.
+    """

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.calls import HASH_FACTOR, HASH_START
+from rollwise.kernels.indices import prefetch
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-from rollwise.kernels.prefetch import prefetch
 
 BLOCK = 256  # rows that are entered at once
 GOES_ON = 0xFFFF01  # the bits of a `then` after which the game goes on

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import TooManyStates
 from rollwise.graph import lotteries as graphs
+from rollwise.kernels.indices import prefetch
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.kernels.prefetch import prefetch
 from rollwise.layers.layer import MOST_FEEDBACK, Block, Components, Layer, block_of
 
 MOST_OUTCOMES = 2**32  # of a layer in one block, whose positions count them in 32 bits

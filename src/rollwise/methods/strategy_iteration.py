@@ -5,6 +5,13 @@ cycle takes one look ahead. One with cycles takes strategy iteration (Howard 196
 for one player, Hoffman and Karp 1966 for two). Its unknowns are the values at a
 feedback vertex set. `rollwise.engine.components` says how, and
 `rollwise.proofs.layers` bounds what rounding leaves.
+
+Where play may go on for ever and every round costs points, the choices within end components (see
+`rollwise.graph.endings`) are made in rounds. Within a round they stand: every play ends, and the
+rest is solved as usual. Then the choices are improved at these values (Howard 1960), until none
+can be. The first choices bring play to an end. Improved ones do too, since every round costs
+(Bertsekas and Tsitsiklis 1991). Games that are won or lost are solved by
+`rollwise.engine.enclosing`.
 """
 
 from __future__ import annotations
@@ -19,12 +26,18 @@ from rollwise.engine.components import EPSILON
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import values_for
 from rollwise.graph import StateGraph, sign_of
+from rollwise.graph.endings import end_components, regroup, ways_out
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 from rollwise.proofs.endless_play import staying_places
 
 FIRST_SWEEPS = 100  # of value iteration, to choose a first policy
+MOST_ROUNDS = 1_000
+MARGIN = 16 * EPSILON  # relative; what an action must be better by, to be taken instead
+
+Ints = NDArray[np.int64]
+Solve = Callable[[StateGraph], NDArray[np.float64]]
 
 
 def strategy_iteration(
@@ -92,8 +105,6 @@ def _in_rounds(
     """The same where play may be kept up for ever."""
     if graph.objective == "win":
         return _enclosed(graph, border_values, progress)
-    from rollwise.methods.stalling import solve_in_rounds
-
     last: list[MethodResult] = []
 
     def solve(standing: StateGraph) -> NDArray[np.float64]:
@@ -130,3 +141,49 @@ def _enclosed(
         claim_is_bound=True,
         details={"rounds": found.rounds},
     )
+
+
+def solve_in_rounds(
+    graph: StateGraph, border_values: NDArray[np.float64] | None, solve: Solve
+) -> tuple[NDArray[np.float64], int]:
+    """Find the values of a graph with end components, in which rounds cost points.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        As `rollwise.graph.endings.settle` gives it.
+    border_values : (n_border,) float64, optional
+    solve : callable
+        Finds the values of a graph in which every play ends.
+
+    Returns
+    -------
+    values : (n_states,) float64
+    rounds : int
+    """
+    from rollwise.methods.sweeping import action_values, with_border
+
+    choosing = (end_components(graph).number >= 0) & (np.diff(graph.action_indptr) > 1)
+    chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
+    sign, known = sign_of(graph.objective), with_border(graph, 0.0, border_values)
+    stood: set[bytes] = set()
+    while len(stood) < MOST_ROUNDS and chosen[choosing].tobytes() not in stood:
+        stood.add(chosen[choosing].tobytes())
+        known[: graph.n_states] = solve(_with_choices(graph, choosing, chosen))
+        worth = sign * action_values(graph, known)
+        now = worth[chosen]
+        best = np.maximum.reduceat(worth, graph.action_indptr[:-1])
+        margin = MARGIN * np.maximum(np.abs(best), np.abs(now))
+        better = choosing & (best > now + margin)
+        if not better.any():
+            break
+        first = np.where(worth == best[graph.action_state], np.arange(graph.n_actions), len(worth))
+        chosen[better] = np.minimum.reduceat(first, graph.action_indptr[:-1])[better]
+    return known[: graph.n_states], len(stood)
+
+
+def _with_choices(graph: StateGraph, choosing: NDArray[np.bool_], chosen: Ints) -> StateGraph:
+    """The graph in which some choices stand."""
+    numbers = np.arange(graph.n_actions)
+    kept = numbers[~choosing[graph.action_state] | (numbers == chosen[graph.action_state])]
+    return regroup(graph, np.arange(graph.n_states), kept, graph.action_state[kept])
