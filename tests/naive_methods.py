@@ -77,26 +77,6 @@ def sampled(graph, counts, samples, chosen) -> tuple[list, list, list]:
     return [value(s) for s in n], own, whole
 
 
-def reach(graph, policies, starts) -> set[tuple[int, int]]:
-    """The (seat, state) that play comes to; a seat without a policy may take any action."""
-    reached = set()
-    waiting = [(seat, s) for seat in range(len(policies)) for s in starts]
-    while waiting:
-        seat, s = here = waiting.pop()
-        if here in reached:
-            continue
-        reached.add(here)
-        policy = policies[seat]
-        for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
-            if policy is not None and policy.probability[a] == 0:
-                continue
-            for k in range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1]):
-                if graph.outcome_state[k] >= 0:
-                    mover = (seat + int(graph.outcome_passes[k])) % len(policies)
-                    waiting.append((mover, int(graph.outcome_state[k])))
-    return reached
-
-
 def mix(options: list[Move], chances: list[Fraction]) -> Move:
     """The move that takes each of several with its chance."""
     total = sum(chances)

@@ -31,40 +31,17 @@ VOLATILE = {
 
 SOLO, ALONE, TWO, MANY = "points", "one player", "two", "many"
 QUESTIONS = {
-    SOLO: (
-        "solve {game}",
-        "table {game}",
-        "evaluate {game} --policy optimal",
-        "distribution {game}",
-        "length {game}",
-        "simulate {game} --policy optimal --games 200 --seed 7",
-        "verify",
-    ),
-    ALONE: (
-        "solve {game}",
-        "table {game}",
-        "evaluate {game} --policy optimal",
-        "length {game}",
-        "simulate {game} --policy optimal --games 200 --seed 7",
-        "verify",
-    ),
-    TWO: (
-        "solve {game}",
-        "table {game}",
-        "evaluate {game} --policy {policy}",
-        "respond {game} --to {policy}",
-        "length {game}",
-        "simulate {game} --policy optimal --against {policy} --games 200 --seed 7",
-        "verify",
-    ),
-    MANY: (
-        "solve {game}",
-        "table {game}",
-        "evaluate {game} --policy {policy}",
-        "respond {game} --to {policy}",
-        "simulate {game} --policy optimal --games 200 --seed 7",
-    ),
-}
+    SOLO: ("solve {game}", "table {game}", "evaluate {game} --policy optimal",
+        "distribution {game}", "length {game}",
+        "simulate {game} --policy optimal --games 200 --seed 7", "verify"),
+    ALONE: ("solve {game}", "table {game}", "evaluate {game} --policy optimal", "length {game}",
+        "simulate {game} --policy optimal --games 200 --seed 7", "verify"),
+    TWO: ("solve {game}", "table {game}", "evaluate {game} --policy {policy}",
+        "respond {game} --to {policy}", "length {game}",
+        "simulate {game} --policy optimal --against {policy} --games 200 --seed 7", "verify"),
+    MANY: ("solve {game}", "table {game}", "evaluate {game} --policy {policy}",
+        "respond {game} --to {policy}", "simulate {game} --policy optimal --games 200 --seed 7"),
+}  # fmt: skip
 THUMB = "thumb {game} --seed 1 --evaluations 60"
 
 # Kind, game as typed, policy, more questions.

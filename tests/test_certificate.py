@@ -376,15 +376,6 @@ class Stalling(Game):
             yield 1, LOSE, s
 
 
-def test_endless_play_is_named_however_it_is_found():
-    graph = build(Stalling())
-    with pytest.raises(EndlessPlay) as caught:
-        certify(graph, np.zeros(graph.n_states))
-    with pytest.raises(EndlessPlay) as solving:
-        solve_and_certify(build(Stalling()))
-    assert str(solving.value) == str(caught.value)
-
-
 def test_endless_play_names_states_and_actions():
     graph = build(Stalling())
     assert graph.states[endless_states(graph), 0].tolist() == [2, 3]
@@ -393,37 +384,3 @@ def test_endless_play_names_states_and_actions():
     message = str(caught.value)
     assert message.startswith("stalling: ")
     assert "place=2 with the action wait; place=3 with the action wait" in message
-
-
-@st.composite
-def any_graphs(draw):
-    """Graphs in which play may go round for ever."""
-    n = draw(st.integers(1, 7))
-    over = st.tuples(st.just(1), st.sampled_from([WIN, LOSE]), st.none())
-    onward = st.tuples(st.just(1), st.sampled_from([AGAIN, PASS]), st.integers(0, n - 1))
-    ways = st.lists(st.one_of(onward, onward, onward, over), min_size=1, max_size=3)
-    action = st.tuples(st.just(0.0), ways)
-    return assemble(
-        draw(st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n))
-    )
-
-
-@given(any_graphs())
-def test_endless_states_are_the_largest_set_that_play_can_stay_in(graph):
-    successors = {
-        s: [
-            {
-                None if t < 0 else int(t)
-                for t in graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]]
-            }
-            for a in range(graph.action_indptr[s], graph.action_indptr[s + 1])
-        ]
-        for s in range(graph.n_states)
-    }
-    # play that can be kept in a set for ever can also be kept in one of its components
-    found = set(endless_states(graph).tolist())
-    twin = naive.endless_states(successors)
-    assert found <= twin
-    assert bool(found) == bool(twin)
-    inside = {s: [after for after in successors[s] if after <= found] for s in found}
-    assert all(inside.values())

@@ -62,183 +62,49 @@ FEW = {  # what makes the runs of a game small enough: always given
     "dice-blackjack": "high=6",
 }
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-0.0", "1e-300", "-7", "007", "+2", "1_0"]
-HUGE = [
-    str(2**63),
-    str(2**64 + 1),
-    str(-(2**63) - 1),
-    "9" * 1001,
-    "-" + "9" * 1001,
-    "1" + "0" * 400,
-]
+HUGE = [str(2**63), str(2**64 + 1), str(-(2**63) - 1), "9" * 1001, "-" + "9" * 1001,
+    "1" + "0" * 400]  # fmt: skip
 ODD = ["nan", "inf", "-inf", "1e400", "²", "½", "٣", "１２", "0x10", "1e3", "--", "-", "''", "\t"]
-FILES = [
-    "folder",
-    "folder.csv",
-    "folder.py",
-    "folder.npz",
-    "folder.parquet",
-    "folder.html",
-    "no.csv",
-]
-FILES += [
-    "no/where.csv",
-    "empty.csv",
-    "bytes.csv",
-    "bytes.npz",
-    "bytes.parquet",
-    "bytes.py",
-    "nul.py",
-]
-FILES += [
-    "piglet.parquet",
-    "scores.csv",
-    "plays.csv",
-    "game.txt",
-    "unreadable.csv",
-    ".",
-    "/",
-    "out.html",
-]
-FILES += [
-    "out.csv",
-    "out.json",
-    "out.parquet",
-    "out.npz",
-    "out.png",
-    "x" * 300 + ".csv",
-    "a\0b.csv",
-]
-WORDS = [
-    "",
-    " ",
-    "=",
-    ",",
-    "a=1",
-    "=1",
-    "target=",
-    "\0",
-    "a\0b",
-    "x" * 5000,
-    "é",
-    "a\nb",
-    "\udcff",
-    "None",
-]
-POLICIES = [
-    "optimal",
-    "random",
-    "hold-at-2",
-    "hold-at-20",
-    "0.9*optimal+0.1*random",
-    "1*random",
-    "*",
-]
-POLICIES += [
-    "400*optimal+1*random",
-    "0*optimal",
-    "1e400*random",
-    "9" * 400 + "*optimal+1*random",
-    "1*",
-]
-POLICIES += [
-    "0." + "0" * 400 + "1*random",
-    "1*random+",
-    "1*1*random",
-    "optimal+random",
-    "-1*random",
-]
-WHERE = [
-    "total >= 2",
-    "-action == 3",
-    "action == 'roll'",
-    "-'roll' == 3",
-    "not turn",
-    "turn",
-    "1 < 2 < 3",
-]
-WHERE += ["turn in [1, 2]", "turn in []", "turn == 9" + "9" * 1000, "turn == 1e400", "turn / 0 > 1"]
-WHERE += [
-    "turn // 0 > 1",
-    "turn % 0 == 1",
-    "5 // 0 == 1",
-    "value > 0.5",
-    "best == 1",
-    "'a' < 'b'",
-    "(" * 300,
-]
-WHERE += [
-    "turn == " + "-" * 1500 + "1",
-    "action < 'z'",
-    "action in ['roll', 3]",
-    "value == value",
-    "- - 1 == 1",
-]
-WHERE += [
-    "banked + 9223372036854775807 > 0",
-    "turn == 9223372036854775808",
-    "turn * 1e308 * 10 > 0",
-]
-WHERE += [
-    "turn == True",
-    "turn == None",
-    "action == 'ro\\x00ll'",
-    "turn is 1",
-    "lambda: 1",
-    "turn == 1j",
-]
-STATES = [
-    "banked=0,rival=0,turn=0",
-    "turn=1",
-    "banked=0,rival=0,turn=" + "9" * 30,
-    "point=0",
-    "point=²",
-]
-STATES += [
-    "banked=0,rival=0,turn=-1",
-    "banked=0,,rival=0",
-    "total=1",
-    "lid=1,mine=1,theirs=1,forced=0",
-]
-METHODS = [
-    "strategy-iteration",
-    "value-iteration",
-    "policy-iteration",
-    "linear-programming",
-    "exact",
-]
-METHODS += [
-    "modified-policy-iteration",
-    "value-iteration,exact",
-    "strategy-iteration,",
-    "mixed-integer",
-    "sampled",
-]
-KINDS = [
-    "policy",
-    "value",
-    "regret",
-    "surface",
-    "graph",
-    "length",
-    "convergence",
-    "scores",
-    "residual",
-    "error",
-]
-SEVERAL = [
-    "1,2",
-    "2,,3",
-    "1,two",
-    "optimal,random",
-    "1-2-3",
-    "6 6 1",
-    "-1,-2",
-    "1,2,3,4,5,6,7,8",
-    "1;2",
-]
+FILES = ["folder", "folder.csv", "folder.py", "folder.npz", "folder.parquet", "folder.html",
+    "no.csv", "no/where.csv", "empty.csv", "bytes.csv", "bytes.npz", "bytes.parquet",
+    "bytes.py", "nul.py", "piglet.parquet", "scores.csv", "plays.csv", "game.txt",
+    "unreadable.csv", ".", "/", "out.html", "out.csv", "out.json", "out.parquet", "out.npz",
+    "out.png", "x" * 300 + ".csv", "a\0b.csv"]  # fmt: skip
+WORDS = ["", " ", "=", ",", "a=1", "=1", "target=", "\0", "a\0b", "x" * 5000, "é", "a\nb",
+    "\udcff", "None"]  # fmt: skip
+POLICIES = ["optimal", "random", "hold-at-2", "hold-at-20", "0.9*optimal+0.1*random",
+    "1*random", "*", "400*optimal+1*random", "0*optimal", "1e400*random",
+    "9" * 400 + "*optimal+1*random", "1*", "0." + "0" * 400 + "1*random", "1*random+",
+    "1*1*random", "optimal+random", "-1*random"]  # fmt: skip
+WHERE = ["total >= 2", "-action == 3", "action == 'roll'", "-'roll' == 3", "not turn", "turn",
+    "1 < 2 < 3", "turn in [1, 2]", "turn in []", "turn == 9" + "9" * 1000, "turn == 1e400",
+    "turn / 0 > 1", "turn // 0 > 1", "turn % 0 == 1", "5 // 0 == 1", "value > 0.5", "best == 1",
+    "'a' < 'b'", "(" * 300, "turn == " + "-" * 1500 + "1", "action < 'z'",
+    "action in ['roll', 3]", "value == value", "- - 1 == 1", "banked + 9223372036854775807 > 0",
+    "turn == 9223372036854775808", "turn * 1e308 * 10 > 0", "turn == True", "turn == None",
+    "action == 'ro\\x00ll'", "turn is 1", "lambda: 1", "turn == 1j"]  # fmt: skip
+STATES = ["banked=0,rival=0,turn=0", "turn=1", "banked=0,rival=0,turn=" + "9" * 30, "point=0",
+    "point=²", "banked=0,rival=0,turn=-1", "banked=0,,rival=0", "total=1",
+    "lid=1,mine=1,theirs=1,forced=0"]  # fmt: skip
+METHODS = ["strategy-iteration", "value-iteration", "policy-iteration", "linear-programming",
+    "exact", "modified-policy-iteration", "value-iteration,exact", "strategy-iteration,",
+    "mixed-integer", "sampled"]  # fmt: skip
+KINDS = ["policy", "value", "regret", "surface", "graph", "length", "convergence", "scores",
+    "residual", "error"]  # fmt: skip
+SEVERAL = ["1,2", "2,,3", "1,two", "optimal,random", "1-2-3", "6 6 1", "-1,-2", "1,2,3,4,5,6,7,8",
+    "1;2"]  # fmt: skip
 TIES = ["shared", "first", "win-or-tie", "win", "draw", "lose"]
-CHOICES = ["prism", "drn", "json", "parquet", "npz", "first", "second", "here", "by-hand", "human"]
-CHOICES += [
+CHOICES = [
+    "prism",
+    "drn",
+    "json",
+    "parquet",
+    "npz",
+    "first",
+    "second",
+    "here",
+    "by-hand",
+    "human",
     "auto",
     "interpreted",
     "compiled",
@@ -247,8 +113,14 @@ CHOICES += [
     "q-learning",
     "scip",
     "highs",
+    "components",
+    "forward",
+    "breadth-first",
+    "none",
+    "smallest",
+    "roll",
+    "hold",
 ]
-CHOICES += ["components", "forward", "breadth-first", "none", "smallest", "roll", "hold"]
 ALL = [NUMBERS, HUGE, ODD, FILES, WORDS, POLICIES, WHERE, STATES, METHODS, SEVERAL, TIES, CHOICES]
 
 # What an option takes that is no number, by its name.

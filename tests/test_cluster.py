@@ -11,42 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
 
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers
 from rollwise.cluster.pool import Pool
 from rollwise.cluster.processes import Processes, Ways, done
 from rollwise.errors import ClusterError, ForMorePlayers, TooManyStates
-from rollwise.games import Sheet, find
+from rollwise.games import find
 from rollwise.games.pig import Pig
 from rollwise.simulate import simulate, tournament
-
-RULES = """
-from dataclasses import dataclass
-from typing import NamedTuple
-from rollwise import AGAIN, WIN, Game
-
-class Place(NamedTuple):
-    left: int
-
-@dataclass(frozen=True)
-class Walk(Game):
-    \"\"\"Walk to the end.\"\"\"
-    length: int = 5
-    players = 1
-
-    def start(self):
-        return Place(self.length)
-
-    def actions(self, s):
-        yield 0
-
-    def outcomes(self, s, action):
-        print("rules print too")
-        for step in (1, 2):
-            yield (1, WIN, s) if s.left <= step else (1, AGAIN, Place(s.left - step))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +76,6 @@ def test_an_error_of_a_task_is_raised(pool: Pool) -> None:
     assert pool.result(pool.submit(slow_square, 3)) == 9
 
 
-def test_what_is_shared_is_there(pool: Pool) -> None:
-    rows = np.arange(1000)
-    assert pool.result(pool.submit(np.sum, pool.share(rows))) == rows.sum()
-
-
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed")
 def test_what_a_dead_worker_did_is_done_by_another(
     tmp_path: Path, processes: Processes, cluster: object
@@ -161,50 +129,6 @@ def test_tournaments_are_the_same_wherever_they_are_played(pool: Pool, exact: bo
         if here.both is not None and there.both is not None:
             assert np.array_equal(here.both, there.both)
             assert np.array_equal(here.errors, there.errors)
-
-
-def test_a_sheet_that_is_another_file_to_a_worker_is_refused(tmp_path: Path) -> None:
-    rules = tmp_path / "walk.py"
-    rules.write_text(RULES)
-    sheet = Sheet.of(find(f"{rules}:Walk"))
-    rules.write_text(RULES.replace("(1, 2)", "(1, 3)"))
-    with pytest.raises(ClusterError, match=r"walk\.py of a worker has other rules"):
-        sheet.kind  # noqa: B018
-    rules.unlink()
-    with pytest.raises(ClusterError, match=r"a worker has no file .*walk\.py"):
-        sheet.kind  # noqa: B018
-    rules.write_text(RULES)
-    assert sheet.kind.name == "walk"
-
-
-def test_workers_are_asked_for_their_rollwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    import distributed
-
-    dask_workers._distributed()
-    started = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
-        protocol="tcp", host="127.0.0.1",
-    )  # fmt: skip
-    asked = ["tune", "piglet", "--vary", "target=2..3", "--for", "min value"]
-    with started:
-        asked += ["--cluster", started.scheduler_address]
-        with monkeypatch.context() as patch:
-            patch.setattr(dask_workers.rollwise, "__version__", "0.0.1")
-            assert "a worker has rollwise 0.0.1, and not" in refusal(*asked, code=1)
-        with monkeypatch.context() as patch:
-            patch.setattr(dask_workers, "VERSION", "rollwise.no_such_thing")
-            assert "has no rollwise; install" in refusal(*asked, code=1)
-
-
-def test_commands_print_the_same_from_a_cluster(cluster: object) -> None:
-    address = cluster.scheduler_address  # type: ignore[attr-defined]
-    for words in (
-        ["tune", "piglet", "--vary", "target=2..6", "--for", "first_player=0.6"],
-        ["simulate", "piglet", "target=5", "--policy", "random", "--games=70000", "--seed=1"],
-        ["tournament", "piglet", "target=5", "--policies=optimal,random"],
-        ["thumb", "piglet", "target=6", "--numbers=1", "--evaluations=30", "--searches=3"],
-    ):
-        assert output(*words, "--cluster", address) == output(*words)
 
 
 def test_nobody_waits_for_workers_or_schedulers_that_are_gone(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import AGAIN, END, Game, bits, build, dice, replaced
+from rollwise import AGAIN, END, Game, bits, build, dice
 
 CASES = [(n, sides) for n in range(6) for sides in range(1, 7) if sides**n < 8000]
 
@@ -172,47 +172,3 @@ def test_bits_are_sets(known, k):
     assert set(bits.members(bits.with_member(packed, k))) == known | {k}
     assert set(bits.members(bits.without(packed, k))) == known - {k}
     assert set(bits.members(bits.upto(k))) == set(range(k))
-
-
-class Board(NamedTuple):
-    squares: tuple[int, ...]
-    free: int
-
-
-@dataclass(frozen=True)
-class Squares(Game):
-    """Throw two dice, and write the higher one into a free square."""
-
-    players: ClassVar = 1
-    objective: ClassVar = "minimize"
-
-    def start(self):
-        return Board((0, 0, 0), bits.upto(3))
-
-    def throws(self, s):
-        for ways, shown in dice.faces(2, 3):
-            yield ways, shown
-
-    def actions(self, s, throw):
-        for k in bits.members(s.free):
-            yield k
-        if dice.how_often(throw, 2) == 2 and bits.size(s.free) == 3:
-            yield 7
-
-    def reward(self, s, throw, action):
-        return abs(throw[0] - action) * throw[1]
-
-    def outcomes(self, s, throw, action):
-        if bits.size(s.free) == 1:
-            yield 1, END, s
-        elif action == 7:
-            yield 1, AGAIN, Board(replaced(s.squares, 2, 1), bits.without(s.free, 0))
-        else:
-            free = bits.without(s.free, action)
-            yield 1, AGAIN, Board(replaced(s.squares, action, min(throw[1], 2)), free)
-
-
-@pytest.mark.needs_jit
-def test_helpers_are_compiled_with_the_rules():
-    plain, compiled = (build(Squares(), mode=mode) for mode in ("interpreted", "compiled"))
-    assert plain.content_hash == compiled.content_hash

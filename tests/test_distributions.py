@@ -10,12 +10,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rollwise import build, solve
 from rollwise.analysis.distributions import (
-    Distribution,
     distribution,
     distributions,
     exact_distribution,
@@ -177,33 +174,3 @@ def test_a_slow_cycle(size):
     for value, p in zip(found.values.tolist(), found.probabilities.tolist(), strict=True):
         assert abs(Fraction(p) - {1: even, 2: 1 - even}[value]) <= found.error_bound
     assert found.error_bound < 1e-13 or size > 256
-
-
-@given(st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any), st.floats(0, 1))
-def test_quantiles_and_tails(weights, share):
-    p = np.array(weights) / sum(weights)
-    row = Distribution(np.arange(-3, len(p) - 3), p, 0.0)
-    value = row.quantile(share)
-    assert row.at_most(value) >= share - 1e-9
-    assert row.at_most(value - 1) <= share + 1e-9
-    assert row.at_most(1000) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("batch", [20, 4_000_000])
-@pytest.mark.parametrize("policy", ["optimal", "take-one", "random"])
-def test_from_one_state_as_from_all(policy, batch, monkeypatch):
-    """Rows that are dropped as the recursion goes weren't needed any more."""
-    monkeypatch.setattr("rollwise.analysis.distributions.BATCH", batch)
-    game = Threes(dice=3)
-    graph = build(game)
-    plan = Policies(graph, game).find(policy)
-    whole = distributions(graph, plan)
-    for state in (0, graph.n_states // 2):
-        one, other = distribution(graph, plan, state=state).trimmed(), whole.of(state).trimmed()
-        assert np.array_equal(one.values, other.values)
-        np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-17)
-        assert one.error_bound == other.error_bound
-    rolls = distribution(graph, plan, count="roll").trimmed()
-    assert np.array_equal(
-        rolls.values, distributions(graph, plan, count="roll").of(0).trimmed().values
-    )

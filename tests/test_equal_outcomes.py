@@ -126,13 +126,6 @@ class Line(Game):
             yield self.other + half, AGAIN, Spot(s.x + (1 if s.x >= self.first else 2))
 
 
-def test_merged_where_the_first_states_have_equal_outcomes(mode):
-    assert build(Line(), mode=mode).n_outcomes == 2 * 2001
-    # those of the first thousand states from the first that lead on; later ones alone, never
-    assert build(Line(1000), mode=mode).n_outcomes == 3 * 1000 + 2 * 1001
-    assert build(Line(1999), mode=mode).n_outcomes == 3 * 2001
-
-
 @pytest.mark.parametrize(
     ("weights", "told"),
     [((-1, 2), "the weight -1 "), ((2**62, 2**62), "add up to"), ((2**62 + 1, 1), "add up to")],

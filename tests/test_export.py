@@ -10,7 +10,6 @@ from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
 from rollwise.export import export
-from rollwise.export.data import read_npz
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
@@ -71,16 +70,6 @@ def test_open_spiel_gives_the_same_values(game):
     start = str(loaded.new_initial_state())
     sign = -1 if solution.graph.objective == "minimize" else 1
     assert sign * values[start] == pytest.approx(solution.value, abs=1e-6)
-
-
-@pytest.mark.parametrize("game", [Pig(target=10), Threes(dice=2), Craps()], ids=str)
-def test_npz_is_the_graph_again(tmp_path, game):
-    solution = solve(game)
-    export(solution, tmp_path / "game.npz", "npz")
-    graph, others = read_npz(tmp_path / "game.npz")
-    assert graph.content_hash == solution.graph.content_hash
-    assert (others["values"] == solution.values).all()
-    assert (others["action_values"] == solution.action_values).all()
 
 
 def test_parquet_backs_up_to_the_values(tmp_path):

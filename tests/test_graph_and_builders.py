@@ -26,7 +26,6 @@ from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.kernels.state_tables import FREE, number_states, slot_of
 from rollwise.machine.switches import jit_disabled
 
 SMALLER = {"target": 12, "goal": 2, "most": 12, "sticks": 9, "steps": 10, "boxes": 1, "checkers": 1}
@@ -156,38 +155,6 @@ def test_builders_agree_on_random_games(seed, size, choices, outcomes_each, loop
 def test_builders_agree_wherever_the_states_lie(steps, stride):
     game = Scattered(steps, stride)
     assert_same(build(game, mode="interpreted"), build(game, mode="compiled"))
-
-
-@pytest.mark.parametrize("exact", [False, True])
-@np.errstate(over="ignore")  # as in compiled code
-def test_states_whose_slots_are_taken(exact):
-    """They stand in slots that follow each other, beyond the last slot the first.
-
-    States of equal hashes are told apart by their fields.
-    """
-    slots = np.full(8, FREE, np.uint64)
-    states = np.zeros((8, 2), np.int32)
-    found = np.empty(9, np.int32)
-    mask = len(slots) - 1
-
-    def places_at(slot, how_many):
-        return [place for place in range(1000) if slot_of(place, mask) == slot][:how_many]
-
-    def number(places, fields, done, n_states):
-        place, rows, table = np.array(places), np.array(fields), np.empty(0, np.int32)
-        more = (found, done, states, n_states, table, slots, mask, exact)
-        return number_states(place, rows, len(rows), *more)
-
-    a, b = places_at(6, 2)  # their slots are the last two
-    c, d = places_at(7, 2)
-    if not exact:
-        b, d = a, c
-    n = number([a, b, -1, a, c], [[1, 1], [2, 2], [0, 0], [1, 1], [3, 3]], 0, 0)
-    assert n == 3
-    n = number([b, a, c, d], [[2, 2], [1, 1], [3, 3], [5, 5]], 5, n)
-    assert n == 4
-    assert found.tolist() == [0, 1, -1, 0, 2, 1, 0, 2, 3]
-    assert states[:n].tolist() == [[1, 1], [2, 2], [3, 3], [5, 5]]
 
 
 # States, actions and outcomes. Piglet by counting: 10 scores of the rival times 55 ways to

@@ -1,10 +1,7 @@
 """Confidence intervals hold for few games, rare wins and draws; no warning is for nothing."""
 
-import json
-
 import numpy as np
 import pytest
-from cli_runner import output
 from scipy.stats import binomtest
 
 from rollwise.numbers.intervals import of_chance, of_mean, of_share
@@ -53,33 +50,6 @@ def test_shares_are_those_of_clopper_and_pearson(count, games):
     assert of_share(count, games) == pytest.approx((expected.low, expected.high), abs=1e-12)
     low, high = of_share(np.array([count]), games)
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_one_game_tells_nothing_of_a_mean():
-    assert of_mean(3.0, 0.0, 1) == (-np.inf, np.inf)
-    document = json.loads(
-        output("simulate", "craps", "--policy", "random", "--games", "1", "--seed", "1", "--json")
-    )
-    assert document["sides"][0]["turns"]["interval_95"] == [None, None]
-    assert document["sides"][0]["turns"]["standard_error"] is None
-    score = ("simulate", "threes", "dice=1", "--policy", "random", "--games", "1", "--seed", "1")
-    assert "± inf" in output(*score)
-    assert "a draw is half a win" not in output(*score)
-
-
-@pytest.mark.slow
-def test_small_matches_warn_of_nothing_and_cover_the_exact_chance():
-    """Many matches of 20 games each: what `simulate` says of each, beside the exact chance."""
-    words = ("simulate", "dice-blackjack", "--policy", "one-die", "--against", "all-dice")
-    inside = seen = 0
-    for seed in range(30):
-        told = json.loads(output(*words, "--games", "20", "--seed", str(seed), "--json"))
-        assert told["disagreements"] == []
-        for estimate in (told["win_rate"], told["sides"][0]["win_rate"]):
-            low, high = estimate["interval_95"]
-            inside += low <= estimate["exact"] <= high
-            seen += 1
-    assert inside / seen >= 0.94
 
 
 def test_what_chance_can_not_explain_is_told():

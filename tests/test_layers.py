@@ -134,14 +134,8 @@ class Climber(Game):
         return s.height * self.apart
 
 
-GAMES = [
-    Piglet(4),
-    Pig(12),
-    Pig(9, must_bank=True),
-    SuperSix(9),
-    Climber(),
-    Climber(9, apart=10**12),
-]
+GAMES = [Piglet(4), Pig(12), Pig(9, must_bank = True), SuperSix(9), Climber(), Climber(9,
+    apart = 10**12)]  # fmt: skip
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
@@ -237,45 +231,3 @@ def test_bounds_around_wrong_values_hold(off, monkeypatch):
     apart = np.abs(found.values - right.values)
     assert np.all(apart <= found.error_bounds + right.error_bounds)
     assert found.error_bound > off / 10
-
-
-class Rung(NamedTuple):
-    floor: int
-    place: int
-
-
-@dataclass(frozen=True)
-class Stairs(Game):
-    """A layer whose first positions all lead on, and whose last ones lead to others of it."""
-
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-
-    def start(self):
-        return Rung(0, 0)
-
-    def roots(self):
-        for place in range(60):
-            yield Rung(0, place)
-
-    def throws(self, s):
-        yield 1, 1
-        yield 1, 2
-
-    def actions(self, s, throw):
-        yield 0
-        yield 1
-
-    def reward(self, s, throw, action):
-        return float(s.place * action + throw)
-
-    def outcomes(self, s, throw, action):
-        if s.floor == 2:
-            yield 1, END, s
-        elif s.floor == 0 and s.place > 40:
-            yield 1, AGAIN, Rung(0, s.place - throw)
-        else:
-            yield 1, AGAIN, Rung(s.floor + 1, (s.place * 7 + throw) % 5)
-
-    def progress(self, s):
-        return s.floor

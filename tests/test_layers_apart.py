@@ -101,14 +101,8 @@ def cluster() -> Iterator[Any]:
         yield found
 
 
-GAMES = [
-    (Pig(target=8), False),
-    (SuperSix(9), False),
-    (RoyalUr(pieces=1), False),
-    (RoyalUr(pieces=1), True),
-    (Yahtzee(boxes=2), False),
-    (Rounds(), False),
-]
+GAMES = [(Pig(target = 8), False), (SuperSix(9), False), (RoyalUr(pieces = 1), False),
+    (RoyalUr(pieces = 1), True), (Yahtzee(boxes = 2), False), (Rounds(), False)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("game", "packed"), GAMES, ids=str)

@@ -12,7 +12,7 @@ from naive_play import choice
 from naive_play import learn as learn_naively
 
 from rollwise.builders import build
-from rollwise.errors import LearnerFileError, UsageError
+from rollwise.errors import UsageError
 from rollwise.games import available
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.graph.policies import alias_cells
@@ -155,23 +155,6 @@ def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(tmp_path, game, work
     assert same(unbroken, second)
 
 
-def test_files_that_do_not_fit(tmp_path, small, graph):
-    learner = Learner(small, seed=1)
-    learner.play(10)
-    path = tmp_path / "kept.npz"
-    learner.save(path)
-    with pytest.raises(LearnerFileError, match="was learned on dice-blackjack sides=3"):
-        Learner.load(path, graph)
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(LearnerFileError, match="damaged"):
-        Learner.load(path, small)
-    path.write_text("nothing")
-    with pytest.raises(LearnerFileError, match="damaged"):
-        Learner.load(path, small)
-    with pytest.raises(LearnerFileError, match="no file"):
-        Learner.load(tmp_path / "none.npz", small)
-
-
 @pytest.mark.parametrize(
     ("moves", "fault"),
     [
@@ -190,26 +173,6 @@ def test_games_that_the_rules_do_not_allow(graph, moves, fault):
     with pytest.raises(UsageError, match=fault):
         learner.record(moves)
     assert counted(learner) == {}
-
-
-def test_ctrl_c_leaves_whole_games(small):
-    import _thread
-
-    learner = Learner(small, seed=1)
-
-    def press(stage, done, total):
-        if done >= 2048:
-            _thread.interrupt_main()
-
-    with pytest.raises(KeyboardInterrupt):
-        learner.play(10**9, progress=press)
-    played = learner.games
-    assert 2048 <= played < 10**9
-    assert learner.result().seen[0] == played
-    learner.play(10)
-    other = Learner(small, seed=1)
-    other.play(played + 10)
-    assert same(learner, other)
 
 
 @pytest.mark.parametrize("method", list(METHODS))

@@ -70,35 +70,3 @@ def test_loss_is_what_a_best_response_takes():
     found = assess(learner.result(), reference)
     worth = evaluate(ladder, learner.result().policy).values[0]
     assert found.loss == pytest.approx(reference.solution.value - worth)
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize(
-    "game",
-    [
-        DiceBlackjack(),
-        DiceBlackjack(sides=2),
-        DiceBlackjack(sides=3, low=10, high=20),
-        pytest.param(DiceBlackjack(dice=3), marks=pytest.mark.slow),
-    ],
-    ids=lambda game: f"{game.sides}-{game.low}-{game.high}-{game.dice}",
-)
-def test_a_million_games_learn_to_play(game):
-    """Loss falls along the curve; the later games' rates are within sampling error."""
-    graph = build(game)
-    reference = Reference.of_graph(graph)
-    learner = Learner(graph, explore=100, seed=1)
-    learner.play(10_000)
-    early = assess(learner.result(), reference)
-    learner.play(490_000)
-    half = learner.result()
-    learner.play(500_000)
-    late = assess(learner.result(), reference, half)
-    assert late.loss <= early.loss + 1e-12
-    assert late.weighted_error < early.weighted_error
-    if game.dice == 2:
-        assert late.loss < 0.002
-        assert late.weighted_optimal_share > 0.95
-        deviations = late.deviations(recent=True)
-        assert (deviations < 3).mean() > 0.6
-        assert late.weighted_error < 0.01

@@ -14,8 +14,7 @@ import pytest
 from cli_runner import refusal, run
 
 import rollwise
-from rollwise.analysis.thumb.seats import find_seats_rules
-from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
+from rollwise.answer.evaluate_seats import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.game import PASS, Game, shared_by
@@ -24,7 +23,6 @@ from rollwise.games.pig import Pig
 from rollwise.graph.policies import Policy
 from rollwise.kernels.ties import check_ties
 from rollwise.many.seats import tables_of
-from rollwise.simulate.seats import simulated_tournament, tournament_of_many
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -242,51 +240,7 @@ def test_time_ends_a_search():
 # ---- rules of thumb
 
 
-@pytest.mark.parametrize("reference", ["pig", WHO_STOPS])
-def test_what_a_rule_loses_in_each_seat(reference):
-    values = {"players": "3", "sides": "3", "target": "10"} if reference == "pig" else {}
-    found = rollwise.equilibrium(create(find(reference), values))
-    rules = find_seats_rules(found, 1, evaluations=30).rules
-    assert rules
-    for rule in rules:
-        policy = rule.of_search.rule.policy(found.graph, found.game)
-        for seat, loss in enumerate(rule.losses):
-            seated = [found.policy] * 3
-            seated[seat] = policy
-            got = evaluate_seats(found.graph, seated).win_probabilities[seat]
-            assert loss == pytest.approx(found.win_probabilities[seat] - got, abs=1e-11)
-        # what the search found in a seat that is drawn is the mean
-        assert rule.of_search.loss == pytest.approx(rule.loss, abs=1e-11)
-        response = respond_to(found.graph, policy)
-        assert rule.gain == max(
-            best - has for best, has in zip(response.best, response.win_probabilities, strict=True)
-        )
-        assert rule.error_bound < 1e-11
-    assert rules[-1].loss == min(rule.loss for rule in rules)
-
-
 # ---- estimates
-
-
-def test_a_simulated_tournament_is_near_the_exact_one():
-    table = Policies.of(Pig(4, players=3), any_players=True)
-    seated = [table.find(name) for name in ("random", "hold-at-20")]
-    exact = tournament_of_many(table.graph, seated)
-    found = simulated_tournament(table.graph, seated, 3_000, seed=1)
-    assert found.error_bound is None
-    assert found.games == 3_000
-    assert np.all(np.abs(found.results - exact.results) < 5 * found.standard_errors)
-    assert 0.001 < found.standard_errors.max() < 0.01
-    assert np.abs(found.among - exact.among).max() < 0.05
-    again = simulated_tournament(table.graph, seated, 3_000, seed=1)
-    assert np.array_equal(again.results, found.results)
-    with pytest.raises(UsageError, match="at least 6"):
-        simulated_tournament(table.graph, seated, 5)
-    entered = ("tournament", "pig", "players=3", "target=4", "--policies", "random,hold-at-20")
-    done = run(*entered, "--no-exact", "--games", "60", "--seed", "1")
-    assert "8 seatings of 60 games each, seed 1" in done.stdout
-    assert "estimated ± the standard error" in done.stdout
-    assert "--games goes with --no-exact" in refusal(*entered, "--games", "60")
 
 
 # ---- payoffs

@@ -11,8 +11,6 @@ import pytest
 from cli_runner import run
 
 import rollwise
-from rollwise.analysis.learning import learn_seats
-from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import (
     evaluate_seats,
     respond_to,
@@ -33,8 +31,7 @@ from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
-from rollwise.many.proving import prove_profile
-from rollwise.many.seats import build_seats, seen_from
+from rollwise.many.seats import seen_from
 from rollwise.simulate.seats import simulate_seats, tournament_of_many
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -153,43 +150,6 @@ def test_pig_with_three_sides_mixes_and_nobody_gains(monkeypatch):
         worth = np.add.reduceat(weight * after, alone.outcome_indptr[:-1])
         best = np.maximum.reduceat(worth, alone.action_indptr[:-1])
     assert np.abs(best.reshape(3, -1) - values[:, [0, 2, 1]].T).max() < 1e-11
-
-
-@pytest.mark.parametrize("reference", ["pig", WHO_STOPS])
-def test_the_proof_encloses_what_certified_solvers_find(reference):
-    """The game as it is to one seat, solved and certified as any other game for one."""
-    values = {"target": 7, "sides": 3, "players": 3} if reference == "pig" else {}
-    found = rollwise.equilibrium(game_of(reference, **values))
-    graph, chance = found.graph, found.policy.probability
-    rng = np.random.default_rng(1)
-    off = found.values + rng.choice([0, 0, 1e-9, -1e-7], found.values.shape)
-    other = rng.random(graph.n_actions)
-    mixed = other / np.add.reduceat(other, graph.action_indptr[:-1])[graph.action_state]
-    for profile, guess in ((chance, found.values), (chance, off), (mixed, found.values)):
-        bounds, gains = prove_profile(graph, np.clip(guess, 0, 1), profile)
-        others = [profile] * 3
-        worth, best = (
-            solve_and_certify(seen_from(graph, 0, [first, *others[1:]]))
-            for first in (profile, None)
-        )
-        error = worth.certificate.bound + best.certificate.bound
-        assert error < 1e-11
-        for mover in range(3):
-            k = -mover % 3
-            part = slice(mover * graph.n_states, (mover + 1) * graph.n_states)
-            have, could = worth.found.values[part], best.found.values[part]
-            assert np.all(np.abs(have - np.clip(guess, 0, 1)[:, k]) <= bounds[:, k] + error)
-            assert np.all(could - have <= gains[:, k] + error)
-        assert gains.max() < 1.1
-
-
-def test_bounds_that_are_too_small_are_not_proved(monkeypatch):
-    found = solved(WHO_STOPS)
-    monkeypatch.setattr("rollwise.many.proving.AT_HAND", 1)
-    monkeypatch.setattr("rollwise.many.proving.WIDER", (0.5,))
-    bounds, gains = prove_profile(found.graph, found.values + 1e-6, found.policy.probability)
-    assert np.isinf(bounds).all()
-    assert np.isinf(gains).all()
 
 
 def test_endless_games_are_refused():
@@ -338,14 +298,6 @@ def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
         rollwise.load(place, game_of(WHO_STOPS))
 
 
-def test_searches_from_other_starts_end_in_equilibria():
-    one = solved("pig", ("target", 6), ("players", 3))
-    for seed in range(3):
-        other = rollwise.equilibrium(Pig(6, players=3), seed=seed)
-        assert other.deviation_gain < 1e-12
-        assert other.values == pytest.approx(one.values, abs=1e-9)
-
-
 def test_a_tournament_is_all_seatings():
     table = Policies.of(Pig(4, players=3), any_players=True)
     seated = [table.find(name) for name in ("random", "hold-at-20")]
@@ -370,22 +322,6 @@ def test_a_tournament_is_all_seatings():
     many = [Policy(str(i), seated[0].probability) for i in range(11)]
     with pytest.raises(UsageError, match="1,331 ways"):
         tournament_of_many(table.graph, many)
-
-
-def test_self_play_comes_near_the_equilibrium():
-    game = KnockOut(distinct=True, players=3)
-    graph = build_seats(game)
-    few, many = (learn_seats(graph, games, explore=10.0, seed=3) for games in (5, 2_000))
-    assert max(few.gains) > 0.05
-    assert max(many.gains) < 1e-12
-    best = rollwise.equilibrium(game)
-    assert many.response.win_probabilities == pytest.approx(best.win_probabilities, abs=1e-12)
-    again = learn_seats(graph, 2_000, explore=10.0, seed=3)
-    assert np.array_equal(again.policy.probability, many.policy.probability)
-    # where everybody must mix, what is learned for certain is no equilibrium
-    assert max(learn_seats(build_seats(game_of(WHO_STOPS)), 500, seed=1).gains) > 0.05
-    with pytest.raises(UsageError, match="at least 1"):
-        learn_seats(graph, 0)
 
 
 def test_one_function_evaluates_seats_of_two_and_three():

@@ -210,41 +210,6 @@ def _leads(outcome, move) -> bool:
     return (then, None if after is None else after.named) == (move.outcome, move.next_state)
 
 
-def test_environments_tell_the_same_and_draw_the_same_with_and_without_words():
-    pytest.importorskip("gymnasium")
-    from rollwise.environments import GameEnv
-
-    shown = []
-    told = GameEnv("pig", target=20, opponent="hold-at-20", render_mode="ansi")
-    silent = GameEnv("pig", target=20, opponent="hold-at-20")
-    for env in (told, silent):
-        seen, _ = env.reset(seed=4)
-        random = np.random.default_rng(4)
-        steps = [seen.tolist()]
-        over = False
-        while not over:
-            legal = np.flatnonzero(env.action_masks())
-            seen, reward, over, _, _ = env.step(int(random.choice(legal)))
-            steps.append((seen.tolist(), reward, over))
-            if env is told:
-                shown += told.render().splitlines()
-        if env is told:
-            first = steps
-    assert steps == first
-    assert silent.render() is None
-    kinds = [
-        r"agent (rolls \d|holds): .*",
-        r"opponent (rolls \d|holds): .*",
-        r"agent to move: \d+ in the bank and \d+ at risk; the other has \d+",
-        "game over",
-    ]
-    for line in shown:
-        assert any(re.fullmatch(kind, line) for kind in kinds), line
-    assert "banked=" not in "".join(shown)
-    assert shown[-1] == "game over"
-    assert shown[-2].endswith("wins")
-
-
 # ---- the command
 
 

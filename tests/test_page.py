@@ -244,14 +244,3 @@ def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game)
         assert len(session.accounts) == len(played["moves"])
         assert session.ledger(0).result == pytest.approx(played["result"], abs=1e-11)
         assert session.ledger(0).total_luck == pytest.approx(played["luck"], abs=1e-10)
-
-
-def test_a_mixture_mixes_as_it_does_in_python(node):
-    solution = rollwise.solve(Piglet(target=4))
-    name = "0.75*optimal+0.25*random"
-    found = states_by_row(node(solution, "states", policies=[name]))
-    mixed = Policies.of(solution).find(name)
-    for state in solution.graph.view:
-        weights = found[key_of(solution, state.index)]["policies"][name]
-        chances = mixed.probability[list(state.action_range)]
-        assert np.array(weights) / sum(weights) == pytest.approx(chances, abs=1e-6)

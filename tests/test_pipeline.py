@@ -64,23 +64,6 @@ def test_every_piece_goes_through_every_stage(pieces, first, second, most, two):
     assert two or all(here for _, _, here in done)
 
 
-def test_each_core_keeps_to_what_it_may_do():
-    done = run(40, [None, 0, None, 1, None], [0, None, 1, None, 2])
-    assert in_order(done, 40)
-    for number, _, here in done:
-        assert here == (number in (1, 3))
-
-
-@pytest.mark.parametrize("most", [1, 3])
-def test_no_more_pieces_are_begun_than_allowed(most):
-    done = run(20, [4, 3, 2, 1, 0], [0, 1, 2, 3, 4], most_at_once=most)
-    begun = ended = 0
-    for number, _, _ in done:
-        begun += number == 0
-        assert begun - ended <= most
-        ended += number == 4
-
-
 @pytest.mark.parametrize("fail", [(0, 0), (0, 7), (1, 3), (2, 19), (4, 5)])
 @pytest.mark.parametrize("two", [True, False])
 def test_what_fails_anywhere_is_raised_here(fail, two):

@@ -31,11 +31,6 @@ def table():
     return ManyTable(rollwise.solve(game), game)
 
 
-def _seats_of(folder):
-    players = json.loads((folder / "b.jsonl").read_text())["players"]
-    return "; ".join(f"{one['name']} = {one['policy']}" for one in players)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_luck_and_skill_add_up_for_every_seat(table, seed):
     session = Session(table, "ABC", ["random", "optimal", "random"], seed=seed)
@@ -76,19 +71,6 @@ def test_several_people_and_policies(tmp_path):
     players = json.loads(review.stdout)["players"]
     assert [one["player"] for one in players] == ["player 1", "random", "player 3"]
     assert run("review", "a.game", cwd=tmp_path).returncode == 0
-
-
-def test_a_game_is_stopped_and_goes_on(tmp_path):
-    stopped = play(tmp_path, *PIG, "--seed", "1", "--save", "b.jsonl", typed="quit")
-    assert "go on with" in stopped.stderr
-    on = play(tmp_path, *PIG, "--resume", "b.jsonl", "--json", typed="r / h / " * 30)
-    document = json.loads(on.stdout)
-    assert document["over"]
-    assert document["player"] == "you"
-    assert {move["player"] for move in document["moves"]} <= {"you", "optimal 2", "optimal 3"}
-    assert "you = human; optimal 2 = optimal; optimal 3 = optimal" in _seats_of(tmp_path)
-    total = document["start"] + document["luck"] + document["skill"]
-    assert total == pytest.approx(document["result"], abs=1e-9)
 
 
 def test_seats_that_cannot_be():

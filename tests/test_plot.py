@@ -6,20 +6,17 @@ import base64
 import gzip
 import json
 import re
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli_runner import refusal, run
-from graphs import assemble
 from little_games import Ladder
 
 import rollwise
 from rollwise.errors import RollwiseError, UsageError
-from rollwise.game import AGAIN, WIN, Game
-from rollwise.games import create, find
+from rollwise.game import Game
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
@@ -29,13 +26,7 @@ from rollwise.plot import Choices, plot
 from rollwise.plot.fields import view
 from rollwise.plot.pages import page
 
-plotly = pytest.importorskip("plotly.offline")
-
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
-
-
-def example() -> Game:
-    return create(find(f"{EXAMPLE}:HitTheMark"), {"mark": "15"})
 
 
 @cache
@@ -43,14 +34,8 @@ def solved(game: Game) -> rollwise.Solution:
     return rollwise.solve(game)
 
 
-GAMES = (
-    Pig(target=15),
-    SuperSix(sticks=7),
-    SuperSix(sticks=40),
-    HareAndTortoise(steps=8),
-    Threes(dice=3),
-    Ladder(),
-)
+GAMES = (Pig(target = 15), SuperSix(sticks = 7), SuperSix(sticks = 40),
+    HareAndTortoise(steps = 8), Threes(dice = 3), Ladder())  # fmt: skip
 
 
 def cells(figure, number):
@@ -112,68 +97,6 @@ def test_value_shows_the_values(game):
     shown = solution.values if solution.is_score else 100 * solution.win_probabilities
     for s, drawn, _ in panels(solution, figure, "value", solution.values):
         assert drawn == pytest.approx(shown[s], abs=1e-4)
-
-
-def test_surface_is_where_holding_begins():
-    solution = solved(Pig(target=45))
-    figure = plot(solution, "surface", x="banked", y="rival")
-    best, overlay = figure.data
-    z = np.asarray(best.z)
-    for banked in range(0, 45, 6):
-        for rival in range(0, 45, 9):
-            best_of = [
-                (turn, solution.graph.view.action(solution.best_actions[s]).name)
-                for turn in range(1, 45 - banked)
-                if (s := _state(solution, banked, rival, turn)) is not None
-            ]
-            if not best_of:
-                assert np.isnan(z[rival, banked])
-                continue
-            holding = [turn for turn, action in best_of if action == "hold"]
-            if holding:
-                assert z[rival, banked] == min(holding)
-                assert best.customdata[rival, banked] == f"from turn {min(holding)}"
-            else:  # a wall beside the surface, and nothing farther away
-                assert z[rival, banked] == best_of[-1][0] + 1 or np.isnan(z[rival, banked])
-    assert overlay.name == "hold-at-20"
-    laid = np.asarray(overlay.z)
-    assert set(laid[np.isfinite(laid)].tolist()) == {20.0}
-
-
-def test_a_threshold_is_found_where_one_was_put():
-    from rollwise.plot.kinds.limit import find_threshold, moved_within_turn
-
-    states = np.array([(a, b, c) for a in range(4) for b in range(4) for c in range(5)])
-    n = len(states)
-    label = np.where(states[:, 1] >= 1 + states[:, 0] // 2, 7, 3).astype(np.int32)
-    label[::17] = 3  # not quite a threshold
-
-    def graph_where(changed):
-        """One outcome a state: the turn goes on, and only these fields change."""
-        after = states.copy()
-        after[:, changed] = (after[:, changed] + 1) % states.max(axis=0)[changed]
-        onward = [[(0.0, [(1, AGAIN, n + s)])] for s in range(n)]
-        over = [[(0.0, [(1, WIN, None)])] for _ in range(n)]
-        moved = after + 10 * np.isin(range(3), changed)
-        return replace(
-            assemble([*onward, *over]),
-            states=np.vstack([states, moved]).astype(np.int32),
-            field_names=("a", "b", "c"),
-        )
-
-    everything = graph_where([0, 1, 2])
-    found = find_threshold(everything, np.arange(n), label, [0, 1, 2])
-    assert (found.field, found.action) == (1, 7)
-    # and never along a field that stands still while the turn goes on
-    assert moved_within_turn(graph_where([0, 2]), np.arange(n)).tolist() == [1, 0, 1]
-    assert find_threshold(graph_where([0, 2]), np.arange(n), label, [0, 1, 2]).field != 1
-
-
-def _state(solution, *fields):
-    try:
-        return solution.find(fields)
-    except rollwise.RollwiseError:
-        return None
 
 
 def test_a_tree_repeats_the_first_example_of_threes():
@@ -284,49 +207,6 @@ def test_convergence_is_the_methods_own_history(text, method, options, limit):
     assert np.nanmin(error.y) < 1e-13
 
 
-def sweeps_of_the_source(target, sweeps):
-    """Seed 002 in plain Python: hold at 20 or at the goal, chances from 0, backwards in place."""
-    graph = solved(Pig(target=target)).graph
-    chance = dict.fromkeys(map(tuple, graph.states.tolist()), 0.0)
-    seen = []
-    for _ in range(sweeps):
-        change = 0.0
-        for i, j, k in sorted(chance, reverse=True):
-            before = chance[i, j, k]
-            if k >= 20 or i + k >= target:
-                now = 1.0 if i + k >= target else 1 - chance[j, i + k, 0]
-            else:
-                won = [1.0 if i + k + d >= target else chance[i, j, k + d] for d in range(2, 7)]
-                now = (1 - chance[j, i, 0] + sum(won)) / 6
-            chance[i, j, k] = now
-            change = max(change, abs(now - before))
-        seen.append((change, dict(chance)))
-    return graph, seen
-
-
-@pytest.mark.needs_jit
-def test_convergence_of_an_evaluation_is_the_sources():
-    solution = solved(Pig(target=24))
-    figure = plot(solution, "convergence", policy="hold-at-20", theta=1e-4, methods=("reversed",))
-    change, error, theta = figure.data[:3]
-    assert [trace.name for trace in figure.data if trace.showlegend is not False] == [
-        "θ = 0.0001",
-        "reversed",
-        "largest change of a sweep",
-        "largest true error",
-    ]
-    assert theta.y == (1e-4, 1e-4)
-    graph, seen = sweeps_of_the_source(24, len(change.y))
-    assert change.y == pytest.approx([step for step, _ in seen], abs=1e-14)
-    assert change.y[-1] <= 1e-4 < change.y[-2]
-    exact = rollwise.evaluate(solution, "hold-at-20").win_probability
-    for sweep, (_, chance) in enumerate(seen):
-        found = np.array([chance[tuple(state)] for state in graph.states.tolist()])
-        assert error.y[sweep] == pytest.approx(np.max(np.abs(found - exact)), abs=1e-13)
-    notes = " ".join(str(note.text) for note in figure.layout.annotations)
-    assert f"reversed: stopped after {len(change.y)} sweeps" in notes.replace("<br>", " ")
-
-
 @pytest.mark.parametrize(
     ("choices", "words"),
     [
@@ -358,28 +238,3 @@ def test_error_shows_that_linear_programming_is_wrong():
     choice = np.diff(graph.action_indptr) > 1
     expected = np.log10(np.maximum(error[choice], 1e-10))
     assert sorted(z for _, _, z, _ in drawn) == pytest.approx(np.sort(expected), abs=0.01)
-
-
-def test_a_box_for_each_position():
-    solution = solved(SuperSix(sticks=7))
-    figure = plot(solution, "boxes", where="forced == 0")
-    boxes, chances = figure.data[0], {}
-    lids = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
-    for line, column in np.argwhere(np.isfinite(np.asarray(boxes.z, float))).tolist():
-        lid = min(lids, key=lambda middle: abs(middle - line))
-        place, chance = boxes.text[line][column].split("<br>")
-        mine, theirs = map(int, place.split("/"))
-        state = solution.find((int(lids[lid]), mine, theirs, 0))
-        assert chance == f"{100 * solution.win_probabilities[state]:.0f}"
-        action = figure.data[1 + int(boxes.z[line][column])].name
-        advice = solution.advise((int(lids[lid]), mine, theirs, 0))
-        best = [row.action for row in advice.actions if row.best]
-        assert action == (best[0] if len(best) == 1 else "either")
-        chances[int(lids[lid]), mine, theirs] = chance
-    assert len(chances) == np.sum(solution.graph.states[:, 3] == 0)
-    assert [chances[5, 1, 1], chances[4, 1, 2]] == ["55", "68"]
-    assert f"{len(chances)} boxes, lid upwards" in figure.layout.meta["alt"]
-    with pytest.raises(UsageError, match=r"more boxes .*--where"):
-        plot(solved(SuperSix(sticks=40)), "boxes")
-    with pytest.raises(UsageError, match="no field 'height'"):
-        plot(solution, "boxes", y="height")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 import polars as pl
 import pytest
 
-from rollwise import PASS, WIN, Game, Policy, build, policy
+from rollwise import Policy, build
 from rollwise.answer.references import Policies
 from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
@@ -165,56 +162,3 @@ def test_files_that_go_wrong(graph, tmp_path):
     assert len(minus) == 2 * len(states)
     minus.write_parquet(tmp_path / "minus.parquet")
     assert "gives roll the probability -1.0 in the state" in error_of("minus.parquet")
-
-
-class Stair(NamedTuple):
-    step: int
-
-
-@dataclass(frozen=True)
-class Staircase(Game):
-    """Long enough for its policies to be asked in compiled code."""
-
-    steps: int = 30_000
-
-    def start(self):
-        return Stair(0)
-
-    def actions(self, s):
-        yield 1
-        if s.step % 3:
-            yield 2
-
-    def outcomes(self, s, action):
-        if s.step + action >= self.steps:
-            yield 1, WIN, s
-        else:
-            yield 1, PASS, Stair(s.step + action)
-
-    @policy
-    def by_threes(self, s):
-        return 2 if s.step % 3 == 1 else 1
-
-    @policy
-    def never_there(self, s):
-        return 2 if s.step != 25_000 else 7
-
-    @policy
-    def falls_over(self, s):
-        return 1 + 0 * (2 // (s.step - 20_000))
-
-    @policy
-    def mixes(self, s):
-        return {1: 1.0, 2: 3.0}
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize(
-    ("game", "name"), [(Staircase(), "by-threes"), (Staircase(), "mixes"), (Pig(60), "hold-at-20")]
-)
-def test_asked_in_compiled_code_a_policy_is_the_same(game, name):
-    graph = build(game)
-    assert np.count_nonzero(np.diff(graph.action_indptr) > 1) > 0
-    function = game.policies()[name]
-    one_by_one = Policy.of_function(graph, game, name, lambda s: function(game, s))
-    assert np.array_equal(Policies(graph, game).find(name).probability, one_by_one.probability)

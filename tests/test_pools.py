@@ -10,8 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rollwise
 from rollwise import AGAIN, END, PASS, Game, dice, parameter
@@ -119,26 +117,6 @@ def test_compiled_and_interpreted_rules_give_one_graph() -> None:
     for game in (Faces(), Faces(rerolls=0), Chicago(dice=2), Yahtzee(boxes=2)):
         one, other = (rollwise.build(game, mode=m) for m in ("interpreted", "compiled"))
         assert one.content_hash == other.content_hash
-
-
-@compiled_only
-@settings(max_examples=12, deadline=None)
-@given(
-    st.builds(
-        Faces,
-        boxes=st.integers(1, 3),
-        n=st.integers(1, 3),
-        sides=st.integers(2, 5),
-        rerolls=st.integers(0, 3),
-    )
-)
-def test_layers_give_what_the_whole_graph_gives(game: Faces) -> None:
-    whole, layers = rollwise.solve(game), rollwise.solve_by_layers(game)
-    for s, row in enumerate(whole.graph.states.tolist()):
-        k = layers.find(row)
-        doubt = whole.error_bounds[s] + layers.error_bounds[k]
-        assert abs(whole.values[s] - layers.values[k]) <= doubt
-        assert layers.error_bounds[k] < 1e-11
 
 
 def test_a_pool_is_refused_that_is_none() -> None:

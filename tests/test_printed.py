@@ -26,19 +26,8 @@ pytestmark = pytest.mark.kernels
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 BOUNDS = st.floats(min_value=0.0, allow_nan=False, allow_infinity=False)
-ODD_VALUES = (
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    1 / 3,
-    1e12,
-    1e22,
-    1e25,
-    5e-324,
-    -3e-310,
-    1.7976931348623157e308,
-)
+ODD_VALUES = (0.0, -0.0, 1.0, -1.0, 1 / 3, 1e12, 1e22, 1e25, 5e-324, -3e-310,
+    1.7976931348623157e308)  # fmt: skip
 ODD_BOUNDS = (0.0, 5e-324, 3e-310, 2.0**-53, 6.0e-14, 9.99e-5, 0.3, 1.0, 2.2e-3, 1e300)
 
 

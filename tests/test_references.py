@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from cli_runner import output
 
-import rollwise
-from rollwise import Chase, Duel, build, solve
+from rollwise import Chase, Duel, build
 from rollwise.answer.references import Policies
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.simulate import simulate, tell, tournament
 
 GAME = Pig(target=10)
 
@@ -61,22 +59,6 @@ def test_mixtures_draw_their_parts():
     assert mixed.tied is best.tied
 
 
-class OwnOptimal(Pig):
-    """A game whose author calls a policy optimal."""
-
-    @rollwise.policy
-    def optimal(self, s):
-        """Roll, come what may."""
-        return 0
-
-
-def test_a_policy_of_the_rules_comes_before_the_solution():
-    solution = solve(OwnOptimal(target=40))
-    own = Policies.of(solution).find("optimal")
-    assert np.array_equal(own.probability, solution.graph.action_label == 0)
-    assert not np.array_equal(own.probability, solution.policy.probability)
-
-
 @pytest.mark.parametrize(
     "game", [Chase(Threes(dice=2), 4), Duel(Threes(dice=2))], ids=lambda game: game.name
 )
@@ -90,11 +72,3 @@ def test_derived_games_have_the_policies_of_the_inner_game(game):
         labels = policies.graph.action_label[part]
         expected = 0.5 * (labels == named) + 0.5 / len(labels)
         assert np.allclose(blind.probability[part], expected)
-
-
-def test_every_room_takes_names():
-    policies = Policies.of(GAME)
-    match = simulate(policies, "optimal", "random", games=20, seed=1)
-    assert (match.policy, match.against) == ("optimal", "random")
-    assert tell(GAME, "optimal", seed=1)[-1].next_state is None
-    assert tournament(policies, ["random", "optimal"]).standings[0].policy == "optimal"

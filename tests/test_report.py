@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import json
 import re
-import signal
 
 import numpy as np
 import pytest
 from cli_runner import run
 
 import rollwise
-from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
-from rollwise.plot.pages import STYLE
-from rollwise.report import report, sections
+from rollwise.report import report
 from rollwise.report.facts import Facts
 from rollwise.report.tables import encode
 
@@ -39,27 +35,6 @@ def test_the_numbers_are_the_solutions():
     assert f"<td>{50 * (1 + found.values[0]):.2f} %</td>" in text
     assert "Throw until four sticks stand in the lid." in text
     assert "Throw to put a stick in the hole of that number" in text
-
-
-def test_ctrl_c_ends_it_while_rules_are_looked_for(monkeypatch):
-    stages = []
-
-    def ask(stage, done, total):
-        stages.append(stage)
-        if stages.count("rules of thumb") == 1:
-            signal.raise_signal(signal.SIGINT)
-
-    def watched(*of, **how):
-        return find_rules(*of, **how, progress=ask)
-
-    monkeypatch.setattr(sections, "find_rules", watched)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            report(rollwise.solve(Pig(target=12)), rules=1_000)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert stages[-1] == "rules of thumb"
 
 
 def unfolded(document):
@@ -187,37 +162,3 @@ def test_the_table_begins_with_what_comes_up_most():
     rows = list(zip(*document["columns"], strict=True))
     often = [visits[row] for row in rows]
     assert often == sorted(often, reverse=True)
-
-
-def luminance(colour):
-    """Relative luminance (WCAG 2.2)."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
-
-def test_words_stand_out_from_their_background():
-    """At least 4.5 to 1, as WCAG asks of words of ordinary size, by day and by night."""
-    style = importlib.resources.files("rollwise.report").joinpath("report.css").read_text()
-    grounds = [long(c) for c in re.findall(r"body \{[^}]*background: (#\w+)", STYLE)]
-    inks = [long(c) for c in re.findall(r"body \{[^}]*[^-]color: (#\w+)", STYLE)]
-    assert len(grounds) == len(inks) == 2
-    for name in ("quiet", "link"):
-        colours = [long(c) for c in re.findall(rf"--{name}: (#\w+)", style)]
-        assert len(colours) == 2
-        inks += colours
-    for i, ink in enumerate(inks):
-        assert contrast(ink, grounds[i % 2]) >= 4.5
-    for ground, ink in re.findall(r"background: (#\w+); color: (#\w+)", style):
-        assert contrast(long(ground), long(ink)) >= 4.5
-    named = re.findall(r"[^-]color: (#\w+)", re.sub(r"\{[^}]*background: #[^}]*\}", "", style))
-    assert named == []  # every other colour of words is one of those above
-
-
-def long(colour):
-    return colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:4])

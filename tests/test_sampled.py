@@ -133,39 +133,6 @@ def test_standard_errors_say_how_far_off_the_estimates_are(shape):
 
 
 @kernels
-def test_errors_along_a_chain_add_up_by_hand():
-    """A coin decides whether the other player throws the coin that decides the game."""
-    coin = [(0.0, [(1, WIN, None), (1, LOSE, None)])]
-    through = [(0.0, [(1, PASS, 1), (1, LOSE, None)])]
-    graph = assemble([through, coin])
-    found = sampled(graph, samples=400, seed=5)
-    heads, past = (counted(graph, 400, 5)[k] / 400 for k in (2, 0))
-    value = 2 * heads - 1
-    own = np.sqrt((1 - value**2) / 399)
-    assert found.values[1] == pytest.approx(value)
-    assert found.columns["own_error"][1] == pytest.approx(own)
-    assert found.columns["inherited_error"][1] == 0
-    assert found.values[0] == pytest.approx(-past * value - (1 - past))
-    assert found.columns["inherited_error"][0] == pytest.approx(past * own)
-
-
-@pytest.mark.needs_jit
-def test_the_same_seed_gives_the_same_answer_in_both_modes():
-    found = [
-        rollwise.solve(
-            Threes(dice=3), method="sampled", options={"samples": 500, "seed": 7}, mode=mode
-        )
-        for mode in ("interpreted", "compiled", "interpreted")
-    ]
-    for other in found[1:]:
-        assert np.array_equal(found[0].values, other.values)
-        for name in COLUMNS:
-            assert np.array_equal(found[0].run.columns[name], other.run.columns[name])
-    fresh = [rollwise.solve(Threes(dice=2), method="sampled") for _ in range(2)]
-    assert fresh[0].run.details["seed"] != fresh[1].run.details["seed"]
-
-
-@kernels
 def test_games_without_an_order_are_refused():
     with pytest.raises(UsageError, match=r"come back to a state, such as .*turn=0"):
         sampled(build(Pig(target=8), mode="interpreted"))

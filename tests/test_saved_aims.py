@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-import polars as pl
 import pytest
-from cli_runner import output, refusal
 from test_optimal_set import Walk
 
 from rollwise import Game, evaluate, solve
 from rollwise.analysis.distributions import distribution
-from rollwise.analysis.second_aims import ranges_of_scores, second_aims
+from rollwise.analysis.second_aims import second_aims
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.derive.chase import WithScore
-from rollwise.errors import PolicyError, UsageError
+from rollwise.errors import PolicyError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
@@ -77,43 +73,3 @@ def test_a_saved_policy_of_a_game_for_two(tmp_path):
     result = evaluate(Pig(target=12), str(tmp_path / "roll.parquet"))
     assert float(result.values[0]) == pytest.approx(solution.value, abs=1e-9)
     assert evaluate(Pig(target=12), "optimal", str(tmp_path / "roll.parquet"))
-
-
-def test_ranges_with_score_are_those_of_the_game():
-    game = Threes(dice=3)
-    assert ranges_of_scores(WithScore(game), [0, 4]) == ranges_of_scores(game, [0, 4])
-
-
-def test_with_score_is_for_points():
-    with pytest.raises(UsageError, match="played for points"):
-        WithScore(Pig(target=12))
-
-
-def test_the_commands(tmp_path):
-    game = ("threes", "dice=3")
-    shown = output("optimal", *game, "--then", "variance", "--save", "calm.csv", cwd=tmp_path)
-    assert "Saved to calm.csv (a policy with as=score)." in shown
-    told = json.loads(
-        output(
-            "optimal", *game, "--then", "variance", "--save", "calm.parquet", "--json", cwd=tmp_path
-        )
-    )
-    assert pl.read_csv(tmp_path / "calm.csv").equals(
-        pl.read_parquet(tmp_path / "calm.parquet").cast({pl.Int32: pl.Int64})
-    )
-    options = ("--policy", "calm.csv", "as=score")
-    value = json.loads(output("evaluate", *game, *options, "--json", cwd=tmp_path))["value"]
-    assert value == pytest.approx(told["value"], abs=1e-9)
-    played = output("simulate", *game, *options, "--games", "1000", "--seed", "1", cwd=tmp_path)
-    assert "as=score" in played
-    narrated = output("simulate", *game, *options, "--tell", "1", "--seed", "1", cwd=tmp_path)
-    assert "calm.csv" in narrated
-    wrote = output("plot", *game, "scores", *options, "--out", "a.html", cwd=tmp_path)
-    assert "wrote a.html" in wrote
-    blind = ("simulate", *game, "--policy", "calm.csv")
-    assert "ask with as=score" in refusal(*blind, cwd=tmp_path)
-    assert "goes with --then" in refusal("optimal", *game, "--save", "x.csv", cwd=tmp_path)
-    named = ("optimal", *game, "--then", "variance", "--save", "x.txt")
-    assert "must end in .csv or .parquet" in refusal(*named, cwd=tmp_path)
-    both = ("simulate", *game, "--policy", "optimal", "as=score", "as=contest")
-    assert "given twice" in refusal(*both)

@@ -24,7 +24,6 @@ from rollwise import (
     skip,
     won_by,
 )
-from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
 from rollwise.errors import RulesError
 from rollwise.game import (
     MOST_SKIPPED,
@@ -36,7 +35,6 @@ from rollwise.game import (
     then_text,
 )
 from rollwise.kernels import lotteries, state_tables
-from rollwise.many.seats import build_seats
 from rollwise.numbers.shares import brought, most_payoff
 from rollwise.simulate.seats import simulate_seats
 
@@ -125,76 +123,6 @@ def backwards(game, chooses=max):
         worths = [naive_worth(game, s, int(a), values) for a in game.actions(s)]
         values[s] = chooses(worths, key=lambda worth: worth[0])
     return values
-
-
-@given(st.integers(0, 10**6), st.integers(3, 6), st.booleans())
-def test_it_is_backward_induction(seed, players, pays):
-    game = RandomSeats(players=players, seed=seed, pays=pays)
-    naive, found = backwards(game), rollwise.equilibrium(game)
-    for s, value in naive.items():
-        try:
-            here = found.graph.find(s)
-        except rollwise.errors.RollwiseError:  # no play comes there
-            continue
-        # whatever is chosen of equally good actions, the mover has as much
-        off = np.abs(found.values[here] - [float(x) for x in value])
-        assert off[0] <= found.error_bounds[here, 0]
-    assert found.deviation_gain < 1e-11
-    assert bool(found.payoffs) == found.graph.has_stakes
-    if not pays:
-        assert sum(found.win_probabilities) == pytest.approx(1, abs=1e-13)
-
-
-@given(st.integers(0, 10**6), st.integers(3, 5), st.booleans())
-def test_a_chain_is_a_linear_system(seed, players, pays):
-    """Without a choice, with loops: one equation a state and seat."""
-    game = RandomSeats(players=players, seed=seed, choices=1, loops=0.5, pays=pays)
-    found = rollwise.equilibrium(game)
-    n, size = players, game.size
-    matrix, right = np.eye(size * n), np.zeros(size * n)
-    for place in range(size):
-        total = int(game.weight[place, 0].sum())
-        for weight, then, after in game.outcomes(Spot(place), 0):
-            p = int(weight) / total
-            for seat in range(n):
-                if is_over(int(then)):
-                    named = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0}
-                    numbers = brought(named.get(int(then), payoff_of(int(then))), n)
-                    right[place * n + seat] += p * float(numbers[seat])
-                else:
-                    there = (seat - seats_on(int(then), n)) % n
-                    matrix[place * n + seat, int(after.place) * n + there] -= p
-    expected = np.linalg.solve(matrix, right).reshape(size, n)
-    for s in range(found.graph.n_states):
-        (place,) = found.graph.row(s)
-        assert np.all(np.abs(found.values[s] - expected[place]) <= found.error_bounds[s] + 1e-12)
-    assert found.error_bound < 1e-10
-
-
-@given(st.integers(0, 10**6), st.integers(3, 5))
-def test_the_proof_encloses_what_certified_solvers_find(seed, players):
-    """Values and gains of a profile that needn't be an equilibrium's, seat by seat."""
-    game = RandomSeats(players=players, seed=seed, loops=0.3)
-    graph = build_seats(game)
-    found = rollwise.equilibrium(game)
-    response = respond_to(graph, found.policy)
-    assert response.win_probabilities == pytest.approx(found.payoffs, abs=1e-11)
-    gains = np.array(response.best) - found.payoffs
-    assert np.all(gains <= found.deviation_gains[0] + response.error_bound)
-    least = np.array(respond_to_all(graph, ADVERSARIES).best)
-    most = np.array(respond_to_all(graph, ALLIES).best)
-    assert np.all(least <= np.array(found.payoffs) + 1e-11 + found.deviation_gain)
-    assert np.all(most >= np.array(found.payoffs) - 1e-11)
-
-
-@pytest.mark.needs_jit
-@pytest.mark.parametrize("players", [2, 3, 5])
-@pytest.mark.parametrize("pays", [False, True])
-def test_compiled_and_interpreted_are_the_same(players, pays):
-    for seed in range(8):
-        game = RandomSeats(players=players, seed=seed, loops=0.3, pays=pays, size=12)
-        graphs = [build_seats(game, mode=mode) for mode in ("interpreted", "compiled")]
-        assert graphs[0].content_hash == graphs[1].content_hash
 
 
 # ---- two players

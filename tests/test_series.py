@@ -6,8 +6,6 @@ import io
 import json
 import math
 import re
-from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from statistics import mean, stdev
 from unittest import mock
@@ -16,15 +14,12 @@ import numpy as np
 import pytest
 from cli_runner import Done, output, refusal, run
 
-from rollwise import dice
-from rollwise.coach import Session, Table, read_records, replay
+from rollwise.coach import Session, Table
 from rollwise.coach.tally import tally
-from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 
 pytestmark = pytest.mark.slow
 
-STUDIES = Path(__file__).parent.parent / "docs" / "case-studies"
 PIGS = ("pig", "target=12", "--seed", "5", "--games", "3")
 
 
@@ -138,39 +133,3 @@ def test_a_series_is_taken_up_where_it_stopped(tmp_path):
 
 
 # ---- the sample games of a source
-
-
-def test_the_sample_games_of_dice_blackjack_hold_one_mistake():
-    """Two dice at 11 to 7 cost 34.12 percentage points of the chance to win, by fractions."""
-
-    @cache
-    def wins(mine: int, theirs: int, n: int = 0) -> Fraction:
-        if n == 0:
-            return max(wins(mine, theirs, 1), wins(mine, theirs, 2))
-        total = Fraction(0)
-        for ways, points in dice.total(n, 6):
-            after = mine + points
-            total += ways * (1 - wins(theirs, after) if after < 15 else int(after <= 17))
-        return total / 6**n
-
-    table = Table.lay(DiceBlackjack())
-    sessions = [replay(r, table) for r in read_records(STUDIES / "dice_blackjack.game")]
-    assert [len(session.accounts) for session in sessions] == [3, 4, 5]
-    assert all(session.is_over for session in sessions)
-    mistakes = []
-    for session in sessions:
-        for entry in session.accounts:
-            mine, theirs = table.graph.states[entry.state].tolist()
-            n = int(table.graph.action_label[entry.action])
-            cost = wins(mine, theirs) - wins(mine, theirs, n)
-            assert entry.cost / 2 == pytest.approx(float(cost), abs=1e-12)
-            assert entry.is_mistake == (cost > 0)
-            if cost:
-                mistakes.append((mine, theirs, n, f"{float(100 * cost):.2f}"))
-    assert mistakes == [(11, 7, 2, "34.12")]
-    told = [session.told(entry) for session in sessions for entry in session.accounts]
-    assert told[0] == "A throws 5 and 6: 11 to 0"
-    assert told[2] == "A throws 5 and 5: 21 to 7; A loses"
-    assert told[-1] == "A throws 1: 15 to 13; A wins"
-    shown = output("review", "dice-blackjack", str(STUDIES / "dice_blackjack.game"))
-    assert re.search(r"1 +2 +1 +34\.12 +34\.12 +11 to 7; 15 to 17 wins \(line 5\)", shown)

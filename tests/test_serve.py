@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import http.client
 import json
@@ -31,7 +30,7 @@ from rollwise.documents.parts import as_json
 from rollwise.errors import ForMorePlayers, UnknownState, UsageError
 from rollwise.games import find
 from rollwise.page import page
-from rollwise.serve.app import CONNECTION, MOST_ADDRESS, MOST_BODY, Connections, make_app
+from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
 from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
 from rollwise.serve.workers import Limits
@@ -495,21 +494,6 @@ def connected(url):
     return http.client.HTTPConnection("127.0.0.1", int(url.rstrip("/").rpartition(":")[2]), 20)
 
 
-def test_a_kept_connection_waits_for_no_acknowledgement(process):
-    """Which comes after 40 ms, at each answer, where small packets are held back."""
-    _, url = process
-    get(url)
-    kept = connected(url)
-    took = []
-    for _ in range(20):
-        began = time.perf_counter()
-        kept.request("GET", "/api/games/pig")
-        answer = kept.getresponse()
-        assert json.loads(answer.read())["game"] == "pig"
-        took.append(time.perf_counter() - began)
-    assert min(took) < 0.03
-
-
 @pytest.mark.skipif(os.name != "posix", reason="limits of a process")
 def test_connections_without_a_request_lock_nobody_out(process):
     import resource
@@ -541,34 +525,3 @@ def test_a_header_gives_nobody_another_address(process):
         asking.request("GET", "/api/games", headers={"X-Forwarded-For": f"10.0.0.{number}"})
         statuses.append(asking.getresponse().status)
     assert 429 in statuses
-
-
-async def slow_client(received: list[bytes]) -> None:
-    """One that sends half of a head, next to one that sends it all."""
-
-    class Answers(asyncio.Protocol):
-        def __init__(self, **given: object) -> None:
-            self.connection = given["app_state"][CONNECTION]
-
-        def connection_made(self, transport):
-            self.transport = transport
-
-        def data_received(self, data):
-            self.connection.works()
-            asyncio.get_running_loop().call_later(0.6, self.answer)
-
-        def answer(self):
-            self.transport.write(b"answer")
-            self.connection.waits()
-
-    connections = Connections(Answers, longest_wait=0.3)
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: connections(app_state={}), "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    for sent in (b"", b"a request"):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(sent)
-        with contextlib.suppress(ConnectionError):
-            received.append(await reader.read())
-        writer.close()
-    server.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,99 +12,6 @@ from rollwise.games import yahtzee, yatzy
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
 from rollwise.thumb.features import filled_features, kept_dice, kept_features, position_features
-
-EMPTY = yatzy.Sheet(0, 0)
-KEPT = (  # dice, the boxes that are filled, and what isn't 0 besides left, hope and total
-    ((), (), {"nothing": 1}),
-    (
-        (6,),
-        (),
-        {"alike": 1, "above": 1, "points_above": 6, "want": 7, "three": 6, "four": 6, "row": 1},
-    ),
-    ((4, 4), ("fours", "one pair"), {"alike": 2, "want": 5, "three": 8, "four": 8}),
-    (
-        (2, 2, 2),
-        ("yatzy", "full house"),
-        {"alike": 3, "above": 3, "points_above": 6, "want": 5, "pair": 2, "three": 6, "four": 6},
-    ),
-    (
-        (5, 5, 5, 5, 5),
-        ("fives", "two pairs", "one pair"),
-        {"alike": 5, "want": 4, "three": 15, "four": 20, "five": 1, "complete": 1},
-    ),
-    ((2, 3, 4), (), {"row": 6}),
-    ((1, 2, 3, 4), (), {"row": 4}),
-    ((2, 3, 4, 5), ("small straight",), {"row": 4}),
-    ((2, 3, 4, 5, 6), (), {"row": 5, "complete": 1}),
-    ((2, 3, 4, 5, 6), ("large straight",), {}),
-    ((3, 3, 5, 5), (), {"house": 4, "two_pairs_kept": 1, "two_pairs_total": 16}),
-    ((3, 3, 5, 5), ("full house",), {"two_pairs_kept": 1, "two_pairs_total": 16}),
-    ((3, 3, 3, 5, 5), ("two pairs",), {"house": 5, "complete": 1}),
-    ((3, 3, 3, 5), (), {"house": 4}),
-    ((3, 3, 3, 3, 5), (), {"house": 4}),
-    ((1, 1, 6), (), {"house": 3}),
-)
-
-
-def with_filled(*names: str) -> SimpleNamespace:
-    """A sheet with these boxes filled and no points above, as arrays of one position."""
-    filled = sum(1 << Yatzy.action_names.index(name) for name in names)
-    return SimpleNamespace(filled=np.array([filled]), upper=np.array([0]))
-
-
-@pytest.mark.parametrize(("dice", "filled", "told"), KEPT)
-def test_what_is_kept(dice, filled, told):
-    sheet = with_filled(*filled)
-    every = Yatzy().kept_features(sheet, dice) | Yatzy().features(sheet)
-    found = {name: int(np.ravel(value)[0]) for name, value in every.items() if np.any(value)}
-    assert found.pop("left") == 15 - len(filled)
-    assert found.pop("hope") == 1
-    assert found.pop("total", 0) == sum(dice)
-    assert found.pop("any", 0) == sum(dice)
-    # Twos and more dice of a face also make the pair.
-    if "pair" not in told and "one pair" not in filled and found.get("alike", 0) >= 2:
-        assert found.pop("pair") == dice[0]
-    # Of a straight that lacks a 1 or a 6 both boxes count.
-    assert found == told
-
-
-FILLED = (  # throw, box, boxes filled before, points above, and some of what is told
-    ((6, 6, 6, 1, 2), "sixes", (), 0, {"made": 18, "beyond": 0, "short": 0, "behind": 0}),
-    ((6, 6, 1, 2, 3), "sixes", (), 0, {"made": 12, "beyond": -6, "short": 6, "behind": 1}),
-    ((6, 6, 1, 2, 3), "sixes", ("fives",), 20, {"made": 12, "behind": 1, "short": 6}),
-    ((6, 6, 1, 2, 3), "sixes", ("fives", "threes"), 32, {"short": 6, "behind": 0}),
-    ((1, 2, 4, 6, 6), "fives", (), 0, {"made": 0, "beyond": -15, "short": 15, "behind": 1}),
-    ((2, 2, 3, 4, 5), "one pair", (), 0, {"made": 4, "behind": 0, "beyond": 0}),
-    ((1, 2, 3, 4, 6), "one pair", (), 0, {"made": 0, "short": 0}),
-    ((5, 5, 6, 6, 6), "full house", (), 0, {"made": 28}),
-    ((1, 2, 3, 4, 5), "small straight", (), 0, {"made": 15}),
-    ((1, 2, 3, 4, 5), "chance", (), 0, {"made": 15, "behind": 0}),
-)
-
-
-@pytest.mark.parametrize(("throw", "box", "filled", "upper", "told"), FILLED)
-def test_what_is_filled(throw, box, filled, upper, told):
-    sheet = with_filled(*filled)
-    sheet.upper = np.array([upper])
-    found = Yatzy().action_features(sheet, tuple(sorted(throw)), Yatzy.action_names.index(box))
-    assert {name: int(np.ravel(found[name])[0]) for name in told} == told
-    assert found[box.replace(" ", "_")] == 1
-
-
-def test_hope_for_the_bonus():
-    """Four dice of each open face would bring it, and it isn't there yet."""
-    game, faces = Yatzy(), Yatzy.action_names[:6]
-
-    def hope(upper: int, *filled: str) -> int:
-        sheet = with_filled(*filled)
-        sheet.upper = np.array([upper])
-        return int(game.features(sheet)["hope"][0])
-
-    assert hope(0) == 1
-    assert hope(63) == 0
-    assert hope(39, *faces[:5]) == 1  # 24 with four sixes
-    assert hope(38, *faces[:5]) == 0
-    assert hope(62, *faces) == 0
 
 
 @pytest.mark.parametrize("game", [Yatzy(), Yatzy(boxes=9), Yahtzee(), Yahtzee(boxes=8)])

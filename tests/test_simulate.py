@@ -13,11 +13,10 @@ from rollwise.builders import build
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
-from rollwise.graph import StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.numbers.randomness import stream
 from rollwise.play.games import PlayTable
-from rollwise.simulate import Disagreement, simulate, tell, tournament
+from rollwise.simulate import Disagreement, simulate, tell
 
 pytestmark = pytest.mark.kernels
 
@@ -148,27 +147,6 @@ def test_a_wrong_graph_is_noticed(monkeypatch):
         simulate(graph, policy, games=cheap(60_000), seed=1)
 
 
-def endless() -> StateGraph:
-    """A single state that can be kept for ever, or left."""
-    return StateGraph.of_arrays(
-        states=np.zeros((1, 1), np.int32),
-        action_indptr=np.array([0, 2]),
-        action_label=np.array([0, 1], np.int32),
-        action_reward=np.zeros(2),
-        outcome_indptr=np.array([0, 1, 2]),
-        outcome_state=np.array([0, -1], np.int32),
-        outcome_weight=np.array([1, 1]),
-        outcome_passes=np.array([True, False]),
-        outcome_payoff=np.array([0.0, 1.0]),
-        field_names=("place",),
-        action_names={0: "stay", 1: "leave"},
-        game="waiting",
-        parameters={},
-        players=2,
-        objective="win",
-    )
-
-
 def test_a_told_game_is_one_that_the_rules_allow():
     game = Pig(target=20)
     graph, policy = policies(game, "hold-at-20")
@@ -188,17 +166,3 @@ def test_a_told_game_is_one_that_the_rules_allow():
             seat, turn = 3 - seat, turn + 1
     assert moves[-1].outcome == "win"
     assert moves[-1].text.endswith("wins")
-
-
-def test_tournaments_exact_and_simulated():
-    graph, *entered = policies(BLACKJACK, "optimal", "one-die", "random")
-    exact = tournament(graph, entered)
-    assert exact.exact
-    assert exact.standings[0].policy == "optimal"
-    assert exact.both + exact.both.T == pytest.approx(np.ones((3, 3)))
-    assert np.all(exact.both[0, 1:] > 0.5)
-    played = tournament(graph, entered, exact=False, games=cheap(40_000), seed=1)
-    assert not played.exact
-    off = np.abs(played.both - exact.both)
-    assert np.all(off <= 5 * played.errors + 1e-12)
-    assert played.standings[0].policy == "optimal"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import shutil
-import threading
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,8 +14,6 @@ from cli_runner import loaded_by, python, run
 from rollwise import games
 from rollwise.game import Game
 from rollwise.games.pig import Pig, Piglet
-from rollwise.kernels import jit
-from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.machine import kernel_cache
 
 # A game of a few states, and one whose rules are compiled.
@@ -124,40 +120,6 @@ def test_a_game_named_like_its_module_is_found_without_the_others():
     modules = [f"rollwise.games.{name}" for name in ("pig", "craps", "threes", "super_six")]
     assert loaded_by(SMALL, modules) == modules
     assert loaded_by(["solve", "craps"], modules) == ["rollwise.games.craps"]
-
-
-@pytest.mark.needs_jit
-def test_a_kernel_waits_for_inner_ones_that_another_thread_tells_numba_of(monkeypatch):
-    from rollwise.kernels import compiling
-
-    begun = threading.Event()
-
-    def slowly_at_first(compiled, function):
-        if not begun.is_set():
-            begun.set()
-            time.sleep(1.0)
-
-    monkeypatch.setattr(compiling, "keep_on_disk", slowly_at_first)
-    monkeypatch.setattr(jit, "INNER", [])
-
-    def twice_as_much(number):
-        return 2 * number
-
-    inner_kernel(twice_as_much)
-
-    @kernel
-    def first(number):
-        return twice_as_much(number)
-
-    @kernel
-    def second(number):
-        return twice_as_much(number) + 1
-
-    thread = threading.Thread(target=lambda: first.compiled)
-    thread.start()
-    assert begun.wait(10)  # the inner kernel is no longer on the list, and not yet known
-    assert second.compiled(4) == 9
-    thread.join()
 
 
 KERNEL_FILE = """

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +15,6 @@ from cli_runner import Done, refusal
 
 from rollwise.cli import main
 
-ROOT = Path(__file__).parent.parent
 ADVISE = ("advise", "piglet", "--state", "banked=0,rival=0,turn=1")
 RULES = """
 from dataclasses import dataclass
@@ -114,35 +111,3 @@ def test_closed_streams():
 )
 def test_a_file_without_an_end_is_refused(words):
     assert "/dev/zero" in refusal(*words)
-
-
-TAKES_ENCODING = {(".", "read_text"), (".", "write_text"), (".", "open")}
-
-
-def without_encoding(source: str) -> list[int]:
-    """The lines in which text is read or written as the system likes it."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Call):
-            continue
-        name = ast.unparse(node.func)
-        texts = [a.value for a in node.args if isinstance(a, ast.Constant)]
-        binary = any(re.fullmatch("[rwax+]+b[+]?", str(text)) for text in texts)
-        told = any(keyword.arg == "encoding" for keyword in node.keywords)
-        reads = name == "open" or name.rpartition(".")[1:] in TAKES_ENCODING
-        if reads and name != "os.open" and not (binary or told):
-            found.append(node.lineno)
-    return found
-
-
-def test_text_has_an_encoding():
-    assert without_encoding(
-        "p.write_text(t)\nopen('b')\np.open('rb')\nos.open(p, 1)\nwrite_text()"
-    ) == [1, 2]
-    places = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs" / "generate").glob("*.py")]
-    faults = {
-        str(path): lines
-        for path in places
-        if (lines := without_encoding(path.read_text(encoding="utf-8")))
-    }
-    assert faults == {}

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import naive
 import pytest
 
-from rollwise import AGAIN, PASS, WIN, Game, build, parameter, solve
+from rollwise import build, solve
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.graph import ARRAYS
 from rollwise.methods import run_method
@@ -22,15 +17,8 @@ pytestmark = pytest.mark.slow
 
 PHASES = ("middle", "begin", "first", "second")  # in the order of the field `forced`
 
-ONE_EACH = [
-    {},
-    {"holes": 3},
-    {"holes": 2},
-    {"bottom": True},
-    {"may_stop": 0},
-    {"take_all": True},
-    {"one_each": True},
-]
+ONE_EACH = [{}, {"holes": 3}, {"holes": 2}, {"bottom": True}, {"may_stop": 0}, {"take_all": True},
+    {"one_each": True}]  # fmt: skip
 TOGETHER = [
     {"bottom": True, "take_all": True, "one_each": True},
     {"holes": 5, "may_stop": 0, "take_all": True, "one_each": True},
@@ -142,86 +130,3 @@ def test_interpreted_and_compiled(given):
     for name in ARRAYS:
         assert getattr(interpreted, name).tobytes() == getattr(compiled, name).tobytes(), name
     assert interpreted.content_hash == compiled.content_hash
-
-
-class Six(NamedTuple):
-    lid: int
-    mine: int
-    theirs: int
-    forced: int
-
-
-@dataclass(frozen=True)
-class Published(Game):
-    """The published rules, as the rule sheet had them before it had versions."""
-
-    sticks: int = parameter(10)
-    name: ClassVar = "super-six"
-    action_names: ClassVar = ("throw", "stop")
-
-    def start(self) -> Six:
-        return Six(0, self.sticks // 2, self.sticks - self.sticks // 2, 1)
-
-    def roots(self) -> Iterator[Six]:
-        for lid in range(6):
-            for mine in range(1, self.sticks - lid):
-                for theirs in range(1, self.sticks - lid - mine + 1):
-                    yield Six(lid, mine, theirs, 0)
-                    yield Six(lid, mine, theirs, 1)
-
-    def actions(self, s: Six) -> Iterator[int]:
-        yield THROW
-        if s.forced == 0:
-            yield STOP
-
-    def outcomes(self, s: Six, action: int) -> Iterator[tuple[int, int, Six]]:
-        if action == STOP:
-            yield 1, PASS, Six(s.lid, s.theirs, s.mine, 1)
-        else:
-            yield s.lid, PASS, Six(s.lid - 1, s.theirs, s.mine + 1, 1)
-            if s.mine == 1:
-                yield 6 - s.lid, WIN, s
-            else:
-                yield 5 - s.lid, AGAIN, Six(s.lid + 1, s.mine - 1, s.theirs, 0)
-                yield 1, AGAIN, Six(s.lid, s.mine - 1, s.theirs, 0)
-
-    def progress(self, s: Six) -> int:
-        return self.sticks - s.lid - s.mine - s.theirs
-
-
-@pytest.mark.parametrize("sticks", [2, 3, 9, 14])
-def test_the_published_rules_give_the_same_graph_as_before(sticks):
-    before, now = (build(kind(sticks), mode="interpreted") for kind in (Published, SuperSix))
-    for name in ARRAYS:
-        assert getattr(before, name).tobytes() == getattr(now, name).tobytes(), name
-    assert before.content_hash == now.content_hash
-    assert now.title == f"super-six sticks={sticks}"
-
-
-@pytest.fixture
-def study(monkeypatch):
-    """Modules of the case studies."""
-    studies = Path(__file__).parent.parent / "docs" / "case-studies"
-    monkeypatch.syspath_prepend(str(studies))
-    return importlib.import_module
-
-
-def test_the_worth_of_the_lid_by_faces(study):
-    """The equation of the game far from its end, written down by hand for the published rules."""
-    far = study("super_six_limit").limit_of(SuperSix())
-    throw = [far.worth[lid, 1] for lid in range(6)]
-    choose = [max(w, -w) for w in throw]
-    for lid in range(6):
-        total = Fraction(0)
-        for face in range(1, 7):
-            if face == 6:
-                total += 1 + choose[lid]
-            elif face <= lid:  # full
-                total += -1 - throw[lid - 1]
-            else:
-                total += 1 + choose[lid + 1]
-        assert throw[lid] == total / 6
-    assert far.stops == (3, 4, 5)
-    assert [far.visits[lid] for lid in range(6)] == [
-        Fraction(math.comb(5, k), 32) for k in range(6)
-    ]

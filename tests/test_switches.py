@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 
-from rollwise.machine import switches
-
 GAME = ["solve", "pig", "target=12", "--mode", "compiled", "--json"]
 FAST = ["second-core", "garbage"]  # nothing is compiled anew without them
 
@@ -31,11 +29,3 @@ def answer(off: str) -> dict[str, object]:
 
 def test_answers_are_the_same_without_tricks():
     assert answer("") == answer(", ".join(FAST))
-
-
-def test_a_trick_that_is_none_is_refused_in_a_line():
-    done = solved("second-core,first-uze")
-    assert done.returncode == 2
-    assert done.stderr.startswith("rollwise: ROLLWISE_OFF: there is no trick 'first-uze'")
-    assert len(done.stderr.splitlines()) == 1
-    assert all(trick in done.stderr for trick in switches.TRICKS)

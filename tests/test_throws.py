@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from itertools import product
 
 import polars as pl
 import pytest
 from cli_runner import output, refusal
-from throwing import OrderedDice, Runners, ThrownRunners, TwoBoxes
+from throwing import OrderedDice, Runners, TwoBoxes
 
 import rollwise
-from rollwise.errors import RulesError, UnknownState, UsageError
+from rollwise.errors import RulesError
 from rollwise.games import find
 from rollwise.graph import THROW
 from rollwise.methods import METHODS
@@ -67,22 +66,6 @@ def test_a_throw_is_no_state():
     assert len(after) == 4
     assert set(after["action"]) <= set(TwoBoxes.action_names)
     assert graph.state_text(3) == "open=(1, 1), left=2, throw=(1, 1)"
-
-
-def test_found_with_a_throw():
-    graph = rollwise.build(TwoBoxes())
-    state = {"open": (1, 1), "left": 2}
-    place = graph.find(state, (2, 3))
-    assert graph.view[place].throw == (2, 3)
-    assert graph.view[place].position.index == graph.find(state) == 0
-    assert graph.find(state, (3, 2)) == place
-    assert graph.find(graph.view[place].named) == place
-    with pytest.raises(UnknownState, match=r"nobody throws 5 5 in the state open=\(1, 1\), left=2"):
-        graph.find(state, (5, 5))
-    with pytest.raises(UnknownState, match="has no throws"):
-        rollwise.build(ThrownRunners(2)).find([0, 0, 0, 0, -1], 3)
-    with pytest.raises(UsageError, match="has no throws"):
-        rollwise.solve(ThrownRunners(2)).table(throws=True)
 
 
 RULES = """
@@ -182,18 +165,6 @@ def test_what_is_wrong_is_told_in_a_line(tmp_path, old, new, said):
     assert "\n" not in message.strip()
 
 
-def test_a_tuple_keeps_its_length(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(
-        RULES.replace("left: int", "left: tuple")
-        .replace("S(2)", "S((2, 0))")
-        .replace("if s.left:", "if s.left[0]:")
-        .replace("S(s.left - 1)", "S((0,))")
-    )
-    with pytest.raises(RulesError, match="it is a tuple of 2 whole numbers"):
-        rollwise.build(find(f"{path}:Own")())
-
-
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "own.py"
@@ -224,21 +195,6 @@ WORDS = """
     def show(self, s):
         return f"+---+\\n| {s.left} |\\n+---+"
 """
-
-
-def test_actions_and_throws_have_words(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(
-        RULES.replace("        yield 0\n", "        yield 0\n        yield 70 + throw[1]\n") + WORDS
-    )
-    game = f"{path}:Own"
-    graph = rollwise.build(find(game)())
-    assert dict(graph.action_names) == {0: "keep 0", 72: "keep 72", 74: "keep 74"}
-    advice = json.loads(output("advise", game, "--state", "left=2", "--throw", "3,4", "--json"))
-    assert [row["action"] for row in advice["actions"]] == ["keep 0", "keep 74"]
-    told = output("simulate", game, "--policy", "optimal", "--tell", "1", "--seed", "1")
-    assert "throws a 1 with a 2" in told or "throws a 3 with a 4" in told
-    assert "plays keep 0" in told
 
 
 @pytest.mark.parametrize(

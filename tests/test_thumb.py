@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stalling_games import Trap
@@ -16,11 +16,9 @@ from stalling_games import Trap
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.score import Scorer, Setting
 from rollwise.analysis.thumb.search import Found, Search
-from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.cluster.processes import Processes
 from rollwise.errors import PolicyError, UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -29,7 +27,6 @@ from rollwise.games.pig import Pig, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
-from rollwise.many.equilibrium import equilibrium
 from rollwise.thumb.language import Condition, Rule
 from rollwise.thumb.sentences import sentence_of
 
@@ -45,12 +42,9 @@ KNOWN = {name: Policies.of(game) for name, game in GAMES.items()}
 SCORERS: dict[str, Scorer] = {}
 PIG = Pig(target=20)
 KEEP_PACE = {
-    "rule": [
-        {"if": "max(banked, rival) >= 71", "do": "roll"},
-        {"if": "8*turn + banked - rival >= 164", "do": "hold"},
-        {"do": "roll"},
-    ]
-}
+    "rule": [{"if": "max(banked, rival) >= 71", "do": "roll"},
+        {"if": "8*turn + banked - rival >= 164", "do": "hold"}, {"do": "roll"}],
+}  # fmt: skip
 
 
 def scorer_of(name: str) -> Scorer:
@@ -213,28 +207,6 @@ def test_the_same_seed_finds_the_same_rules():
     assert losses == sorted(losses, reverse=True)
 
 
-def test_several_searches_find_the_same_wherever_they_search():
-    """In games for two, for one, and for three or more; the first search is that of the seed."""
-    seats = equilibrium(Pig(players=3, target=3))
-    for find, subject in (
-        (find_rules, KNOWN["blackjack"]),
-        (find_rules, KNOWN["threes"]),
-        (find_seats_rules, seats),
-    ):
-        asked = {"numbers": 2, "evaluations": 60, "seed": 4}
-        one, here = find(subject, **asked), find(subject, **asked, searches=3)
-        for workers in (1, 2):
-            with Processes(workers) as pool:
-                there = find(subject, **asked, searches=3, pool=pool)
-            assert there == here, workers
-        first, three = (getattr(found, "search", found) for found in (one, here))
-        assert (first.searches, three.searches) == (1, 3)
-        assert three.scored > first.scored
-        for rule in first.rules:
-            best = min(other.loss for other in three.rules if other.numbers <= rule.numbers)
-            assert best <= rule.loss + rule.error_bound
-
-
 @pytest.mark.parametrize("name", ["pig", "threes", "blackjack", "super-six"])
 def test_what_a_rule_costs_is_certified(name):
     policies = KNOWN[name]
@@ -295,22 +267,6 @@ def test_the_command(tmp_path):
     assert "time ended the search" not in text
     text = output("thumb", "threes", "dice=2", "--seconds", "0.001", cwd=tmp_path)
     assert "time ended the search, so the same seed may find other rules" in text
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "--seconds 0",
-        "--numbers 0",
-        "--seed -1",
-        "--save x.csv",
-        "--within -1",
-        "--within 3",
-        "--evaluations 0",
-    ],
-)
-def test_wrong_options(wrong):
-    refusal("thumb", "pig", "target=15", *wrong.split())
 
 
 @pytest.mark.large

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rollwise import AGAIN, END, Game, check, dice
+from rollwise import AGAIN, END, Game, check
 from rollwise.coach import Table
-from rollwise.words.game_words import outcome_of_total, ways_of_totals
 
 
 class Spot(NamedTuple):
@@ -54,19 +50,6 @@ def reached(game: Game, *faces: int) -> int:
 
 def test_outcomes_follow_the_total_of_the_dice():
     assert [reached(Walk(), 1, 1), reached(Walk(), 3, 4), reached(Walk(), 6, 6)] == [1, 6, 11]
-
-
-@given(st.lists(st.integers(1, 5), max_size=4))
-def test_ways_of_totals(sides):
-    totals = [sum(t) for t in itertools.product(*(range(1, n + 1) for n in sides))]
-    assert ways_of_totals(sides) == [totals.count(t) for t in range(sum(sides) + 1)]
-
-
-@given(st.integers(1, 4), st.integers(1, 8), st.integers(1, 3))
-def test_each_total_of_the_dice_is_an_outcome(n, sides, times):
-    weights = [times * ways for ways, _ in dice.total(n, sides)]
-    found = [outcome_of_total(weights, [sides] * n, total) for _, total in dice.total(n, sides)]
-    assert found == list(range(len(weights)))
 
 
 def test_positions_are_told_by_their_fields():
