@@ -176,18 +176,28 @@ def side_by_side(*parts: StateGraph) -> StateGraph:
 # random graphs: the best actions at the values of one choice are those of another, whose
 # own best are the first again. The first catches the textbook method started from zero,
 # the others what `newton` does, once it takes every step without a look at the change.
-ROUND_IN_CIRCLES = [[[(0.0, [(8, LOSE, None), (13, DRAW, None)]), (0.0, [(1, WIN, None), (90,
-    PASS, 1)])], [(0.0, [(1, PASS, 2), (150, AGAIN, 1)]), (0.0, [(1, DRAW, None), (96, DRAW,
-    None)])], [(0.0, [(6, LOSE, None), (19, PASS, 0)]), (0.0, [(1, LOSE, None), (53, PASS, 1)])]],
-    [[(0.0, [(1, AGAIN, 1), (27, AGAIN, 1)]), (0.0, [(11, PASS, 2), (4, DRAW, None)])], [(0.0,
-    [(1, LOSE, None), (141, LOSE, None)]), (0.0, [(4, PASS, 4), (17, PASS, 3)])], [(0.0, [(1,
-    DRAW, None), (140, PASS, 4)]), (0.0, [(1, LOSE, None), (37, PASS, 2)])], [(0.0, [(14, WIN,
-    None), (6, AGAIN, 1)]), (0.0, [(19, DRAW, None), (11, AGAIN, 2)])], [(0.0, [(1, WIN, None),
-    (116, PASS, 0)]), (0.0, [(1, LOSE, None), (80, PASS, 2)])]], [[(0.0, [(7, LOSE, None), (11,
-    AGAIN, 0)]), (0.0, [(1, PASS, 2), (9, PASS, 1)])], [(0.0, [(17, DRAW, None), (13, WIN,
-    None)]), (0.0, [(1, AGAIN, 2), (44, AGAIN, 1)])], [(0.0, [(1, WIN, None), (150, DRAW, None)]),
-    (0.0, [(1, LOSE, None), (13, PASS, 0)])]], [[(0.0, [(1, AGAIN, 2), (110, PASS, 1)]), (0.0,
-    [(1, LOSE, None), (18, WIN, None)])], [(0.0, [(15, AGAIN, 3), (18, PASS, 1)]), (0.0, [(2, WIN,
-    None), (19, PASS, 3)])], [(0.0, [(1, WIN, None), (164, WIN, None)]), (0.0, [(1, DRAW, None),
-    (120, PASS, 0)])], [(0.0, [(1, DRAW, None), (102, PASS, 1)]), (0.0, [(1, DRAW, None), (53,
-    AGAIN, 1)])]]]  # fmt: skip
+ROUND_IN_CIRCLES = [
+    [
+        [(0.0, [(8, LOSE, None), (13, DRAW, None)]), (0.0, [(1, WIN, None), (90, PASS, 1)])],
+        [(0.0, [(1, PASS, 2), (150, AGAIN, 1)]), (0.0, [(1, DRAW, None), (96, DRAW, None)])],
+        [(0.0, [(6, LOSE, None), (19, PASS, 0)]), (0.0, [(1, LOSE, None), (53, PASS, 1)])],
+    ],
+    [
+        [(0.0, [(1, AGAIN, 1), (27, AGAIN, 1)]), (0.0, [(11, PASS, 2), (4, DRAW, None)])],
+        [(0.0, [(1, LOSE, None), (141, LOSE, None)]), (0.0, [(4, PASS, 4), (17, PASS, 3)])],
+        [(0.0, [(1, DRAW, None), (140, PASS, 4)]), (0.0, [(1, LOSE, None), (37, PASS, 2)])],
+        [(0.0, [(14, WIN, None), (6, AGAIN, 1)]), (0.0, [(19, DRAW, None), (11, AGAIN, 2)])],
+        [(0.0, [(1, WIN, None), (116, PASS, 0)]), (0.0, [(1, LOSE, None), (80, PASS, 2)])],
+    ],
+    [
+        [(0.0, [(7, LOSE, None), (11, AGAIN, 0)]), (0.0, [(1, PASS, 2), (9, PASS, 1)])],
+        [(0.0, [(17, DRAW, None), (13, WIN, None)]), (0.0, [(1, AGAIN, 2), (44, AGAIN, 1)])],
+        [(0.0, [(1, WIN, None), (150, DRAW, None)]), (0.0, [(1, LOSE, None), (13, PASS, 0)])],
+    ],
+    [
+        [(0.0, [(1, AGAIN, 2), (110, PASS, 1)]), (0.0, [(1, LOSE, None), (18, WIN, None)])],
+        [(0.0, [(15, AGAIN, 3), (18, PASS, 1)]), (0.0, [(2, WIN, None), (19, PASS, 3)])],
+        [(0.0, [(1, WIN, None), (164, WIN, None)]), (0.0, [(1, DRAW, None), (120, PASS, 0)])],
+        [(0.0, [(1, DRAW, None), (102, PASS, 1)]), (0.0, [(1, DRAW, None), (53, AGAIN, 1)])],
+    ],
+]

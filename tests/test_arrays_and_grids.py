@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,40 +11,10 @@ from cli_runner import output, refusal
 
 from rollwise import evaluate, solve
 from rollwise.builders import build
-from rollwise.errors import UsageError
-from rollwise.game import AGAIN, END, Game
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.games.yahtzee import Yahtzee
 from rollwise.learn import Learner
-
-
-class Place(NamedTuple):
-    steps: int
-    points: int
-
-
-@dataclass(frozen=True)
-class Far(Game):
-    """Two positions whose numbers lie far apart."""
-
-    points: int = 0
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-
-    def start(self) -> Place:
-        return Place(0, 0)
-
-    def actions(self, s: Place) -> Iterator[int]:
-        yield 0
-
-    def outcomes(self, s: Place, action: int) -> Iterator[tuple[int, int, Place]]:
-        if s.steps:
-            yield 1, END, s
-        else:
-            yield 1, AGAIN, Place(10**6, self.points)
-
 
 BLACKJACK = DiceBlackjack(sides=6, low=15, high=17, dice=2)
 
@@ -104,35 +71,6 @@ def test_a_grid_of_some_positions():
         "table", "pig", "target=9", "--grid", "--where", "banked > 8 and turn == 0"
     )
     assert "throw" in refusal("table", "yahtzee", "boxes=1", "--grid")
-
-
-def test_values_as_an_array():
-    solution = solve(Pig(target=20))
-    values = solution.array()
-    assert values.shape == (20, 20, 20)
-    position = solution.find((3, 5, 8))
-    assert values[3, 5, 8] == solution.win_probabilities[position]
-    assert np.isnan(values[0, 0, 1])  # no play has one point at risk
-    assert (~np.isnan(values)).sum() == len(solution)
-    found = evaluate(solution, "hold-at-20")
-    assert solution.array(found.win_probability)[3, 5, 8] == found.win_probability[position]
-    regret = solution.graph.action_array(solution.regret)
-    assert regret.shape == (20, 20, 20, 2)
-    assert np.nanmin(regret[3, 5, 8]) == 0
-    with pytest.raises(UsageError, match="shape"):
-        solution.array(np.zeros(3))
-
-
-def test_what_no_array_can_hold():
-    graph = build(Yahtzee(boxes=1))
-    with pytest.raises(UsageError, match="after a throw"):
-        graph.action_array(np.zeros(graph.n_actions))
-    graph = build(Far(10**6))
-    with pytest.raises(UsageError, match=r"1,000,002,000,001 cells for 2 numbers"):
-        graph.array(np.zeros(2))
-    graph = build(Far(-1))
-    with pytest.raises(UsageError, match=r"points can be -1, .*table\(\) has a row"):
-        graph.array(np.zeros(2))
 
 
 def test_a_column_for_each_action():

@@ -135,7 +135,8 @@ def test_what_is_alike_has_different_keys(one, other):
     assert key(one) == key(one)
 
 
-SOURCES = [("def rule(s):\n    return thing + 1", "def rule(s):\n    return thing + 2"),
+SOURCES = [
+    ("def rule(s):\n    return thing + 1", "def rule(s):\n    return thing + 2"),
     ("def rule(s):\n    return thing + 1", "def rule(s):\n    return thing + 1.0"),
     ("def rule(s):\n    return (1, 12)", "def rule(s):\n    return (11, 2)"),
     ("def rule(s):\n    return s in {1, 2}", "def rule(s):\n    return s in {1, 3}"),
@@ -144,8 +145,11 @@ SOURCES = [("def rule(s):\n    return thing + 1", "def rule(s):\n    return thin
     ("def rule(s):\n    return thing.x", "def rule(s):\n    return thing.y"),
     ("def rule(s):\n    yield s", "def rule(s):\n    return s"),
     ("rule = (lambda n: lambda s: n)(1)", "rule = (lambda n: lambda s: n)(2)"),
-    ("def f(s): return s\ndef g(s): return -s\ndef rule(s): return f(s) - g(s)",
-    "def g(s): return s\ndef f(s): return -s\ndef rule(s): return f(s) - g(s)")]  # fmt: skip
+    (
+        "def f(s): return s\ndef g(s): return -s\ndef rule(s): return f(s) - g(s)",
+        "def g(s): return s\ndef f(s): return -s\ndef rule(s): return f(s) - g(s)",
+    ),
+]
 
 
 @pytest.mark.parametrize(("one", "other"), SOURCES)

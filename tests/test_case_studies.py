@@ -129,28 +129,6 @@ def test_pig(small):
     assert all(float(loss) <= float(exploited) for loss, exploited in rules.values())
 
 
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_super_six_by_programming(small):
-    pytest.importorskip("highspy")
-    pytest.importorskip("pyscipopt")
-    pytest.importorskip("flint")
-    page = small("super_six_programming")
-    wrong = rows_of(page, "pegs")
-    assert wrong["13"][0] == "0"
-    assert wrong["14"][:3] == ["1", "0.162 %", "(4, 5, 5)"]
-    objectives = rows_of(page, "objective").values()
-    assert all(row[1::2] == ["converged", "yes"] and int(row[0]) > 0 for row in objectives)
-    measures = rows_of(page, "measure")
-    assert measures["relative residual"] == ["1", "0.16 %", "4"]
-    assert int(measures["relative error"][0]) > 1
-    (cells,) = [row for place, row in rows_of(page, "position").items() if place == "(4, 5, 5)"]
-    assert float(cells[0]) == pytest.approx(float(cells[1]), abs=1e-12)
-    games = rows_of(page, "game")
-    assert games["hare-and-tortoise steps=12"] == ["5", "wrong", "wrong", "right"]
-    assert games["pig target=25 sides=6 must_bank=false"][1:] == ["wrong", "no rim", "wrong"]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_that_is_kept_is_whole(name):
     page = (STUDIES / f"{name}.md").read_text()

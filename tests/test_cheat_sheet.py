@@ -31,15 +31,22 @@ class Offers(Pig):
         return {"lead": s.banked + s.turn - s.rivals[0]}
 
 
-RULES = [(Pig(target = 20), [{"if": "turn >= 5", "do": "hold"}, {"do": "roll"}]),
-    (Pig(target = 20), [{"if": "max(banked, rival) >= 14", "do": "roll"},
-    {"if": "3*turn + banked - rival >= 17", "do": "hold"}, {"if": "turn + banked >= target",
-    "do": "hold"}]), (Offers(target = 12), [{"if": "lead - 2*turn >= -3", "do": "hold"},
-    {"do": "roll"}]), (SuperSix(sticks = 6), [{"if": "lid >= 3", "do": "stop"}, {"do": "throw"}]),
-    (RoyalUr(pieces = 2), [{"if": "throw <= 1", "most": ["captures", "number"]},
-    {"most": "number"}]), (BearOff(checkers = 2), [{"if": "throw.0 - throw.1 >= 2",
-    "most": "-number"}]), (ShutTheBox(tiles = 5), [{"if": "total - throw >= 2",
-    "most": "-number"}])]  # fmt: skip
+RULES = [
+    (Pig(target=20), [{"if": "turn >= 5", "do": "hold"}, {"do": "roll"}]),
+    (
+        Pig(target=20),
+        [
+            {"if": "max(banked, rival) >= 14", "do": "roll"},
+            {"if": "3*turn + banked - rival >= 17", "do": "hold"},
+            {"if": "turn + banked >= target", "do": "hold"},
+        ],
+    ),
+    (Offers(target=12), [{"if": "lead - 2*turn >= -3", "do": "hold"}, {"do": "roll"}]),
+    (SuperSix(sticks=6), [{"if": "lid >= 3", "do": "stop"}, {"do": "throw"}]),
+    (RoyalUr(pieces=2), [{"if": "throw <= 1", "most": ["captures", "number"]}, {"most": "number"}]),
+    (BearOff(checkers=2), [{"if": "throw.0 - throw.1 >= 2", "most": "-number"}]),
+    (ShutTheBox(tiles=5), [{"if": "total - throw >= 2", "most": "-number"}]),
+]
 
 
 @pytest.mark.parametrize(("game", "clauses"), RULES)

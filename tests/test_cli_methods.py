@@ -39,23 +39,6 @@ def test_history_of_value_iteration(tmp_path):
     assert changes[-1] == {"sweep": 64, "change": pytest.approx(float(rows[-1]["change"]))}
 
 
-def test_a_program_that_fails_is_no_answer():
-    options = ("--method", "linear-programming")
-    done = run("solve", "piglet", *options, "--json")
-    assert done.returncode == 1
-    document = json.loads(done.stdout)
-    assert document["status"] == "not a fixed point"
-    assert document["value"] is None
-    assert document["win_probability"] is None
-    assert "not a fixed point" in done.stderr
-    assert run("solve", "piglet", *options).stdout == ""
-    table = run("table", "super-six", "sticks=16", *options, "--json")
-    assert table.returncode == 1
-    assert max(row["relative_residual"] for row in json.loads(table.stdout)["rows"]) > 1e-3
-    advice = run("advise", "piglet", "--state", "banked=0,rival=0,turn=0", *options)
-    assert (advice.returncode, advice.stdout) == (1, "")
-
-
 def test_running_out_gives_bounds(tmp_path):
     saved = tmp_path / "unfinished.parquet"
     options = ("--method", "value-iteration", "--set", "sound=yes", "--set", "max_sweeps=20")

@@ -97,11 +97,6 @@ def test_what_is_shared_outlives_all_workers_that_had_it(cluster: object) -> Non
         assert workers.result(workers.submit(np.max, shared)) == 999
 
 
-def test_a_task_that_kills_every_worker_is_an_error() -> None:
-    with Processes(1) as pool, pytest.raises(ClusterError, match="died 4 times"):
-        pool.result(pool.submit(os._exit, 1))
-
-
 def test_a_worker_with_another_rollwise_is_refused() -> None:
     with pytest.raises(ClusterError, match=r"a worker has rollwise .*, and not 0.0"):
         done(Ways("0.0", False, True), slow_square, 3)

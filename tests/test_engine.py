@@ -20,14 +20,13 @@ from rollwise.engine import components, condensed, search, sweeps
 from rollwise.engine.condensed import Workspace
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import NO_ERRORS, choices_for, values_for
-from rollwise.errors import TooManyStates
 from rollwise.game import AGAIN, LOSE, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.kernels.jit import INNER
-from rollwise.layers import Layer, layer_of_graph, order
+from rollwise.layers import Layer, layer_of_graph
 from rollwise.layers.layer import MOST_FEEDBACK
 from rollwise.layers.leaving import leaving_order
 from rollwise.machine.switches import jit_disabled
@@ -140,11 +139,6 @@ def test_choosing_for_both_players_at_once(table, calls):
     assert_solved(graph)
     assert strategy_iteration(graph).sweeps < 2_000  # `newton` alone would go on to 100,000
     assert calls == []
-
-
-@pytest.mark.parametrize("table", ROUND_IN_CIRCLES)
-def test_choosing_for_both_players_at_once_in_a_hard_component(table, monkeypatch):
-    solve_by_newton(assemble(table), monkeypatch)
 
 
 def solve_by_newton(graph: StateGraph, monkeypatch, *, lu_first: int = 5_000) -> None:
@@ -374,10 +368,3 @@ def test_the_order_in_which_positions_leave(graph):
     assert sorted(order_found.tolist()) == list(range(layer.n))
     ending = np.zeros(layer.n, np.bool_)
     assert mark(*layer.blocks[0], layer.tables, ending, order_found) == layer.n
-
-
-def test_a_layer_counts_its_outcomes_or_is_refused(monkeypatch):
-    graph = build(Pig(8))
-    monkeypatch.setattr(order, "MOST_OUTCOMES", graph.n_outcomes)
-    with pytest.raises(TooManyStates, match="outcomes are too many"):
-        layer_of_graph(graph)

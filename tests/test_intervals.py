@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import binomtest
 
 from rollwise.numbers.intervals import of_chance, of_mean, of_share
-from rollwise.simulate.results import Estimate
 
 CASES = 4000  # simulated samples: a share of 0.95 of them is known to 0.0035
 
@@ -50,16 +49,3 @@ def test_shares_are_those_of_clopper_and_pearson(count, games):
     assert of_share(count, games) == pytest.approx((expected.low, expected.high), abs=1e-12)
     low, high = of_share(np.array([count]), games)
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_what_chance_can_not_explain_is_told():
-    def told(wins, games, exact):
-        estimate = Estimate(wins / games, 0.01, games, exact, 1e-12, wins=wins)
-        return estimate.disagrees
-
-    assert not told(0, 20, 0.4)  # once in 27,000 times
-    assert told(0, 100, 0.4)
-    assert told(480, 1000, 0.6)
-    assert not Estimate(2.0, 0.0, 100_000, 2.01, 1e-12).disagrees  # something rare was never met
-    assert not Estimate(2.0, 0.1, 100, 4.0, 1e-12).disagrees
-    assert Estimate(2.0, 0.1, 1000, 4.0, 1e-12).disagrees

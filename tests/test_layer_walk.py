@@ -27,8 +27,16 @@ from rollwise.machine import switches
 
 pytestmark = pytest.mark.needs_jit
 
-GAMES = [Pig(10), Banks(8), SuperSix(9), Tens(12), RoyalUr(pieces = 1), Pairs(pieces = 1),
-    Yahtzee(boxes = 1), Climber(9)]  # fmt: skip
+GAMES = [
+    Pig(10),
+    Banks(8),
+    SuperSix(9),
+    Tens(12),
+    RoyalUr(pieces=1),
+    Pairs(pieces=1),
+    Yahtzee(boxes=1),
+    Climber(9),
+]
 
 
 def naive_states(game: Game) -> set[Any]:

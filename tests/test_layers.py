@@ -134,8 +134,14 @@ class Climber(Game):
         return s.height * self.apart
 
 
-GAMES = [Piglet(4), Pig(12), Pig(9, must_bank = True), SuperSix(9), Climber(), Climber(9,
-    apart = 10**12)]  # fmt: skip
+GAMES = [
+    Piglet(4),
+    Pig(12),
+    Pig(9, must_bank=True),
+    SuperSix(9),
+    Climber(),
+    Climber(9, apart=10**12),
+]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)

@@ -101,8 +101,14 @@ def cluster() -> Iterator[Any]:
         yield found
 
 
-GAMES = [(Pig(target = 8), False), (SuperSix(9), False), (RoyalUr(pieces = 1), False),
-    (RoyalUr(pieces = 1), True), (Yahtzee(boxes = 2), False), (Rounds(), False)]  # fmt: skip
+GAMES = [
+    (Pig(target=8), False),
+    (SuperSix(9), False),
+    (RoyalUr(pieces=1), False),
+    (RoyalUr(pieces=1), True),
+    (Yahtzee(boxes=2), False),
+    (Rounds(), False),
+]
 
 
 @pytest.mark.parametrize(("game", "packed"), GAMES, ids=str)

@@ -13,9 +13,8 @@ from hypothesis import assume, given
 
 import rollwise
 from rollwise.builders import build
-from rollwise.derive.larger import larger, place_of
+from rollwise.derive.larger import larger
 from rollwise.game import AGAIN, LOSE, PASS, WIN, Game
-from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.choices import has_choice
@@ -164,63 +163,3 @@ def test_one_number_of_pegs_after_the_other():
         here = residual[graph.find((*place, 0))]
         assert here / (1 + here) == pytest.approx(published, abs=1e-9)  # relative to P_choice
     assert set(sticks[residual > 1e-6].tolist()) == {14, 15, 16}
-
-
-@pytest.mark.parametrize(
-    ("game", "right"),
-    [(SuperSix(sticks=20), True), (HareAndTortoise(steps=12), True), (Pig(target=25), False)],
-    ids=str,
-)
-def test_a_program_for_each_component(game, right):
-    truth = rollwise.solve(game)
-    choice = has_choice(truth.graph)
-    visits = net_visits(truth.graph, truth.best_actions, whole=False)
-    assert bool(np.all(visits[choice] > 0)) == right
-    found = linear_programming(truth.graph, whole=False)
-    assert found.converged == right
-    if right:
-        assert np.max(np.abs(found.values - truth.values)) < 1e-9
-
-
-def naive_place(graph, wide):
-    where = {tuple(s): i for i, s in enumerate(wide.states.tolist())}
-    place = [where.get(tuple(s)) for s in graph.states.tolist()]
-    if None in place:
-        return None
-    ours, theirs = naive.moves_of_graph(graph), naive.moves_of_graph(wide)
-    for s, t in enumerate(place):
-        moved = [
-            m._replace(coefficients={place[k]: c for k, c in m.coefficients.items()})
-            for m in ours[s]
-        ]
-        if moved != theirs[t]:
-            return None
-    return place
-
-
-@pytest.mark.parametrize(
-    ("game", "more"),
-    [
-        (SuperSix(sticks=7), SuperSix(sticks=9)),
-        (HareAndTortoise(steps=5), HareAndTortoise(steps=6)),
-        (Lanterns(), Lanterns(steps=7)),
-        (Lanterns(), Lanterns(lamps=3)),
-        (Pig(target=5), Pig(target=6)),
-        (Pig(target=5), SuperSix(sticks=6)),
-        (SuperSix(sticks=7), SuperSix(sticks=6)),
-    ],
-    ids=str,
-)
-def test_a_game_within_another(game, more):
-    graph, wide = build(game), build(more)
-    found = place_of(graph, wide)
-    if graph.field_names != wide.field_names:
-        assert found is None
-        return
-    expected = naive_place(graph, wide)
-    assert (found is None) == (expected is None)
-    if expected is not None:
-        assert found.tolist() == expected
-        assert rollwise.Solution.of_graph(wide).values[found] == pytest.approx(
-            rollwise.Solution.of_graph(graph).values, abs=1e-12
-        )

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pytest
-from little_games import Ladder, RandomTable, Spot
 
-from rollwise.builders import build_with_report
 from rollwise.builders.compiled import listers
 from rollwise.builders.compiled.listers import Writing, rewritten, running
-from rollwise.game import LOSE, PASS, WIN, Game
 from rollwise.games import available
-from rollwise.games.pig import TwoDicePig
-from rollwise.graph import ARRAYS
 
 ROOM = 100
 TO_LIST = Writing(
@@ -221,111 +214,4 @@ def test_the_rules_of_all_games_are_rewritten(cls):
             assert rewritten(generator, TO_LIST) is not None
 
 
-@dataclass(frozen=True)
-class Delegating(Game):
-    """What Numba can't compile as a generator."""
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        yield from range(2)
-
-    def onward(self, s, action):
-        for k in range(1, 3 + action):
-            yield k, PASS, Spot(s.place + k)
-
-    def outcomes(self, s, action):
-        if s.place > 30:
-            yield 1, WIN, s
-            return
-        yield from self.onward(s, action)
-        yield 1, LOSE, s
-
-
-@dataclass(frozen=True)
-class MixedWeights(Game):
-    """Whole numbers here, and floats there: one array has to hold them."""
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        yield 0
-
-    def outcomes(self, s, action):
-        if s.place > 30:
-            yield 1, WIN, s
-        else:
-            yield 0.25, PASS, Spot(s.place + 1)
-            yield 2, PASS, Spot(s.place + 2)
-
-
-@dataclass(frozen=True)
-class Readymade(Game):
-    """Outcomes that are tuples before they are yielded, and a choice of generators."""
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        label = 3
-        while label > 0:
-            label -= 1
-            if label != 1:
-                yield label
-
-    def outcomes(self, s, action):
-        outcome = (1 + action, PASS, Spot(s.place + 1))
-        if s.place == 30:
-            outcome = (1, WIN, s)
-        yield outcome
-
-
-def assert_same(game: Game) -> None:
-    compiled, report = build_with_report(game, mode="compiled")
-    assert report.mode == "compiled"
-    interpreted, _ = build_with_report(game, mode="interpreted")
-    for name in ARRAYS:
-        assert np.array_equal(getattr(compiled, name), getattr(interpreted, name)), name
-
-
-@pytest.fixture
-def tries(monkeypatch, tmp_path):
-    """The listers of each try to compile rules, where nothing is known of any yet."""
-    from rollwise.builders.compiled import adapter as adapting
-    from rollwise.builders.compiled import compiling
-    from rollwise.builders.compiled import disk as rules_cache
-
-    monkeypatch.setattr(compiling, "_ADAPTERS", {})
-    monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path)
-    found = []
-    compile_expand = adapting._compile_expand
-
-    def counted(rules, scope, made):
-        found.append([lister.__name__ for lister in made.values()])
-        return compile_expand(rules, scope, made)
-
-    monkeypatch.setattr(adapting, "_compile_expand", counted)
-    return found
-
-
 OWN, RUNNING = ["actions", "outcomes"], ["lister", "lister"]
-
-
-@pytest.mark.slow
-@pytest.mark.needs_jit
-@pytest.mark.parametrize(
-    ("game", "listers"),
-    [
-        pytest.param(TwoDicePig(12), [OWN], marks=pytest.mark.slow),
-        pytest.param(RandomTable(), [OWN], marks=pytest.mark.slow),
-        pytest.param(Ladder(share=0.1), [OWN], marks=pytest.mark.slow),
-        (Delegating(), [OWN]),
-        pytest.param(Readymade(), [OWN], marks=pytest.mark.slow),
-        (MixedWeights(), [OWN, RUNNING]),
-    ],
-)
-def test_rules_are_compiled_as_listers_and_say_the_same(game, listers, tries):
-    assert_same(game)
-    assert tries == listers

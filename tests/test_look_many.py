@@ -128,26 +128,6 @@ def test_a_range_that_is_wrong_is_not_proved():
 # ---- as the mover sees it
 
 
-def test_what_actions_are_worth_and_cost(pig):
-    seen = pig
-    graph, mixing = pig.graph, pig.equilibrium.mixing
-    for state in (0, 40, 900, int(mixing[0])):
-        worths = pig.actions_at(state)
-        here = slice(graph.action_indptr[state], graph.action_indptr[state + 1])
-        mine = np.array([worth.values[0] for worth in worths])
-        assert seen.action_values[here] == pytest.approx(2 * mine - 1, abs=1e-14)
-        assert seen.regret[here] == pytest.approx(2 * (mine.max() - mine), abs=1e-12)
-    best = np.zeros(graph.n_actions, bool)
-    best[pig.policy.probability > 0] = True
-    assert np.all(seen.is_best[best])  # what is taken is among the best, mixed or not
-    state = int(mixing[0])
-    assert seen.is_best[graph.action_indptr[state] : graph.action_indptr[state + 1]].all()
-    assert seen.said_of(state)[0].startswith("mixed: roll 83.7")
-    assert "the next" in seen.said_of(0)[-1]
-    with pytest.raises(UsageError, match="a page can't be had"):
-        seen.page()
-
-
 # ---- pictures
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +29,11 @@ from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
-from rollwise.graph.policies import Policy
 from rollwise.many.seats import seen_from
-from rollwise.simulate.seats import simulate_seats, tournament_of_many
+from rollwise.simulate.seats import simulate_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
-LCR = "left-center-right"
 
 
 def game_of(reference, **values):
@@ -161,55 +158,6 @@ def test_endless_games_are_refused():
         rollwise.equilibrium(Endless())
 
 
-def test_a_bad_profile_has_its_gain_told(monkeypatch):
-    """What is printed of a profile that is no equilibrium: the gain, and which components."""
-    monkeypatch.setattr("rollwise.many.mixing.ROUNDS", 0)
-    monkeypatch.setattr("rollwise.many.mixing.limit_of_quantal_responses", lambda _: None)
-    found = rollwise.equilibrium(game_of(WHO_STOPS))
-    assert found.unsettled == (0,)
-    assert sorted(found.policy.probability) == [0, 1]
-    assert 0.01 < found.deviation_gain < 1
-
-
-def chain_of_lcr(n, each):
-    """Who wins Left Center Right, from a dense system over chips and the seat to move."""
-    start = ((each,) * n, 0)
-    number, rows = {start: 0}, []
-    waiting = [start]
-    while waiting:
-        chips, seat = here = waiting.pop()
-        row: dict = {}
-        thrown = min(chips[seat], 3)
-        for faces in product("LRCKKK", repeat=thrown):
-            after = list(chips)
-            for face in faces:
-                after[seat] -= face != "K"
-                after[(seat + 1) % n] += face == "L"
-                after[(seat - 1) % n] += face == "R"
-            having = [k for k in range(n) if after[k]]
-            key = ("won", having[0]) if len(having) == 1 else (tuple(after), (seat + 1) % n)
-            if len(having) > 1 and key not in number:
-                number[key] = len(number)
-                waiting.append(key)
-            row[key] = row.get(key, 0) + 6.0**-thrown
-        rows.append((number[here], row))
-    matrix, right = np.eye(len(number)), np.zeros((len(number), n))
-    for i, row in rows:
-        for key, p in row.items():
-            if key[0] == "won":
-                right[i, key[1]] += p
-            else:
-                matrix[i, number[key]] -= p
-    return np.linalg.solve(matrix, right)[0]
-
-
-@pytest.mark.parametrize(("n", "each"), [(3, 1), (3, 2), (4, 1)])
-def test_left_center_right_is_its_chain(n, each):
-    found = solved(LCR, ("players", n), ("chips", each))
-    assert found.win_probabilities == pytest.approx(chain_of_lcr(n, each), abs=1e-12)
-    assert found.error_bound < 1e-12
-
-
 def test_simulated_shares_are_the_exact_ones():
     found = solved(WHO_STOPS)
     table = Policies.of(SeatsSolution.of(found), any_players=True)
@@ -296,32 +244,6 @@ def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
     place.write_bytes(data)
     with pytest.raises(SolutionFileError, match="damaged"):
         rollwise.load(place, game_of(WHO_STOPS))
-
-
-def test_a_tournament_is_all_seatings():
-    table = Policies.of(Pig(4, players=3), any_players=True)
-    seated = [table.find(name) for name in ("random", "hold-at-20")]
-    found = tournament_of_many(table.graph, seated)
-    got, tables = np.zeros(2), np.zeros(2)
-    for seating in product((0, 1), repeat=3):
-        shares = evaluate_seats(table.graph, [seated[i] for i in seating]).win_probabilities
-        for i, share in zip(seating, shares, strict=True):
-            if len(set(seating)) > 1:
-                got[i] += share
-                tables[i] += 1
-    assert found.results == pytest.approx(got / tables, abs=1e-12)
-    assert np.diag(found.among) == pytest.approx(1 / 3, abs=1e-12)
-    alone = [
-        evaluate_seats(table.graph, np.roll([seated[1], seated[0], seated[0]], k).tolist())
-        for k in range(3)
-    ]
-    mean = np.mean([shares.win_probabilities[k] for k, shares in enumerate(alone)])
-    assert found.among[1, 0] == pytest.approx(mean, abs=1e-12)
-    with pytest.raises(UsageError, match="each entered once"):
-        tournament_of_many(table.graph, [seated[0], seated[0]])
-    many = [Policy(str(i), seated[0].probability) for i in range(11)]
-    with pytest.raises(UsageError, match="1,331 ways"):
-        tournament_of_many(table.graph, many)
 
 
 def test_one_function_evaluates_seats_of_two_and_three():

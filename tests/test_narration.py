@@ -7,12 +7,8 @@ with `python tests/test_narration.py`, and read it.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from fractions import Fraction
-from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from cli_runner import output
 from hypothesis import given, settings
@@ -20,7 +16,7 @@ from hypothesis import strategies as st
 from little_games import Ladder
 from play_games import Capture
 
-from rollwise import Chase, Game, build, check
+from rollwise import Chase, Game, check
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table
 from rollwise.derive.contest import Duel
@@ -29,7 +25,6 @@ from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.threes import Threes
 from rollwise.simulate import tell
-from rollwise.words import Narrator
 from rollwise.words.narration import conjugated
 
 HERE = Path(__file__).parent
@@ -148,35 +143,6 @@ def test_scores_of_threes_are_those_of_the_dice(seed):
 
 
 # ---- faces
-
-
-@pytest.mark.parametrize("game", SHAPES, ids=lambda game: game.name)
-def test_faces_bring_the_outcome_that_they_are_told_with(game):
-    narrator, random = Narrator(build(game), game), np.random.default_rng(1)
-    view = narrator.graph.view
-    for a in range(0, narrator.graph.n_actions, max(1, narrator.graph.n_actions // 40)):
-        for number in range(len(view.action(a).outcome_range)):
-            faces = narrator.faces_of(a, number, random)
-            assert len(faces) == len(narrator.dice(a))
-            if faces:
-                found = view.action(a).outcome(narrator.fall_of(a, faces))
-                wanted = view.action(a).outcome(number)
-                assert (found.target, found.ending) == (wanted.target, wanted.ending)
-
-
-def test_faces_are_drawn_fairly_from_the_throws_that_bring_the_outcome():
-    game = DiceBlackjack()
-    graph = build(game)
-    narrator, random = Narrator(graph, game), np.random.default_rng(5)
-    two = graph.view.find((0, 0)).find_action(2)
-    throws = [faces for faces in product(range(1, 7), repeat=2) if sum(faces) == 7]
-    number = narrator.fall_of(two.index, throws[0])
-    n = 600
-    counts = Counter(narrator.faces_of(two.index, number, random) for _ in range(n))
-    assert set(counts) == set(throws)
-    share = Fraction(1, len(throws))
-    spread = float(n * share * (1 - share)) ** 0.5
-    assert all(abs(count - n * share) < 5 * spread for count in counts.values())
 
 
 # ---- one narration

@@ -16,8 +16,7 @@ from rollwise.game import is_over, payoff_of
 from rollwise.machine.switches import jit_disabled
 
 MODES = ["interpreted"] if jit_disabled() else ["interpreted", "compiled"]
-GAMES = [Gammons(), Gammons(length = 7, gammon = 0.25), Collect(), Collect(chips = 5, bust = 100),
-    Thrown()]  # fmt: skip
+GAMES = [Gammons(), Gammons(length=7, gammon=0.25), Collect(), Collect(chips=5, bust=100), Thrown()]
 
 
 @pytest.mark.parametrize("points", [float("nan"), float("inf"), -1e301, 1e-301, "2", None, 10**400])

@@ -15,9 +15,7 @@ from cli_runner import refusal, run
 from little_games import Ladder
 
 import rollwise
-from rollwise.errors import RollwiseError, UsageError
 from rollwise.game import Game
-from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
@@ -34,8 +32,14 @@ def solved(game: Game) -> rollwise.Solution:
     return rollwise.solve(game)
 
 
-GAMES = (Pig(target = 15), SuperSix(sticks = 7), SuperSix(sticks = 40),
-    HareAndTortoise(steps = 8), Threes(dice = 3), Ladder())  # fmt: skip
+GAMES = (
+    Pig(target=15),
+    SuperSix(sticks=7),
+    SuperSix(sticks=40),
+    HareAndTortoise(steps=8),
+    Threes(dice=3),
+    Ladder(),
+)
 
 
 def cells(figure, number):
@@ -108,23 +112,6 @@ def test_a_tree_repeats_the_first_example_of_threes():
     assert "take none: 0 + 6.00 = <b>6.00</b>" in texts
     assert "take 1: 1 + 3.00 = <b>4.00</b>" in texts
     assert "take 2: 7 + 0.00 = <b>7.00</b>" in texts
-
-
-@pytest.mark.parametrize(
-    ("kind", "game", "words"),
-    [
-        ("policy", Craps(), "never have a choice"),
-        ("regret", Craps(), "never have a choice"),
-        ("surface", HareAndTortoise(steps=8), "three fields"),
-        pytest.param(
-            "surface", Pig(target=40), "roll nearly always is", marks=pytest.mark.needs_jit
-        ),
-        ("graph", Pig(target=30), "one decision: state="),
-    ],
-)
-def test_why_a_picture_makes_no_sense(kind, game, words):
-    with pytest.raises(UsageError, match=words):
-        plot(solved(game), kind)
 
 
 def unpacked(text, name):
@@ -205,20 +192,6 @@ def test_convergence_is_the_methods_own_history(text, method, options, limit):
         assert change.y[sweeps - 1] == pytest.approx(found.history[-1] / 2)
         assert error.y[sweeps - 1] == pytest.approx(truth, abs=1e-15)
     assert np.nanmin(error.y) < 1e-13
-
-
-@pytest.mark.parametrize(
-    ("choices", "words"),
-    [
-        ({"theta": 1e-3}, "name the policy"),
-        ({"policy": "hold-at-2", "theta": -1.0}, "less than 0"),
-        ({"policy": "hold-at-2", "methods": ("exact",)}, "orders of sweeping"),
-        ({"policy": "nobody"}, "no policy 'nobody'"),
-    ],
-)
-def test_why_an_evaluation_has_no_convergence(choices, words):
-    with pytest.raises(RollwiseError, match=words):
-        plot(solved(Piglet(target=3)), "convergence", **choices)
 
 
 def test_error_shows_that_linear_programming_is_wrong():

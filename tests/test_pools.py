@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rollwise
-from rollwise import AGAIN, END, PASS, Game, dice, parameter
+from rollwise import AGAIN, END, Game, dice, parameter
 from rollwise.answer.references import Policies
 from rollwise.dice import Pool
 from rollwise.errors import PolicyError, RulesError
@@ -134,44 +134,6 @@ def test_a_pool_is_refused_that_is_none() -> None:
 
     with pytest.raises(RulesError, match="a pool is the same in every state"):
         rollwise.build(Changing(), mode="interpreted")
-
-
-@compiled_only
-def test_the_turn_of_a_player_passes() -> None:
-    """A duel of pools, whose values change sides, by layers as in one graph."""
-
-    class Score(NamedTuple):
-        mine: int
-        theirs: int
-
-    @dataclass(frozen=True)
-    class Duel(Game):
-        def start(self) -> Score:
-            return Score(0, 0)
-
-        def throws(self, s: Score) -> Pool:
-            return dice.pool(2, sides=4, rerolls=1)
-
-        def actions(self, s: Score, throw: Any) -> Iterator[int]:
-            yield 0
-            if throw[0] == throw[1]:
-                yield 1
-
-        def outcomes(self, s: Score, throw: Any, action: int) -> Iterator[Any]:
-            made = s.mine + (throw[0] + throw[1] if action == 0 else 2)
-            if made >= 12:
-                yield 1, rollwise.WIN, s
-            else:
-                yield 3, PASS, Score(s.theirs, made)
-                yield 1, PASS, Score(s.theirs, s.mine + 1)
-
-        def progress(self, s: Score) -> int:
-            return s.mine + s.theirs
-
-    whole, layers = rollwise.solve(Duel()), rollwise.solve_by_layers(Duel())
-    assert abs(whole.value - layers.value) <= whole.error_bound + layers.error_bound
-    assert np.all(layers.error_bounds < 1e-12)
-    assert not layers.is_score
 
 
 @pytest.mark.parametrize(

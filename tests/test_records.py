@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import signal
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
-from cli_runner import Done, output, refusal, run
+from cli_runner import refusal
 from tests.little_games import HostileNames
 
 import rollwise
-from rollwise.answer.references import Policies
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
-from rollwise.coach.made_scores import made_scores
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -138,35 +133,3 @@ def test_a_kill_leaves_a_whole_history(tmp_path):
 
 
 # ---- the commands
-
-
-def play(folder: Path, *arguments: str, typed: str) -> Done:
-    lines = io.StringIO("".join(f"{line}\n" for line in typed.split()))
-    with mock.patch("sys.stdin", lines):
-        return run("play", *arguments, cwd=folder)
-
-
-def test_a_history_keeps_all_games_and_each_command_takes_its_own(tmp_path, monkeypatch):
-    monkeypatch.setenv("ROLLWISE_HISTORY", "all.sqlite")
-    for seed in ("1", "2"):
-        play(tmp_path, "pig", "target=8", "--seed", seed, typed="roll hold " * 30)
-        play(tmp_path, "threes", "dice=2", "--seed", seed, typed="1 " * 30)
-    play(tmp_path, "pig", "target=12", "--seed", "1", typed="roll hold " * 60)
-    play(tmp_path, "threes", "dice=2", "as=contest", "--seed", "1", typed="1 " * 30)
-    ask = [("pig", "target=8", 2), ("pig", "target=12", 1), ("threes", "dice=2", 2)]
-    for game, parameter, games in ask:
-        words = ("review", game, parameter, "all.sqlite", "--json")
-        assert json.loads(output(*words, cwd=tmp_path))["games"] == games
-    contest = ("review", "threes", "dice=2", "all.sqlite", "as=contest", "--json")
-    assert json.loads(output(*contest, cwd=tmp_path))["games"] == 1
-    assert "review these apart" in refusal("review", "pig", "all.sqlite", cwd=tmp_path)
-    assert "no such games of piglet" in refusal("review", "piglet", "all.sqlite", cwd=tmp_path)
-    assert "positions" in output("drill", "pig", "target=8", "all.sqlite", "--json", cwd=tmp_path)
-    policies = Policies.of(rollwise.solve(Threes(dice=2)))
-    assert len(made_scores(tmp_path / "all.sqlite", policies)) == 2
-    with closing(sqlite3.connect(tmp_path / "all.sqlite")) as connection:
-        moves = connection.execute(
-            "SELECT action, shows FROM games JOIN moves USING (number) WHERE game = 'pig'"
-        ).fetchall()
-        assert connection.execute("SELECT count(*), count(result) FROM games").fetchone() == (6, 6)
-    assert {action for action, _ in moves} == {"roll", "hold"}

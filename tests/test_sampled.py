@@ -70,21 +70,6 @@ def test_values_and_errors_are_those_of_the_naive_twin(graph, samples, seed):
     assert not found.claim_is_bound
 
 
-@kernels
-@given(graph=ordered_graphs(), seed=st.integers(0, 99))
-def test_what_is_certain_is_not_drawn(graph, seed):
-    counts = counted(graph, 7, seed)
-    starts = graph.outcome_indptr[:-1]
-    assert np.all(np.add.reduceat(counts, starts) == 7)
-    sizes = np.diff(graph.outcome_indptr)
-    assert np.all(counts[starts[sizes == 1]] == 7)
-    found = sampled(graph, samples=7, seed=seed)
-    assert found.details["entries"] == np.sum(sizes > 1)
-    if not found.details["entries"]:
-        assert found.values == pytest.approx(strategy_iteration(graph).values, abs=1e-12)
-        assert not found.columns["standard_error"].any()
-
-
 @pytest.mark.needs_jit
 def test_draws_come_as_often_as_they_should():
     """Pearson's statistic over all entries has the mean and the spread of its distribution."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import re
 from pathlib import Path
@@ -12,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from cli_runner import Done, output, refusal, run
+from cli_runner import Done, refusal, run
 
 from rollwise.coach import Session, Table
 from rollwise.coach.tally import tally
@@ -90,24 +89,6 @@ def test_a_series_is_played_and_added_up(tmp_path):
     assert re.search(r"lost by choice a game \(percentage points\) +\d+\.\d\d ± \d+\.\d\d", shown)
     assert not list(tmp_path.iterdir())
     assert done.returncode == 0
-
-
-def test_a_series_as_data_and_as_a_file(tmp_path):
-    typed = " / ".join(["roll"] * 60)
-    done = play(tmp_path, *PIGS, "--save", "a.game", "--json", typed=typed)
-    told = json.loads(done.stdout)
-    assert (told["games_asked"], told["games"]) == (3, 3)
-    (you,) = told["players"]
-    assert you["player"] == "you"
-    assert you["wins"] + you["draws"] + you["losses"] == 3
-    assert you["win_rate"]["mean"] == pytest.approx(you["wins"] / 3)
-    assert [ledger["seed"] for ledger in told["ledgers"]] == [5, 6, 7]
-    cost = sum(move["cost"] for ledger in told["ledgers"] for move in ledger["moves"]
-               if move["player"] == "you")  # fmt: skip
-    assert you["loss"]["mean"] == pytest.approx(cost / 3, abs=1e-12)
-    reviewed = json.loads(output("review", "a.game", "--json", cwd=tmp_path))
-    assert reviewed["games"] == 3
-    assert reviewed["players"][0]["cost"] == pytest.approx(cost, abs=1e-12)
 
 
 def test_a_series_is_taken_up_where_it_stopped(tmp_path):

@@ -131,32 +131,6 @@ def test_a_game_is_played_by_positions(client):
     assert moves > 3
 
 
-@pytest.mark.parametrize("name", ["royal-ur", "yahtzee"])
-def test_positions_of_a_layered_answer_are_those_of_the_whole_one(name):
-    game = find(name)(**SMALL[name])
-    whole, layered = rollwise.solve(game), rollwise.solve_by_layers(game)
-    waiting = [{"state": whole.graph.view[0].address["state"], "throw": None, "rolls_left": None}]
-    for _ in range(25):  # the states that some play comes to, the last outcome first
-        question = {"ask": "position", "action": None, **waiting.pop()}
-        one, other = (json.loads(reply(answer, question)) for answer in (whole, layered))
-        assert one["position"] == other["position"]
-        assert one["cells"] == other["cells"]
-        assert one["value"] == pytest.approx(other["value"], abs=1e-12)
-        assert [c["action"] for c in one["choices"]] == [c["action"] for c in other["choices"]]
-        for key in ("value", "cost"):
-            values = [[choice[key] for choice in said["choices"]] for said in (one, other)]
-            assert values[0] == pytest.approx(values[1], abs=1e-12)
-        question["action"] = one["choices"][0]["action"]
-        one, other = (json.loads(reply(answer, question)) for answer in (whole, layered))
-        for said in (one, other):
-            for came in said["outcomes"]:
-                came["value"] = came["ways"] = came["of"] = None
-        assert one == other
-        waiting += [came["next"] for came in one["outcomes"] if came["next"]]
-        if not waiting:
-            break
-
-
 def cells_by_hand(solution, named, axes, throw, rolls_left):
     """What is best in each position that differs along the axes only, one position at a time."""
     view, found = solution.graph.view, {}

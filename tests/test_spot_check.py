@@ -8,16 +8,13 @@ import warnings
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
 import pytest
 
 import rollwise
 from rollwise import AGAIN, END, Game, rule
 from rollwise.answer.references import Policies
 from rollwise.builders import CompileWarning
-from rollwise.builders.compiled.spot_check import BLOCK, extreme_rows
 from rollwise.errors import RulesDiffer
-from rollwise.graph.layout import LEAST, MOST
 
 pytestmark = pytest.mark.needs_jit
 
@@ -134,12 +131,3 @@ def test_sound_rules_are_not_suspected(monkeypatch):
         assert rollwise.solve(Path()).value == LAST + 1
         monkeypatch.setattr(sys.modules[__name__], "LAST", 300)  # each state is a layer
         assert rollwise.solve_by_layers(Path()).value == 301
-
-
-@pytest.mark.parametrize("n", [1, 5, BLOCK, 3 * BLOCK + 7])
-def test_the_first_states_with_the_smallest_and_largest_fields(n):
-    states = np.random.default_rng(n).integers(-9, 9, (n, 3)).astype(np.int32)
-    states[n // 2, 1] = LEAST
-    states[n // 3, 2] = MOST
-    found = extreme_rows(states)
-    assert found.tolist() == [*states.argmin(axis=0).tolist(), *states.argmax(axis=0).tolist()]

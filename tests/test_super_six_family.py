@@ -17,8 +17,15 @@ pytestmark = pytest.mark.slow
 
 PHASES = ("middle", "begin", "first", "second")  # in the order of the field `forced`
 
-ONE_EACH = [{}, {"holes": 3}, {"holes": 2}, {"bottom": True}, {"may_stop": 0}, {"take_all": True},
-    {"one_each": True}]  # fmt: skip
+ONE_EACH = [
+    {},
+    {"holes": 3},
+    {"holes": 2},
+    {"bottom": True},
+    {"may_stop": 0},
+    {"take_all": True},
+    {"one_each": True},
+]
 TOGETHER = [
     {"bottom": True, "take_all": True, "one_each": True},
     {"holes": 5, "may_stop": 0, "take_all": True, "one_each": True},

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
 
-from rollwise.answer.layer_folder import MANIFEST, open_folder
+from rollwise.answer.layer_folder import open_folder
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.answer.verify import verify_layers
 from rollwise.game import Game
@@ -77,27 +75,3 @@ def test_what_is_wrong_is_refused_whatever_its_checksum(
     said = "isn't the first of the best" if name == "actions" else "can't be proved"
     assert said in found.fault
     assert found.n_proved < found.n_layers
-
-
-def test_the_command_says_what_it_found(tmp_path: Path) -> None:
-    place = str(tmp_path / "f")
-    output("solve", "pig", "target=8", "--by-layer", "--save", place)
-    assert "each layer proved again from the rules" in output("verify", place)
-    assert "verified" in output("verify", place, "pig")
-    assert json.loads(output("verify", "pig", place, "target=8", "--json"))["verified"]
-    other = run("verify", place, "pig", "target=9")
-    assert (other.returncode, other.stdout) == (2, "")
-    assert "and not of pig target=9" in other.stderr
-    change(tmp_path / "f", "values", 0, 1)
-    refused = run("verify", place)
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "was changed" in refused.stderr
-    told = run("verify", place, "--json")
-    assert told.returncode == 1
-    assert len(json.loads(told.stdout)["damaged_layers"]) == 1
-    (tmp_path / "f" / MANIFEST).write_text("{")
-    assert run("verify", place).returncode == 1
-    assert run("verify", str(tmp_path)).returncode == 2
-    (tmp_path / "f" / MANIFEST).unlink()
-    for words in (("verify", place), ("verify", place, "pig"), ("verify", "pig", place)):
-        assert "holds no answer: it has no manifest.json" in refusal(*words)

@@ -52,26 +52,6 @@ def test_outcomes_follow_the_total_of_the_dice():
     assert [reached(Walk(), 1, 1), reached(Walk(), 3, 4), reached(Walk(), 6, 6)] == [1, 6, 11]
 
 
-def test_positions_are_told_by_their_fields():
-    class Long(NamedTuple):
-        a: int
-        b: int
-        c: int
-        d: int
-        e: int
-        f: int
-        g: int
-        h: int
-        i: int
-
-    game = Walk()
-    assert game.describe(Spot(0)) == "place 0"
-    assert game.describe(Long(*range(9)))[:10] == "b 1, c 2, "
-    assert game.describe(Long(0, 7, *[0] * 7)) == "b 7, all else 0"
-    assert game.describe(Long(*[0] * 9)) == "all 0"
-    assert (game.told(Spot(0), 0, AGAIN, Spot(1)), Game.throw(game, Spot(0), 0)) == ("", ())
-
-
 @pytest.mark.parametrize(
     ("word", "answer", "said"),
     [
