@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +14,7 @@ import pytest
 from cli_runner import loaded_by, python, run
 
 from rollwise import games
+from rollwise.answer import first_use
 from rollwise.game import Game
 from rollwise.games.pig import Pig, Piglet
 from rollwise.machine import kernel_cache
@@ -239,3 +242,10 @@ print(product(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([1.0, 2.0])))
 {cffi if installed else "print(3.0)"}
 """
     assert python(code).splitlines() == ["[2. 8.]", "3.0"]
+
+
+@pytest.mark.parametrize("code", ["print('ready', flush=True)", "raise SystemExit(1)"])
+def test_the_wait_for_the_second_process_ends(code):
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    first_use._wait(process)
+    assert process.wait(30) == int("Exit" in code)

@@ -9,6 +9,10 @@ which takes long and which only some games need. It may outlive the command.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rollwise.machine import switches
@@ -24,16 +28,35 @@ def nothing_compiled() -> bool:
     return not is_compiled(some.compiled)
 
 
-def compile_beside() -> None:
-    """On the first use on a machine, compile in a second process what solves."""
+def compile_beside() -> Callable[[], None]:
+    """On the first use on a machine, compile in a second process what solves.
+
+    Returns
+    -------
+    callable
+        Waits until the process says that it is ready, or ends. If it fails, nobody waits.
+    """
     from rollwise.engine.components import solve_components
-    from rollwise.machine import second_process
     from rollwise.machine.kernel_cache import is_kept
 
     some: Any = solve_components
     two_cores = (os.cpu_count() or 1) > 1
-    if switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(some.compiled):
-        second_process.begin(__name__)
+    if not (
+        switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(some.compiled)
+    ):
+        return lambda: None
+    nowhere = subprocess.DEVNULL
+    command = [sys.executable, "-P", "-m", __name__]  # nothing of the current folder
+    return partial(
+        _wait, subprocess.Popen(command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere)
+    )
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process says a line, or ends. It goes on even when this process has ended."""
+    assert process.stdout is not None
+    with process.stdout:
+        process.stdout.readline()
 
 
 def compile_what_solves() -> None:

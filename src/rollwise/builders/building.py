@@ -29,7 +29,6 @@ from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
-from rollwise.machine.second_process import wait_until_ready
 from rollwise.machine.switches import jit_disabled
 
 STEPS = 20_000  # of one play
@@ -213,7 +212,7 @@ def build_with_report(
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
-    beside: Callable[[], None] | None = None,
+    beside: Callable[[], Callable[[], None]] | None = None,
     any_players: bool = False,
     ask_all_again: bool = False,
 ) -> tuple[StateGraph, BuildReport]:
@@ -222,7 +221,8 @@ def build_with_report(
     Parameters
     ----------
     beside : callable, optional
-        Called before rules are compiled: to have something else compiled meanwhile.
+        Called before rules are compiled: to have something else compiled meanwhile. It returns a
+        function that waits until this is done.
     any_players : bool, optional
         Take games of three or more players, in which an ending pays each seat
         (`rollwise.many.seats`).
@@ -249,7 +249,7 @@ def build_with_report(
     if arrays is None:
         how = "interpreted"
         arrays = building.by_python()
-    wait_until_ready()  # for what others have compiled meanwhile
+    building.wait()  # for what was compiled beside
     graph = as_graph(building.rules, arrays)
     seconds = time.perf_counter() - started - building.compile_seconds
     return graph, BuildReport(how, building.compile_seconds, seconds)
@@ -277,10 +277,11 @@ class _Building:
     rules: Rules
     max_states: int | None
     progress: Progress | None
-    beside: Callable[[], None] | None
+    beside: Callable[[], Callable[[], None]] | None
     ask_all_again: bool = False
     trial: Interpreter | None = None
     compile_seconds: float = 0.0
+    wait: Callable[[], None] = lambda: None
 
     def most(self, default: int) -> int:
         """How many positions there may be: a pool of dice gives each of them a turn of states."""
@@ -329,7 +330,7 @@ class _Building:
         from rollwise.builders.compiled.explorer import CompiledFails, build_compiled
 
         if self.beside is not None:
-            self.beside()
+            self.wait = self.beside()
         try:
             compiled_rules(self.rules)
         except NotCompilable as error:
