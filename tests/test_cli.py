@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import re
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 from cli_runner import output, refusal, run
 
+from rollwise.cli.app import GROUPS, MORE, all_functions
 from rollwise.machine.switches import jit_disabled
 
 
@@ -25,6 +27,52 @@ def test_games_lists_parameters_and_policies():
     assert defaults["sides"] == 6
     text = output("games")
     assert all(name in text for name in games)
+
+
+def test_the_help_page_has_every_command_once(monkeypatch):
+    listed = [name for group in GROUPS.values() for name in group]
+    related = [name for group in GROUPS.values() for names in group.values() for name in names]
+    assert sorted([*listed, *related, "help"]) == sorted(all_functions())
+    assert len(listed) <= 20
+    monkeypatch.setenv("COLUMNS", "80")
+    page = output("--help")
+    assert len(page.splitlines()) <= 45
+    assert max(map(len, page.splitlines())) <= 80
+    assert all(re.search(rf"^  {name} ", page, re.MULTILINE) for name in listed)
+    assert all(re.search(rf"^ +{name} ", output("help"), re.MULTILINE) for name in related)
+    assert len(output().splitlines()) == 4
+
+
+@pytest.mark.parametrize("command", sorted(all_functions()))
+def test_a_first_help_page_fits_a_screen(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = output(command, "--help").splitlines()
+    assert len(lines) <= 45
+    assert max(map(len, lines)) <= 80
+    options = [line for line in lines if re.match("  -", line) and "--help" not in line]
+    assert len(options) <= 12
+    everything = output("help", command)
+    names = inspect.signature(all_functions()[command]).parameters
+    for name in set(names) & MORE:
+        assert f"--{name.replace('_', '-')}" in everything
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("sol", "solve"),
+        ("solve royal", "royal-ur"),
+        ("solve pig ta", "target="),
+        ("solve threes as=c", "as=chase\nas=contest"),
+        ("evaluate pig --policy ho", "hold-at-20\nhold-at-20-blindly"),
+        ("table pig --method str", "strategy-iteration"),
+    ],
+)
+def test_the_shell_completes_words(typed, offered, monkeypatch):
+    monkeypatch.setenv("_ROLLWISE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"rollwise {typed}")
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+    assert run().stdout.strip() == offered
 
 
 def test_solve_prints_the_documented_keys():

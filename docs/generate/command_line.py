@@ -60,12 +60,14 @@ and prints how to go on with it.
 
 def page() -> str:
     """The whole page, in Markdown."""
-    from rollwise.cli.app import all_functions
+    from rollwise.cli.app import GROUPS, all_functions
 
     commands = all_functions()
-    lines = [INTRODUCTION, "## The commands", "", "| command | what it does |", "|---|---|"]
-    for name, function in sorted(commands.items()):
-        lines.append(f"| [`{name}`](#{name}) | {_cell(_first_line(function))} |")
+    lines = [INTRODUCTION, "## The commands", "", "| purpose | command | |", "|---|---|---|"]
+    for group, listed in GROUPS.items():
+        for name in (one for main, related in listed.items() for one in (main, *related)):
+            about = _cell(_first_line(commands[name]))
+            lines.append(f"| {group.lower()} | [`{name}`](#{name}) | {about} |")
     for name, function in sorted(commands.items()):
         lines += ["", *_section(name, function)]
     return "\n".join(lines) + "\n"
@@ -76,6 +78,8 @@ def _section(name: str, function: Any) -> list[str]:
     hints = typing.get_type_hints(function, include_extras=True)
     words, rows = ["rollwise", name], []
     for key, parameter in inspect.signature(function).parameters.items():
+        if not typing.get_args(hints[key]):  # the context, which Typer gives
+            continue
         kind, info = typing.get_args(hints[key])
         text = _cell(info.help)
         if isinstance(info, ArgumentInfo):

@@ -66,7 +66,7 @@ def _run() -> int:
             memory_limits.kept(),
             memory_limits.watched_polars(),
         ):
-            code = app(standalone_mode=False) or 0
+            code = app(prog_name="rollwise", standalone_mode=False) or 0
         sys.stdout.flush()  # here, where it may fail
         return int(code)
     except RollwiseError as error:

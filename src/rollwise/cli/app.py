@@ -35,6 +35,41 @@ class Interrupted(RollwiseError):
     exit_code = 130
 
 
+# The help page: commands by purpose, and under each the ones that belong to it.
+GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
+    "Ask": {
+        "games": (),
+        "check": (),
+        "solve": ("methods", "compare", "cache"),
+        "table": ("export",),
+        "advise": ("optimal",),
+        "verify": (),
+    },
+    "See": {"plot": (), "report": (), "page": (), "serve": ()},
+    "Play": {"play": ("bet",), "review": ("judge", "drill", "exploit", "scores")},
+    "Policies": {
+        "evaluate": ("respond", "tournament", "distribution", "frontier"),
+        "simulate": (),
+        "learn": (),
+        "thumb": (),
+    },
+    "Design": {"balance": ("handicap",), "tune": ("many-dice",), "diff": (), "length": ()},
+}
+# Parameters of commands that the first help page leaves out: `rollwise help COMMAND` has them.
+MORE = {
+    *("max_states", "no_cache", "mode", "memory", "workers", "cluster", "history", "time_limit"),
+    *("print_sweeps", "theta", "order", "max_sweeps", "keep", "starts", "searches", "width"),
+    *("checkpoints", "rate", "total_memory", "most_games", "resume_layers", "ties"),
+}
+METAVARS: dict[Any, str] = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
+FIRST_LINES = """\
+rollwise solve pig                 who has the edge, and what to do: a certified answer
+rollwise play pig --coach          play against the best player, with a coach
+rollwise check mygame.py           check a game of your own: a dozen lines of Python
+`rollwise --help` lists the commands."""
+
+HELP_LINE = "\n`rollwise help` lists all commands, `rollwise help COMMAND` all options.\n"
+
 # Options that may stand alone: what they mean then, and what their values look like.
 ALONE = {"--coach": ("always", "always|mistakes|ask|off"), "--tell": ("1", r"-?\d+")}
 
@@ -88,6 +123,11 @@ class _ConvertsLittle:
             by_typer = getattr(parameter, "get_runtime_param", None)
             if by_typer is not None and not isinstance(by_typer, _Conversion):
                 parameter.get_runtime_param = _Conversion(by_typer)
+                kind = getattr(parameter.type_descriptor, "annotation", None)
+                if parameter.metavar is None and not getattr(parameter, "is_flag", False):
+                    parameter.metavar = METAVARS.get(kind)
+                if parameter.param_type_name == "argument":
+                    parameter.display_type_rich = lambda ctx=None: ""  # the name says it
         return parameters
 
 
@@ -108,6 +148,20 @@ class _Command(_ConvertsLittle, typer.core.TyperCommand):
                 _refuse_parameter(getattr(error, "option_name", ""), args)
             raise
         return rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The first help page: the options that most people need."""
+        hidden: list[Any] = [p for p in self.params if p.name in MORE and not p.required]
+        shown = ctx.obj == ALL_OPTIONS
+        for parameter in hidden:
+            parameter.hidden = not shown
+        super().format_help(ctx, formatter)
+        if hidden and not shown:
+            more = "1 more option" if len(hidden) == 1 else f"{len(hidden)} more options"
+            formatter.write(f"\n{more}: rollwise help {self.name}\n")
+
+
+ALL_OPTIONS = "all options"  # what the context of a command holds for `rollwise help COMMAND`
 
 
 def _refuse_parameter(option: str, args: list[str]) -> None:
@@ -184,7 +238,7 @@ def _whole(name: str, module: str) -> Any:
     """A command as it is run."""
     info = _info(name, module)
     info.cls = _Command
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     alone.registered_commands = [info]
     return typer.main.get_command(alone)
 
@@ -198,6 +252,25 @@ def _outline(name: str, module: str) -> Any:
     functions = (part for part in code.co_consts if isinstance(part, CodeType))
     said = next(part for part in functions if part.co_name == name.replace("-", "_"))
     return _Command(name=name, help=inspect.cleandoc(said.co_consts[0]))
+
+
+def write_commands(formatter: Any, *, every: bool) -> None:
+    """Write the commands by purpose, a line each.
+
+    Parameters
+    ----------
+    every : bool
+        Whether those that belong to others stand below these.
+    """
+    outlines = _Commands(_outline)
+    for group, commands_of in GROUPS.items():
+        rows = []
+        for name, related in commands_of.items():
+            rows.append((name, outlines[name].get_short_help_str(64)))
+            if every:
+                rows += [(f"  {one}", outlines[one].get_short_help_str(64)) for one in related]
+        with formatter.section(group):
+            formatter.write_dl(rows, col_max=20)
 
 
 class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
@@ -216,21 +289,21 @@ class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        whole, self.commands = self.commands, _Commands(_outline)
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self.commands = whole
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands by purpose."""
+        write_commands(formatter, every=False)
+        formatter.write(HELP_LINE)
 
 
 app = typer.Typer(
     name="rollwise",
     cls=CommandsOnDemand,
     help="Solve turn-based dice games exactly, with a certified error.",
-    no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    add_completion=True,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [GAME] [NAME=VALUE]... [OPTIONS]",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -243,8 +316,10 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    pass
+    if ctx.invoked_subcommand is None:
+        typer.echo(FIRST_LINES)

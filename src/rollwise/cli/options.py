@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -13,22 +14,66 @@ import typer
 from rollwise.cli.common import Typed, read_game, refuse
 from rollwise.cli.printing import check_file
 from rollwise.documents.parts import number_or_none
-from rollwise.errors import UsageError
-from rollwise.game import has_many
+from rollwise.errors import RollwiseError, UsageError
+from rollwise.game import Game, has_many
+from rollwise.games import find
 from rollwise.machine import memory_limits, user_cache
 from rollwise.machine.atomic_files import write_text
 from rollwise.methods import METHODS, find_method
 from rollwise.numbers.printed import CHANCE_ROUNDING, between, bytes_of
+from rollwise.parameters import parameter_specs
 
 if TYPE_CHECKING:
     pass
+
+
+def _complete_game(incomplete: str) -> list[str]:
+    """Names of games that begin so, for the shell."""
+    from rollwise.games import available
+
+    return [name for name in available() if name.startswith(incomplete)]
+
+
+def _kind_typed(ctx: typer.Context) -> type[Game] | None:
+    """The game that was typed before the word that the shell completes."""
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
+    typed = ctx.params.get("game") or "".join(line.split()[2:3])
+    try:
+        return find(typed)
+    except RollwiseError:
+        return None
+
+
+def _complete_parameter(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Parameters of the game that was typed, for the shell."""
+    name, equals, _ = incomplete.partition("=")
+    kind = _kind_typed(ctx)
+    specs = [] if kind is None else parameter_specs(kind)
+    if equals:
+        values = [word for spec in specs if spec.name == name for word in map(str, spec.among)]
+        forms = ("chase", "contest", "score") if name == "as" else ()
+        return [f"{name}={value}" for value in (*values, *forms)]
+    return [f"{spec.name}=" for spec in specs if spec.name.startswith(name)]
+
+
+def _complete_policy(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Policies of the game that was typed, for the shell."""
+    kind = _kind_typed(ctx)
+    own = () if kind is None else kind.policies()
+    return [name for name in ("optimal", "random", *own) if name.startswith(incomplete)]
+
+
+def _complete_method(incomplete: str) -> list[str]:
+    """Methods that begin so, for the shell."""
+    return [name for name in METHODS if name.startswith(incomplete)]
 
 
 GameArgument = Annotated[
     str,
     typer.Argument(
         metavar="GAME",
-        help="A game's name (`rollwise games` lists them), or path/to/file.py:ClassName.",
+        autocompletion=_complete_game,
+        help="A game (`rollwise games` lists them), or file.py:ClassName.",
     ),
 ]
 
@@ -36,7 +81,9 @@ GameArgument = Annotated[
 ParametersArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[NAME=VALUE]...", help="Parameters of the game; as=chase, as=contest, ..."
+        metavar="[NAME=VALUE]...",
+        autocompletion=_complete_parameter,
+        help="Parameters; as=chase, as=contest, ...",
     ),
 ]
 
@@ -80,7 +127,9 @@ POLICIES = (
 )
 
 
-PolicyOption = Annotated[str, typer.Option(metavar="P", help=POLICIES)]
+PolicyOption = Annotated[
+    str, typer.Option(metavar="P", autocompletion=_complete_policy, help=POLICIES)
+]
 
 
 PositionOption = Annotated[
@@ -159,10 +208,11 @@ def also_for_many(
 
 
 DEFAULT = "strategy-iteration"
-MethodOption = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(METHODS)}.")]
-MaybeMethodOption = Annotated[
-    str | None, typer.Option("--method", help=f"One of: {', '.join(METHODS)}.")
-]
+_METHOD: Any = typer.Option(
+    "--method", autocompletion=_complete_method, help=f"One of: {', '.join(METHODS)}."
+)
+MethodOption = Annotated[str, _METHOD]
+MaybeMethodOption = Annotated[str | None, _METHOD]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(

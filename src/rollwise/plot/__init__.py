@@ -42,38 +42,38 @@ class Kind:
 
 
 KINDS = {
-    "policy": Kind("which action is best where", ("x", "y", "where"), "policy"),
-    "value": Kind("what each position is worth", ("x", "y", "where")),
+    "policy": Kind("the best action of each position", ("x", "y", "where"), "policy"),
+    "value": Kind("the value of each position", ("x", "y", "where")),
     "regret": Kind(
-        "what the second-best action costs, or a policy gives away", ("x", "y", "where", "policy")
+        "the cost of the second-best action, or of a policy", ("x", "y", "where", "policy")
     ),
-    "surface": Kind("the boundary between two actions, in space", ("x", "y", "where", "policy")),
+    "surface": Kind("the boundary of two actions in space", ("x", "y", "where", "policy")),
     "boxes": Kind(
-        "which action is best in each of a few positions, a box for each",
+        "a few positions as boxes, with the best action",
         ("y", "where"),
         "policy",
     ),
-    "limit": Kind("from where on another action is best, as a map", ("x", "y", "where"), "limit"),
+    "limit": Kind("the boundary of two actions as a map", ("x", "y", "where"), "limit"),
     "rivals": Kind(
-        "of three players or more: how that limit differs with two rivals in each other's places",
+        "its change if two rivals trade places",
         ("x", "y", "where"),
         "limit",
     ),
-    "graph": Kind("the positions and moves of a tiny game, or one decision", ("state",)),
-    "length": Kind("how many turns a game takes", ("policy",)),
-    "convergence": Kind("changes and true errors, sweep by sweep", ("methods", "policy", "theta")),
+    "graph": Kind("a tiny game, or one decision", ("state",)),
+    "length": Kind("the number of turns of a game", ("policy",)),
+    "convergence": Kind("changes and true errors by sweep", ("methods", "policy", "theta")),
     "residual": Kind(
-        "how far a method's values are from the best of their own actions",
+        "the residual of a method",
         ("x", "y", "where", "methods"),
         "error",
     ),
     "error": Kind(
-        "how far a method's values are from the certified ones",
+        "the true error of a method",
         ("x", "y", "where", "methods"),
         "error",
     ),
-    "scores": Kind("how final scores are distributed", ("policy", "made")),
-    "learning": Kind("a learner's progress, and where it still differs", ("x", "y", "games")),
+    "scores": Kind("the distribution of final scores", ("policy", "made")),
+    "learning": Kind("the progress of a learner", ("x", "y", "games")),
 }
 
 

@@ -74,7 +74,7 @@ def balance(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say what a game does to its players: edge, length, drama, decisions, luck and skill."""
+    """Measure edge, length, drama, decisions, luck and skill."""
     from rollwise.analysis.balance import balance as find_balance
     from rollwise.analysis.played import check_games, play_beside
 
@@ -155,7 +155,7 @@ def diff(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say what a change of rules does to the value, to the strategy, and to its old players."""
+    """Compare two versions of the rules."""
     from rollwise.analysis.difference import difference
 
     if limit < 0:
@@ -300,7 +300,7 @@ def handicap(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say how many points, or a first move, make one player even with another."""
+    """Find the head start that makes two players even."""
     from rollwise.analysis.handicap import handicap as find_handicap
     from rollwise.analysis.tuning import values_of
 
@@ -378,7 +378,7 @@ def tune(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Solve a game for a range of parameters, each certified, and find the nearest to an aim."""
+    """Solve a game for a range of parameters."""
     from rollwise.analysis import tuning
     from rollwise.documents.design import tuning_document
     from rollwise.games import find

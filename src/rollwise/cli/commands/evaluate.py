@@ -113,7 +113,7 @@ def evaluate(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Evaluate a policy, moving first and second, against itself or another."""
+    """Compute the exact value of a policy."""
     _check_rows(table, where=where, limit=limit, out=out, csv=csv)
     form = form_of(out, csv=csv, json=json)
     from rollwise.graph.policies import ties_in_play

@@ -113,7 +113,7 @@ def learn(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Learn a game by playing it against oneself, and counting wins and losses.
+    """Learn a game by self-play.
 
     The counts decide how likely each action is in the next game: at first all
     nearly alike, then more and more the best one. What is learned is an estimate.

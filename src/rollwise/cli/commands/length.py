@@ -68,7 +68,7 @@ def length(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say how long a game can last, if its players want it short or long, and how far it spreads.
+    """Compute the shortest and longest expected game length.
 
     A length is an expected number of moves from the start; a throw before a choice is no move.
     """

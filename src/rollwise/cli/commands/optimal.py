@@ -99,7 +99,7 @@ def optimal(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Where optimal policies differ: second aims, and the range of a figure over all of them."""
+    """Show where optimal policies differ: ranges and second aims."""
     from rollwise.analysis.second_aims import ranges_in, second_aims
     from rollwise.answer.optimal_set import OptimalSet, ranges_against
     from rollwise.answer.references import Policies
@@ -258,7 +258,7 @@ def distribution(
     json: JsonOption = False,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """The distribution of a solitaire game's final score under a policy, without simulating."""
+    """Compute the distribution of the final score."""
     from rollwise.analysis.contest import distribution_of_chase
     from rollwise.analysis.distributions import distribution as distribution_of
     from rollwise.analysis.distributions import exact_distribution
@@ -433,7 +433,7 @@ def frontier(
     json: JsonOption = False,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """The best chance for every mean score of a solitaire game, and what it costs."""
+    """Compute the best chance to win for each mean score."""
     from rollwise.analysis.frontier import frontier as find_frontier
 
     chosen = read_game(game, parameters)

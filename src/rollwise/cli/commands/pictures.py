@@ -111,7 +111,7 @@ def plot(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Draw the answer: the policy, values, boundaries, lengths and more."""
+    """Draw a picture: policy, values, boundaries, lengths, ..."""
     from rollwise.plot import check_choices, find_kind, require_plotly
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
@@ -193,7 +193,7 @@ def report(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a report for people: who has the edge, what to do, and how sure that is."""
+    """Write a report: edge, strategy and how certain both are."""
     from rollwise.plot import require_plotly
 
     chosen = read_game(game, parameters)
@@ -225,7 +225,7 @@ def page(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a page that plays the game, coaches and shows the strategy, with no network."""
+    """Write a page that plays and coaches without a network."""
 
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}.html") if out is None else out
@@ -276,7 +276,7 @@ def export(
         bool, typer.Option("--yes", help=f"Write JSON of over {in_bytes(MUCH)} too.")
     ] = False,
 ) -> None:
-    """Write a game for model checkers (prism, drn), solvers (lp, mps), or as data."""
+    """Write a game for model checkers, solvers or as data."""
     from rollwise.export import DATA, MODELS, PROGRAM_FILES
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes

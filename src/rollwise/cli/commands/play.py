@@ -107,7 +107,7 @@ def play(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Play a game, with a coach if you like; the ledger tells luck from skill."""
+    """Play a game, with a coach if you like."""
     from rollwise.cli.terminal_game import KeptGame, require_new
     from rollwise.coach.agreed_game import agreed_game
     from rollwise.coach.history import History

@@ -86,7 +86,7 @@ def table(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Print the strategy: what to do in each state, its value and error bound."""
+    """Print the best action and the value of each position."""
     if grid:
         refuse("is for rows, and --grid prints matrices", limit=limit, out=out, csv=csv)
         refuse("adds columns to rows, and --grid prints matrices", each_action=each_action)
@@ -177,7 +177,7 @@ def advise(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Say what each action is worth in a position, and what a wrong one costs."""
+    """Compare the actions in a position: value and cost of each."""
     options = method_options(method or DEFAULT, settings, time_limit=time_limit)
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")

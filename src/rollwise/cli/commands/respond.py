@@ -34,7 +34,7 @@ def respond(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Find the best response to a policy, and what that policy loses to it."""
+    """Find the best response to a policy, and its gain."""
     from rollwise.answer import kept
     from rollwise.answer.evaluation import best_response
 

@@ -62,7 +62,7 @@ def methods(
     method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="One of them.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the methods of solving, and the options of each for --set."""
+    """List the methods of solving and their options."""
     names = METHODS if method is None else [find_method(method).name]
     document = methods_document([METHODS[name] for name in names])
     show(json, lambda: document, lambda: _print_methods(document))
@@ -91,7 +91,7 @@ def check(
     max_states: MaxStatesOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Look for faults in the rules of a game, and say what was looked at."""
+    """Check the rules of a game for errors and oddities."""
     from rollwise.analysis.check import check as check_game
 
     chosen = read_game(game, parameters, any_target=True)
@@ -127,7 +127,7 @@ def compare(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run the methods on a game and measure their errors against the certified answer."""
+    """Run several methods and measure their errors."""
     from rollwise.analysis.compare_methods import SEED, compare_methods
     from rollwise.answer.kept import build
 
@@ -203,7 +203,7 @@ def verify(
     mode: ModeOption = "auto",
     json: JsonOption = False,
 ) -> None:
-    """Check every value of a saved solution against its error bound, without a solver."""
+    """Check a saved solution against its error bounds."""
     asked = split_words(file, game, *(parameters or ()), files=1)
     chosen = _game_of(asked)
     how = read_mode(mode)
@@ -258,7 +258,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Remove all that is kept.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show the graphs and answers that are kept, so that a second question is instant."""
+    """Show or remove the answers that are kept."""
     user_cache.use(True)
     folder = user_cache.answers_folder()
     document = kept_document(folder, user_cache.MOST_BYTES, clear)

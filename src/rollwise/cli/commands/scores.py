@@ -57,7 +57,7 @@ def scores(
     json: JsonOption = False,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Test scores that were really made against the exact distribution of a policy."""
+    """Test made scores against the exact distribution."""
     from rollwise.analysis.distributions import distribution
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
     from rollwise.answer import kept
@@ -159,7 +159,7 @@ def bet(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Fair odds and stakes at any moment of a contest; with two players, what a double is worth."""
+    """Compute fair odds and stakes during a contest."""
     from rollwise.analysis.betting import edge_against, solve_doubling
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.answer.references import Policies
@@ -259,7 +259,7 @@ def judge(
     json: JsonOption = False,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Judge the moves of a play: which choices lost how many points, and chances to win."""
+    """List the moves of a play that lost points or chances."""
     from rollwise.analysis.judge import judge as judge_plays
     from rollwise.analysis.judge import read_plays
     from rollwise.answer.kept import solve
@@ -318,7 +318,7 @@ def many_dice(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Expected score against the number of dice, certified, for games of taking the lowest."""
+    """Compute the expected score for each number of dice."""
     from rollwise.analysis.many_dice import many_dice as solve_many
 
     form_of(None, csv=csv, json=json)

@@ -54,7 +54,7 @@ def serve(
         float, typer.Option(min=1, help="Requests a second that one address may make.")
     ] = 500.0,
 ) -> None:
-    """Serve games to browsers: play, reports, pictures and a JSON API."""
+    """Serve games to browsers, with a JSON API."""
     from rollwise.serve import require_web
 
     require_web()

@@ -83,7 +83,7 @@ def simulate(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Play games between policies: who wins, how long it takes, how it scores.
+    """Simulate games: wins, lengths and scores.
 
     Simulated figures come with their standard errors and the exact ones beside them.
     Ctrl-C ends early with the games played so far.

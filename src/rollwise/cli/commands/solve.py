@@ -130,7 +130,7 @@ def solve(
     starts: StartsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Solve a game: who has the edge, and how sure that is."""
+    """Solve a game: the first player's edge, certified."""
     values = read_values(parameters or ())
     apart: dict[str, Any] = {"resume": resume, "workers": workers, "cluster": cluster}
     _check_places(history, save, by_layer, keep=keep, **apart)

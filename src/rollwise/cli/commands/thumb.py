@@ -103,7 +103,7 @@ def thumb(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Find rules that people can remember, and what each costs against optimal play."""
+    """Find rules of thumb, each with its certified cost."""
     from rollwise.analysis.thumb.frontier import find_rules
     from rollwise.analysis.thumb.turn_search import find_turn_rules
     from rollwise.answer import kept

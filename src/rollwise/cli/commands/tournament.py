@@ -58,7 +58,7 @@ def tournament(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Let every policy play every other from both seats; exact wherever possible."""
+    """Let policies play each other from every seat."""
     from rollwise.answer import kept
     from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import tournament as play

@@ -78,7 +78,7 @@ def review(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Review written games: what was luck, what was skill, which mistakes cost most."""
+    """Review played games: luck, skill and costly mistakes."""
     from rollwise.cli.printing import Figures
     from rollwise.coach.review import review as review_games
     from rollwise.documents.played import review_document
@@ -185,7 +185,7 @@ def drill(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Be asked again what written games got wrong, until it is right; `--json` lists it."""
+    """Practise the positions that played games got wrong."""
     from rollwise.coach.drill import Drill, questions
     from rollwise.documents.played import drill_document
 
@@ -270,7 +270,7 @@ def exploit(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Learn how somebody plays from written games, and how to beat them at a bounded risk."""
+    """Learn the habits of an opponent, and how to beat them."""
     from rollwise.analysis.exploit import exploit as find_response
     from rollwise.analysis.friend import learn_friend
     from rollwise.answer.solution import Solution
