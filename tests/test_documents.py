@@ -15,6 +15,7 @@ import blocks
 import cards
 import command_line
 import gallery
+import language
 import links
 import pytest
 import tutorial_notebook
@@ -108,7 +109,11 @@ def test_a_page_that_is_wrong_is_found(text, says, tmp_path):
 
 
 def test_the_games_of_the_documents_are_those_in_examples(tmp_path):
-    for page, name in ((ROOT / "README.md", "hit_the_mark"), (DOCS / "tutorial.md", "dragon")):
+    for page, name in (
+        (ROOT / "README.md", "thieves"),
+        (DOCS / "tutorial.md", "dragon"),
+        (DOCS / "language.md", "hit_the_mark"),
+    ):
         for block in blocks.blocks_of(page.read_text()):
             blocks.write_files(block, tmp_path)
         assert (tmp_path / f"{name}.py").read_text() == (
@@ -166,6 +171,12 @@ def test_the_gallery_has_no_game_left_over():
 def test_no_card_is_left_over():
     assert {page.stem for page in (DOCS / "games").glob("*.md")} == {*available(), "README"}
     assert (DOCS / "games" / "README.md").read_text() == cards.index(), "run make docs"
+
+
+def test_the_page_on_the_language_is_up_to_date():
+    """It has every hook of a game, and every helper."""
+    example = (ROOT / "examples" / "hit_the_mark.py").read_text()
+    assert (DOCS / "language.md").read_text() == language.page(example), "run make docs"
 
 
 def test_the_page_on_the_command_line_is_up_to_date():

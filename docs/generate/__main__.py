@@ -1,9 +1,8 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
-The cards of the games and their gallery, the page on the command line, the page of sources, the
-tables of mixed-integer programs and of what games do to their players, the picture of the tutorial
-and the screens of the mailed page (where a browser is installed), on every page the outputs that
-it shows, and the tutorial as a notebook.
+The cards of the games and their gallery, the references of commands and of the language, the page
+of sources, the page to try, tables, pictures and screens (where a browser is installed), the
+outputs on every page, and the tutorial as a notebook.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ import blocks
 import cards
 import command_line
 import gallery
+import language
+import lesson
 import links
 import many
 import milp
@@ -25,7 +26,9 @@ import sources
 import thumb
 import tutorial_notebook
 
+import rollwise
 from rollwise.games import available
+from rollwise.games.pig import Pig
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -35,6 +38,10 @@ def main() -> None:
     os.environ["ROLLWISE_NO_CACHE"] = "1"  # every answer is found anew
     (DOCS / "games").mkdir(exist_ok=True)
     _write(DOCS / "command-line.md", command_line.page())
+    example = (ROOT / "examples" / "hit_the_mark.py").read_text(encoding="utf-8")
+    _write(DOCS / "language.md", language.page(example))
+    (DOCS / "try").mkdir(exist_ok=True)
+    rollwise.solve(Pig()).page(DOCS / "try" / "pig.html")
     _write(DOCS / "games" / "README.md", cards.index())
     for name in available():
         _write(DOCS / "games" / f"{name}.md", cards.card(name))
@@ -51,6 +58,7 @@ def main() -> None:
     for name, picture in screens.pictures():
         (DOCS / "images" / f"{name}.png").write_bytes(picture)
         print(f"docs/images/{name}.png")
+    lesson.draw()
     thumb.write()
     balance.write()
     many.write()

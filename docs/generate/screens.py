@@ -1,4 +1,4 @@
-"""Screens of the mailed page and of the server's, for docs: phones and desks, light and dark.
+"""Screens of the mailed page and of the server's, for README and docs: phones and desks.
 
 A browser takes them. Where none is installed they stay as they are.
 """
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import rollwise
 from rollwise import Game
+from rollwise.games import find
 from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.cant_stop import CantStop
 from rollwise.games.pig import Pig
@@ -37,9 +38,21 @@ class Screen(NamedTuple):
     dark: bool
     moves: int
     then: str = ""
+    seed: int = SEED
+    top: int = 0  # pixels of the page above the picture
 
 
 SCREENS = (
+    Screen(
+        "readme",
+        find(str(ROOT / "examples" / "thieves.py"))(),
+        (440, 455),
+        False,
+        8,
+        ".tools button",
+        4,
+        188,
+    ),
     Screen("page-phone", Pig(target=50), PHONE, False, 4),
     Screen("page-phone-dark", RoyalUr(pieces=2), PHONE, True, 12),
     Screen("page-phone-box", ShutTheBox(), PHONE, False, 5, ".tools button"),
@@ -94,13 +107,13 @@ def pictures() -> Iterator[tuple[str, bytes]]:
                 rollwise.solve(screen.game).page(place)
                 browser.screen(*screen.size, dark=screen.dark)
                 browser.visit(place)
-                browser.js(f"document.querySelector('input[type=number]').value = {SEED}")
+                browser.js(f"document.querySelector('input[type=number]').value = {screen.seed}")
                 browser.js("document.querySelector('.setup form').requestSubmit()")
                 for _ in range(screen.moves):
                     browser.click(".ask button")
                 if screen.then:
                     browser.click(screen.then)
-                browser.js("document.activeElement.blur(); scrollTo(0, 0)")
+                browser.js(f"document.activeElement.blur(); scrollTo(0, {screen.top})")
                 yield screen.name, browser.picture()
         yield from _served(browser)
     finally:

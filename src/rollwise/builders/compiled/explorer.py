@@ -421,6 +421,6 @@ def what_is_odd(rules: Rules, fields: list[int]) -> RollwiseError:
     return CompiledFails(
         f"{rules.game.name}: the compiled rules fail in the state {rules.state_text(state)}, where "
         "Python's don't: compiled whole numbers have 64 bits, 53 where they meet floats, and "
-        "powers of them stay whole (see 'Compiled rules' in the README); --mode interpreted "
+        "powers of them stay whole (see 'Compiled rules' in docs/language.md); --mode interpreted "
         "(mode='interpreted') runs the rules in Python"
     )

@@ -268,7 +268,7 @@ def _differ(
 ) -> RulesDiffer:
     """The error of two answers, and what to do."""
     remedy = (
-        "compiled whole numbers have 64 bits (see 'Compiled rules' in the README); "
+        "compiled whole numbers have 64 bits (see 'Compiled rules' in docs/language.md); "
         "--mode interpreted (mode='interpreted') runs the rules in Python"
     )
     if at is not None and _changes(rules, at):

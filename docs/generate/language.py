@@ -1,0 +1,118 @@
+"""The reference of the game language: language.txt, and tables of signatures and docstrings."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import rollwise
+from rollwise import bits, boards, dice
+from rollwise.game import Game
+
+NOT_WRITTEN = {"chase", "contest", "with_score", "derive", "base_graph", "policies"}  # by a sheet
+ARGUMENTS = {  # of hooks whose signature leaves them open
+    "actions": "s[, throw]",
+    "outcomes": "s[, throw], action",
+    "reward": "s[, throw], action",
+    "action_text": "s[, throw], action",
+    "deed": "s[, throw], action",
+    "told": "s[, throw], action, then, after[, faces]",
+    "final": "s[, throw], action, faces",
+    "throw": "s[, throw], action",
+    "fallen": "s[, throw], action, faces",
+    "features": "s[, throw]",
+    "action_features": "s[, throw], action",
+}
+RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress", "validate")
+ENDS = (
+    "payoff",
+    "won_by",
+    "shared",
+    "shared_by",
+    "payoffs",
+    "last_left",
+    "skip",
+    "turned",
+    "next_in",
+    "replaced",
+)
+MARKS = ("parameter", "policy", "rule")
+SECTION = re.compile(r"^(Raises|Parameters|Yields|Returns|Attributes)\n-+$", re.M)
+ATTRIBUTE = re.compile(r"^(\w+) : .*\n((?:    .*\n?)+)", re.M)
+
+HEAD = Path(__file__).with_name("language.txt").read_text(encoding="utf-8")
+
+
+def page(example: str) -> str:
+    """The whole page; `example` is the text of a rule sheet."""
+    hooks = {
+        name: function
+        for name, function in vars(Game).items()
+        if inspect.isfunction(function) and not name.startswith("_") and name not in NOT_WRITTEN
+    }
+    words = [name for name in hooks if name not in RULES]
+    parts = {
+        "EXAMPLE": example,
+        "RULES": _table({name: hooks[name] for name in RULES}),
+        "WORDS": _table({name: hooks[name] for name in words}),
+        "ATTRIBUTES": _attributes(),
+        "ENDS": _table({name: getattr(rollwise, name) for name in ENDS}),
+        "MARKS": _table({name: getattr(rollwise, name) for name in MARKS}),
+        "DICE": _table(_functions(dice), "dice."),
+        "BITS": _table(_functions(bits), "bits."),
+        "BOARDS": _table(_functions(boards), "boards."),
+    }
+    return re.sub(r"@([A-Z]+)@", lambda found: parts[found[1]], HEAD)
+
+
+def _functions(module: Any) -> dict[str, Callable[..., Any]]:
+    """The public functions that a module defines."""
+    return {
+        name: function
+        for name, function in vars(module).items()
+        if inspect.isfunction(function)
+        and not name.startswith("_")
+        and function.__module__ == module.__name__
+    }
+
+
+def _table(functions: dict[str, Callable[..., Any]], before: str = "") -> str:
+    rows = [
+        f"| `{before}{name}({_arguments(name, function)})` | {_about(function)} |"
+        for name, function in functions.items()
+    ]
+    return "\n".join(["| call | meaning |", "|---|---|", *rows])
+
+
+def _arguments(name: str, function: Callable[..., Any]) -> str:
+    if name in ARGUMENTS:
+        return ARGUMENTS[name]
+    texts = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.kind == parameter.KEYWORD_ONLY and "*" not in texts:
+            texts.append("*")
+        star = "*" if parameter.kind == parameter.VAR_POSITIONAL else ""
+        has_default = parameter.default is not parameter.empty
+        texts.append(star + parameter.name + (f"={parameter.default!r}" if has_default else ""))
+    return ", ".join(texts)
+
+
+def _about(function: Callable[..., Any]) -> str:
+    """The description in a docstring, without its sections."""
+    return _cell(SECTION.split(inspect.getdoc(function) or "")[0])
+
+
+def _attributes() -> str:
+    text = (inspect.getdoc(Game) or "").partition("Attributes\n----------\n")[2]
+    rows = [f"| `{name}` | {_cell(about)} |" for name, about in ATTRIBUTE.findall(text + "\n")]
+    return "\n".join(["| attribute | meaning |", "|---|---|", *rows])
+
+
+def _cell(text: str) -> str:
+    joined = " ".join(text.split()).replace("|", "\\|").removesuffix(":")
+    return re.sub(r"(?<!`)`(\w+(?:\.\w+)*)`(?!`)", r"`\1`", joined).replace("``", "`")
