@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from little_games import NO_CONTEST, RandomTable
+from little_games import RandomTable
 from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import spsolve
 
 pytest.importorskip("pettingzoo")
-
-import small_games
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.answer.solution import Solution
@@ -30,24 +28,15 @@ from rollwise.environments.arena import Arena
 from rollwise.environments.single import GameEnv
 from rollwise.environments.vector import GameVectorEnv
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.games import available
+from rollwise.games.craps import Craps
+from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.threes import Threes
+from rollwise.games.yahtzee import Yahtzee
 from rollwise.graph.policies import Policy
 from rollwise.machine.switches import jit_disabled
 
-pytestmark = pytest.mark.kernels
-
-SMALL = small_games.SMALL | {
-    "pig": {"target": 12},
-    "piglet": {"target": 5},
-    "two-dice-pig": {"target": 10},
-    "hog": {"target": 10, "dice": 2},
-    "pass-the-pigs": {"target": 10},
-    "zombie-dice": {"goal": 1},
-    "super-six": {"sticks": 5},
-    "threes": {"dice": 2},
-    "hare-and-tortoise": {"steps": 4},
-}
-TOO_LARGE = {"hypergammon"}  # with one checker, too
 SEATS = ("first", "second", "either")
 
 
@@ -78,23 +67,16 @@ class Sudden(Game):
                 yield self.goes_on, PASS, Step(s.place + 1)
 
 
-def all_kinds() -> list[tuple[Game, str | None]]:
-    """Games of every shape, and the contests of two at those with points."""
-    names = sorted(available().keys() - TOO_LARGE)
-    games = [available()[name](**SMALL.get(name, {})) for name in names]
-    games += [Sudden(), Sudden(goes_on=0)]
-    kinds: list[tuple[Game, str | None]] = [(game, None) for game in games]
-    for_points = [game for game in games if game.objective != "win"]
-    return kinds + [(game, "shared") for game in for_points if game.name not in NO_CONTEST]
-
-
-KINDS = [
-    pytest.param(
-        *kind,
-        id=f"{kind[0]}-{kind[1]}",
-        marks=[pytest.mark.slow] if kind[0].name in small_games.SLOW else [],
-    )
-    for kind in all_kinds()
+KINDS: list[tuple[Game, str | None]] = [
+    (Pig(12), None),
+    (Threes(dice=2), None),
+    (Threes(dice=2), "shared"),
+    (HareAndTortoise(steps=4), None),
+    (RoyalUr(pieces=1), None),
+    (Yahtzee(boxes=1), None),
+    (Craps(), None),
+    (Sudden(), None),
+    (Sudden(goes_on=0), None),
 ]
 
 

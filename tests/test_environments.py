@@ -8,7 +8,6 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from little_games import NO_CONTEST
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -27,27 +26,14 @@ from rollwise.errors import ForMorePlayers, MissingExtra, RollwiseError, UsageEr
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
 
-pytestmark = pytest.mark.kernels
-
 # Parameters that make a game small enough for a test.
-SMALL = small_games.SMALL | {
-    "pig": {"target": 20},
-    "two-dice-pig": {"target": 20},
-    "hog": {"target": 20, "dice": 3},
-    "pass-the-pigs": {"target": 20},
-    "zombie-dice": {"goal": 2},
-    "super-six": {"sticks": 7},
-    "threes": {"dice": 3},
-    "hare-and-tortoise": {"steps": 12},
-}
-GAMES = sorted(available().keys() - {"hypergammon"})  # the smallest has 17,000 positions
-FOR_POINTS = {name for name in GAMES if available()[name]().objective != "win"}
-KINDS = [
-    pytest.param(*kind, marks=[pytest.mark.slow] if kind[0] in small_games.SLOW else [])
-    for kind in [
-        *((name, None) for name in GAMES),
-        *((name, "shared") for name in sorted(FOR_POINTS - NO_CONTEST)),
-    ]
+SMALL = small_games.SMALL | {"pig": {"target": 20}, "threes": {"dice": 3}}
+KINDS = [  # two players, points, a pool of dice, throws before choices, and a contest at points
+    ("pig", None),
+    ("threes", None),
+    ("yahtzee", None),
+    ("royal-ur", None),
+    ("threes", "shared"),
 ]
 
 

@@ -13,8 +13,6 @@ from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.learn import Learner
 from rollwise.play.games import PlayTable
 
-pytestmark = pytest.mark.kernels
-
 
 def test_visits_under_good_play_are_those_of_games():
     """Expected visits, and their sum: the mean length of a game in moves."""

@@ -12,8 +12,6 @@ from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.graph import StateGraph
 
-pytestmark = pytest.mark.kernels
-
 GAME = Pig(8)
 
 

@@ -22,8 +22,6 @@ from rollwise.numbers.printed import (
     scaled,
 )
 
-pytestmark = pytest.mark.kernels
-
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 BOUNDS = st.floats(min_value=0.0, allow_nan=False, allow_infinity=False)
 ODD_VALUES = (0.0, -0.0, 1.0, -1.0, 1 / 3, 1e12, 1e22, 1e25, 5e-324, -3e-310,

@@ -16,7 +16,6 @@ from rollwise.games import find
 from rollwise.graph import THROW
 from rollwise.methods import METHODS
 
-pytestmark = pytest.mark.kernels
 GAMES = [Runners(3), Runners(5), TwoBoxes(), OrderedDice()]
 
 
