@@ -324,3 +324,27 @@ def test_the_cost_is_named_after_its_unit():
     state = "to_roll=0,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=2,sixes=0"
     head = output("advise", "threes", "dice=2", "--state", state).splitlines()[0]
     assert head.split() == ["action", "expected", "score", "cost"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compare pig target=5 --methods value-iteration,modified-policy-iteration",
+        "table threes dice=2 --limit 3",
+        "table pig target=8 --limit 3",
+        "advise pig target=10 --state banked=5,rival=5,turn=3",
+        "balance piglet target=4 --evaluations 10",
+        "thumb piglet target=4 --evaluations 10 --seed 1",
+        "tournament pig target=10 --policies optimal,hold-at-20,random",
+    ],
+)
+def test_tables_fit_the_terminal_and_cut_nothing(line, width, monkeypatch):
+    wide = output(*line.split())
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = output(*line.split())
+    assert "…" not in narrow
+    figures = r"\d+\.\d+(?:e-\d+)?"
+    if "compare" not in line:  # whose seconds differ from run to run
+        assert re.findall(figures, narrow) == re.findall(figures, wide)
+    assert ("modified-policy-iteration" in narrow) == ("modified-policy-iteration" in wide)

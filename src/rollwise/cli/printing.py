@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from rollwise.numbers.printed import certified, chance, estimated, how_many, rou
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console
     from rich.table import Table
 
     from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
@@ -165,12 +167,47 @@ def show_table(heads: Sequence[str], rows: Iterable[Iterable[Any]], **how: Any) 
     print_table(table_of(heads, rows, **how))
 
 
-def print_table(table: Table) -> None:
-    """A Rich table on stdout, as wide as it needs to be where that isn't a terminal."""
-    from rich.console import Console
+WIDE = 200  # columns of output that goes to a file or to another program
+READABLE = 24  # columns of a text that is broken into lines
 
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False, markup=False).print(table)
+
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Print a Rich table without cutting a figure, a name or a head.
+
+    A table that is wider than the terminal is printed as records, a line for each cell. Columns of
+    text (overflow "fold") are broken into lines first. A file or another program gets wide lines,
+    unless the variable COLUMNS says how wide.
+    """
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+
+    if console is None:
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
+        console = Console(width=width, highlight=False, markup=False)
+    needed = 0
+    if not table.padding[3]:  # no spaces before the first column, and none behind the last
+        table.pad_edge = False
+        needed = -table.padding[1]
+    for column in table.columns:
+        natural = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        is_text = column.overflow == "fold"
+        column.no_wrap = not is_text
+        needed += (min(natural, READABLE) if is_text else natural) + table.padding[1]
+    if needed <= console.width:
+        console.print(table)
+        return
+    heads = [str(column.header) for column in table.columns]
+    records = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    records.add_column(no_wrap=True)
+    records.add_column(overflow="fold")
+    for number, row in enumerate(zip(*(column.cells for column in table.columns), strict=True)):
+        if number:
+            records.add_row("", "")
+        for head, cell in zip(heads, row, strict=True):
+            if str(cell):
+                records.add_row(head, cell)
+    console.print(records)
 
 
 SHOWN = 40  # rows shown where nothing else is asked for

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rollwise.cli.printing import Figures, table_of
+from rollwise.cli.printing import Figures, print_table, table_of
 from rollwise.coach.rating import policy_losses
 from rollwise.coach.score_bins import counted, score_bins
 from rollwise.coach.session import Session
@@ -102,7 +102,8 @@ def _retell(console: Console, figures: Figures, moves: list[dict[str, Any]]) -> 
         for move in moves
     )
     words = ("player", "did", "result")
-    console.print(table_of(("move", *words, "skill", "luck"), rows, left=words, indent=2))
+    heads = ("move", *words, "skill", "luck")
+    print_table(table_of(heads, rows, left=words, fold=words, indent=2), console)
 
 
 def standing(found: Tally, figures: Figures) -> str:
@@ -175,4 +176,4 @@ def _show_scores(console: Console, session: Session, found: Tally) -> None:
         rows.append([one.text, str(n), *shares, bar.rstrip()])
     console.print(Text(f"Scores of {found.player}, and where best play has them (|):"))
     heads = ("points", "games", "share", "best play", "")
-    console.print(table_of(heads, rows, left=("",), indent=2))
+    print_table(table_of(heads, rows, left=("",), indent=2), console)
