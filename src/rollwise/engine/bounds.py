@@ -7,6 +7,7 @@ one sweep of the proof encloses its values. Nothing here is trusted but `rollwis
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from rollwise.engine import sweeps
 from rollwise.engine.search import Search
-from rollwise.layers import Block, Layer, has_no_cycle
+from rollwise.layers import Layer, has_no_cycle
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.proofs import layers as proof
 
@@ -65,28 +66,33 @@ class BoundsSearch:
     ) -> None:
         self._slack, tolerance = TRIES[number]
         self._layer, self._values = layer, values
-        self._errors = sweeps.errors_for(layer, border_bounds)
-        self.bounds: Floats = self._errors.bound[: layer.n]
+        off, found = np.empty(layer.n), np.zeros(layer.n_places)
+        found[layer.n : layer.n + layer.n_border] = border_bounds
+        self._errors = [
+            sweeps.Errors(off, np.empty(len(block.lottery))) for _, block in layer.blocks
+        ]
+        self.bounds: Floats = found[: layer.n]
         self.residual, self._least = 0.0, self._size(slice(layer.n, None))
         self._extra = ROOM * tolerance * before
-        self._search = Search(layer, values, self._errors, tolerance, is_free)
+        spreading = replace(layer, tables=sweeps.tables_of_errors(layer.tables))
+        self._search = Search(spreading, found, self._errors, tolerance, is_free)
         self._done = 0
 
     def run(self, progress: Callable[[int], None] | None = None) -> BoundsSearch:
         """Search until all is found: see `Search.run`."""
         self._least = max(self._least, self._size(slice(0, self._layer.n)))
-        for place, block in self._layer.blocks:
-            self._measure(place, block, 0, len(block.throws))
+        for number, (_, block) in enumerate(self._layer.blocks):
+            self._measure(number, 0, len(block.throws))
         self._search.run(progress)
         return self
 
     def advance(self, stop: int) -> None:
         """Go on to the component `stop`, in whose positions the values are known."""
-        parts, n, (_, block) = self._layer.parts, self._layer.n, self._layer.blocks[0]
+        parts, n = self._layer.parts, self._layer.n
         assert parts is not None
         low, high = n - int(parts.ends[stop]), n - int(parts.ends[self._done])
         self._least = max(self._least, self._size(slice(low, high)))
-        self._measure(0, block, low, high)
+        self._measure(0, low, high)
         self._search.advance(stop)
         self._done = stop
 
@@ -95,11 +101,12 @@ class BoundsSearch:
         sizes = np.abs(self._values[places])
         return SMALL * float(sizes[np.isfinite(sizes)].max(initial=0.0))
 
-    def _measure(self, place: int, block: Block, low: int, high: int) -> None:
-        rest = self._slack, self._least, self._values, self._errors.off
-        off = sweeps.measure(place, low, high, block, self._layer.tables, *rest)
-        self.residual = max(self.residual, off)
-        self._errors.off[place + low : place + high] += self._extra
+    def _measure(self, number: int, low: int, high: int) -> None:
+        (place, block), errors = self._layer.blocks[number], self._errors[number]
+        rest = self._slack, self._least, self._values, *errors
+        residual = sweeps.measure(place, low, high, block, self._layer.tables, *rest)
+        self.residual = max(self.residual, residual)
+        errors.off[place + low : place + high] += self._extra
 
 
 class Proved(NamedTuple):

@@ -6,8 +6,8 @@ the size of the feedback set of a component (`rollwise.layers.layer.Components`)
 
 - none: one look ahead is enough;
 - few positions: a sweep is a map F of their values to themselves, and its derivative J is found by
-  carrying slopes along. Newton's step on F(x) = x evaluates the chosen actions, at the price of one
-  more sweep (Glenn, Fang and Kruskal used this for Can't Stop, "A retrograde approximation
+  a sweep for each of them. Newton's step on F(x) = x evaluates the chosen actions, at that price
+  (Glenn, Fang and Kruskal used this for Can't Stop, "A retrograde approximation
   algorithm for one-player Can't Stop", 2006);
 - many: the chosen actions are a linear system, which is condensed and solved by sweeps with
   Anderson acceleration (`rollwise.engine.condensed`).
@@ -33,51 +33,60 @@ DONE, HARD, MANY = range(3)  # how the solving of components ends
 
 
 @inner_kernel
-def carry_slopes(low, high, feedback, block, tables, sizes, choice, slopes):
-    """The derivatives of the numbers of a component by those of its feedback set.
+def carry_slope(low, high, block, tables, choice, slope):
+    """The derivatives of the numbers of a component by that of one of its feedback positions.
 
     Parameters
     ----------
-    feedback : (m,) uint32
-    sizes : bool
-        Whether coefficients are taken without their signs.
-    slopes : (at least m * (high - low),) float64, filled
-        Position by position.
+    slope : (at least high - low + 1,) float64, changed
+        By place, counted from `low`. It begins as 1 at this feedback position, 0 at the others, and
+        0 behind the last place.
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw = tables.lists, tables.throw
     indptr, coefficient = tables.indptr, tables.coefficient
     outcome, lottery = choice.outcome, choice.lottery
-    low, high, m = index(low), index(high), index(feedback.shape[0])
+    low, high = index(low), index(high)
     i = high
     while i > low:
         i -= ONE
-        here = (i - low) * m
-        for j in range(m):
-            slopes[here + j] = 0.0
-        s = index(first[i, 0])
+        s, d = index(first[i, 0]), 0.0
         for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
             number, o = index(lottery[s]), index(outcome[s])
             s += ONE
+            part = 0.0
             for k in range(index(indptr[number]), index(indptr[number + ONE])):
                 to = index(target[o])
+                part += coefficient[k] * slope[to - low if low <= to and to < high else high - low]
                 o += ONE
-                if to < low or to >= high:
-                    continue
-                c = throw[t] * (abs(coefficient[k]) if sizes else coefficient[k])
-                if to > i:
-                    there = (to - low) * m
-                    for j in range(m):
-                        slopes[here + j] += c * slopes[there + j]
-                else:
-                    j = index(0)
-                    while feedback[j] != to:
-                        j += ONE
-                    slopes[here + j] += c
+            d += throw[t] * part
+        slope[i - low] = d
 
 
 @inner_kernel
-def newton(low, high, feedback, block, tables, values, errors, choice, slopes, tolerance):
+def feedback_system(low, high, feedback, block, tables, choice, slope, matrix):
+    """One minus the derivatives of a sweep, by the numbers of the feedback positions.
+
+    Parameters
+    ----------
+    feedback : (m,) uint32
+    slope : (at least high - low + 1,) float64, scratch
+    matrix : (m, m) float64, filled
+    """
+    m = feedback.shape[0]
+    slope[high - low] = 0.0
+    for j in range(m):
+        for k in range(m):
+            slope[index(feedback[k]) - index(low)] = 0.0
+        slope[index(feedback[j]) - index(low)] = 1.0
+        carry_slope(low, high, block, tables, choice, slope)
+        for k in range(m):
+            matrix[k, j] = -slope[index(feedback[k]) - index(low)]
+        matrix[j, j] += 1.0
+
+
+@inner_kernel
+def newton(low, high, feedback, block, tables, values, errors, choice, slope, tolerance):
     """Solve a component with few feedback positions by strategy iteration.
 
     Returns
@@ -85,20 +94,18 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slopes, t
     int
         Number of sweeps, or minus that number where no answer was reached.
     """
-    finds_bounds = errors.bound.shape[0] > 0
-    found = errors.bound if finds_bounds else values
     m = feedback.shape[0]
     x, step, matrix = np.empty(m), np.empty(m), np.empty((m, m))
     best_change, last_change = np.inf, np.inf
     plain, plain_next, sweeps = 0, 2, 0
     while sweeps < 100_000:
         for j in range(m):
-            x[j] = found[feedback[j]]
+            x[j] = values[feedback[j]]
         _, _, scale, _ = choose(0, low, high, block, tables, values, errors, choice)
         sweeps += 1
         change = 0.0
         for j in range(m):
-            step[j] = found[feedback[j]] - x[j]
+            step[j] = values[feedback[j]] - x[j]
             change = max(change, abs(step[j]))
         if not np.isfinite(change):
             return -sweeps
@@ -115,14 +122,10 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slopes, t
             plain_next *= 2
             continue
         best_change = change
-        carry_slopes(low, high, feedback, block, tables, finds_bounds, choice, slopes)
-        for j in range(m):
-            for k in range(m):
-                matrix[j, k] = -slopes[(index(feedback[j]) - index(low)) * index(m) + index(k)]
-            matrix[j, j] += 1.0
+        feedback_system(low, high, feedback, block, tables, choice, slope, matrix)
         if solve_small(matrix, step):
             for j in range(m):
-                found[feedback[j]] = x[j] + step[j]
+                values[feedback[j]] = x[j] + step[j]
     return -sweeps
 
 
@@ -222,13 +225,12 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
     int
         Number of sweeps, or minus that number where they converge too slowly.
     """
-    finds_bounds = errors.bound.shape[0] > 0
-    found = errors.bound if finds_bounds else values
+    finds_bounds = errors.off.shape[0] > 0
     best, last = np.inf, np.inf
     plain, plain_next, sweeps = 0, 2, 0
     rows, n_feedback = 0, 0
     if finds_bounds:
-        guess_bounds(low, high, block, found)
+        guess_bounds(low, high, block, values)
     else:
         guess(low, high, block, tables, values)
     while plain_next <= MOST_PLAIN:
@@ -258,13 +260,13 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
         sweeps += abs(used)
         if used < 0:
             return -sweeps
-        spread(low, high, condensed, found)
+        spread(low, high, condensed, values)
     return -sweeps
 
 
 @kernel
 def solve_components(
-    begin, end, n, over, parts, block, tables, values, errors, choice, slopes, tolerance, stop_after
+    begin, end, n, over, parts, block, tables, values, errors, choice, slope, tolerance, stop_after
 ):
     """Solve components `begin` to `end`, whose targets have their numbers.
 
@@ -275,7 +277,7 @@ def solve_components(
     over : int
         The place of the first ending.
     parts : Components
-    slopes
+    slope
         Workspace for the largest component.
     stop_after : int
         Outcomes after which the caller wants to be asked.
@@ -298,7 +300,7 @@ def solve_components(
         if top - np.int64(first[low, 2]) > stop_after and component > begin:
             return component, sweeps, DONE
         m = np.int64(parts.n_feedback[component])
-        if m > MOST_FEEDBACK or m * (high - low) > slopes.shape[0]:
+        if m > MOST_FEEDBACK:
             return component, sweeps, MANY
         component += 1
         if m == 0:  # and likewise those that follow at once
@@ -310,9 +312,9 @@ def solve_components(
             choose(0, low, high, block, tables, values, errors, choice)
             continue
         feedback, reader = parts.feedback[low : low + m], parts.reader[low : low + m]
-        if errors.bound.shape[0] == 0:
+        if errors.off.shape[0] == 0:
             guess_feedback(low, high, feedback, reader, over, block, tables, values)
-        used = newton(low, high, feedback, block, tables, values, errors, choice, slopes, tolerance)
+        used = newton(low, high, feedback, block, tables, values, errors, choice, slope, tolerance)
         sweeps += abs(used)
         if used < 0:
             return component - 1, sweeps, HARD
@@ -331,7 +333,7 @@ def solve_all_components(
     values,
     errors,
     choice,
-    slopes,
+    slope,
     tolerance,
     stop_after,
     condensed,
@@ -356,7 +358,7 @@ def solve_all_components(
             values,
             errors,
             choice,
-            slopes,
+            slope,
             tolerance,
             stop_after,
         )

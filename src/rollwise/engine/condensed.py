@@ -23,7 +23,6 @@ MEMORY = 4  # sweeps that the acceleration looks back on; written out below
 FARTHEST = 1e6  # what a mixture may weigh a sweep with: more is rounding
 PATIENCE = 40  # sweeps before their rate of convergence is judged
 WORTHWHILE = 400  # sweeps that it may then still take
-MOST_SLOPES = 1 << 22  # slopes that are carried along at most
 
 
 class Condensed(NamedTuple):
@@ -50,7 +49,7 @@ class Condensed(NamedTuple):
 class Workspace(NamedTuple):
     """Memory for one component at a time; what isn't used takes none."""
 
-    slopes: NDArray[np.float64]
+    slope: NDArray[np.float64]
     condensed: Condensed
 
     @classmethod
@@ -61,13 +60,10 @@ class Workspace(NamedTuple):
         many = layer.parts.n_feedback > MOST_FEEDBACK
         sizes = np.diff(ends)
         outcomes = -np.diff(first[n - ends].astype(np.int64))
-        most = int(sizes[layer.parts.n_feedback > 0].max(initial=0))
-        slopes = min(MOST_FEEDBACK * most, MOST_SLOPES)
-        # a component with few feedback positions, but too many slopes, is condensed as well
-        many |= (layer.parts.n_feedback > 0) & (layer.parts.n_feedback * sizes > slopes)
+        few = (layer.parts.n_feedback > 0) & ~many
         n_states, n_outcomes = int(sizes[many].max(initial=0)), int(outcomes[many].max(initial=0))
         return cls(
-            np.empty(slopes),
+            np.empty(int(sizes[few].max(initial=0)) + 1),
             Condensed(
                 row=np.empty(n_states, np.uint32),
                 factor=np.empty(n_states),
@@ -96,8 +92,6 @@ def condense(low, high, block, tables, values, errors, choice, condensed):
     rows, n_feedback : int
         Number of unknowns, and of those that are read before they are written.
     """
-    finds_bounds = errors.bound.shape[0] > 0
-    found = errors.bound if finds_bounds else values
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
     coefficient, reward, off = tables.coefficient, tables.reward, errors.off
@@ -113,25 +107,23 @@ def condense(low, high, block, tables, values, errors, choice, condensed):
         here = high - ONE - i
         s = index(first[i, 0])
         if outcome[s] == NOT_CHOSEN:
-            row[here], factor[here], offset[here] = 0, 0.0, found[i]
+            row[here], factor[here], offset[here] = 0, 0.0, values[i]
             continue
         inside, only, weight = 0, i, 0.0
-        known = off[i] if finds_bounds else 0.0
+        known = off[i] if off.shape[0] > 0 else 0.0
         for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
             number, o = index(lottery[s]), index(outcome[s])
             s += ONE
-            if not finds_bounds:
-                known += throw[t] * reward[number]
+            known += throw[t] * reward[number]
             for k in range(index(indptr[number]), index(indptr[number + ONE])):
                 to = index(target[o])
                 o += ONE
-                c = coefficient[k]
-                c = throw[t] * (abs(c) if finds_bounds else c)
+                c = throw[t] * coefficient[k]
                 if low <= to and to < high:
                     inside += 1
                     only, weight = to, c
                 else:
-                    known += c * found[to]
+                    known += c * values[to]
         if inside == 0:
             row[here], factor[here], offset[here] = 0, 0.0, known
         elif inside == 1 and only > i:
@@ -143,14 +135,14 @@ def condense(low, high, block, tables, values, errors, choice, condensed):
             row[here], factor[here], offset[here] = rows, 1.0, 0.0
             kept[rows] = here
             constant[rows] = known
-            x[rows] = found[i]
+            x[rows] = values[i]
             is_feedback[rows] = False
             rows += 1
-    return rows, fill_rows(rows, low, high, block, tables, finds_bounds, choice, condensed)
+    return rows, fill_rows(rows, low, high, block, tables, choice, condensed)
 
 
 @inner_kernel
-def fill_rows(rows, low, high, block, tables, sizes, choice, condensed):
+def fill_rows(rows, low, high, block, tables, choice, condensed):
     """Fill in the coefficients of a condensed system; how many unknowns are read before written."""
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
@@ -173,8 +165,7 @@ def fill_rows(rows, low, high, block, tables, sizes, choice, condensed):
                 o += ONE
                 if to < low or to >= high:
                     continue
-                c = coefficient[k]
-                c = throw[t] * (abs(c) if sizes else c)
+                c = throw[t] * coefficient[k]
                 there = high - ONE - to
                 total += c * offset[there]
                 weight, column = c * factor[there], row[there]

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.engine.components import carry_slopes
+from rollwise.engine.components import feedback_system
 from rollwise.engine.condensed import Workspace, accelerated_sweeps, condense, solve_small, spread
 from rollwise.engine.sweeps import NO_ERRORS, NOT_CHOSEN, Choice, values_for
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
@@ -146,7 +146,7 @@ class Following:
             accuracy,
             memory.values,
             memory.slope,
-            memory.workspace.slopes,
+            memory.workspace.slope,
             memory.workspace.condensed,
         )
         if not done:
@@ -276,7 +276,7 @@ def evaluate_chosen(
     accuracy,
     values,
     slope,
-    slopes,
+    one_slope,
     condensed,
 ):
     """What the chosen actions are worth at each position.
@@ -296,7 +296,7 @@ def evaluate_chosen(
         Filled, but for what is left out.
     slope : (n_places,) float64, all 0
         Workspace, left as it was found.
-    slopes, condensed
+    one_slope, condensed
         See `rollwise.engine.condensed.Workspace`.
 
     Returns
@@ -325,25 +325,23 @@ def evaluate_chosen(
                 slope[i] = 0.0
             if not np.isfinite(step):
                 return False
-        elif m <= MOST_FEEDBACK and m * (high - low) <= slopes.shape[0]:
+        elif m <= MOST_FEEDBACK:
             feedback = parts.feedback[low : low + m]
             for j in range(m):
                 values[feedback[j]] = 0.0
             follow_plainly(low, high, block, tables, kept, values)
-            carry_slopes(low, high, feedback, block, tables, False, chosen, slopes)
-            matrix = np.zeros((m, m))
+            matrix = np.empty((m, m))
+            feedback_system(low, high, feedback, block, tables, chosen, one_slope, matrix)
             for j in range(m):
                 x[j] = values[feedback[j]]
-                if kept.outcome[block.first[feedback[j], 0]] != NOT_CHOSEN:
-                    for k in range(m):
-                        matrix[j, k] = -slopes[(feedback[j] - low) * m + k]
-                matrix[j, j] += 1.0
+                if kept.outcome[block.first[feedback[j], 0]] == NOT_CHOSEN:
+                    matrix[j] = 0.0
+                    matrix[j, j] = 1.0
             if not solve_small(matrix, x[:m]):
                 return False
-            for i in range(low, high):
-                if kept.outcome[block.first[i, 0]] != NOT_CHOSEN:
-                    for j in range(m):
-                        values[i] += slopes[(i - low) * m + j] * x[j]
+            for j in range(m):
+                values[feedback[j]] = x[j]
+            follow_plainly(low, high, block, tables, kept, values)
         else:
             for i in range(index(low), index(high)):
                 values[i] = begin[i]

@@ -11,7 +11,7 @@ decomposition.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -57,6 +57,7 @@ class _Part(NamedTuple):
     end: int
     block: Block
     choice: Choice
+    errors: Errors
 
 
 class Moved(NamedTuple):
@@ -95,10 +96,11 @@ class Search:
     Parameters
     ----------
     layer : Layer
-    values : (n_places,) float64
-        Right on the border and for the endings. Changed, unless errors are given.
-    errors : Errors, optional
-        Then bounds are searched, and `values` stand.
+        To find bounds, with `rollwise.engine.sweeps.tables_of_errors`.
+    found : (n_places,) float64, changed
+        Right on the border and for the endings.
+    errors : list of Errors, optional
+        Of each block: then bounds are searched.
     tolerance : float
         A component is done when a sweep changes none of its numbers by more than this, in relation
         to the largest of them.
@@ -107,8 +109,6 @@ class Search:
 
     Attributes
     ----------
-    found : (n_places,) float64
-        The values, or the bounds.
     choices : list of Choice
         Of each block.
     sweeps : int
@@ -119,15 +119,14 @@ class Search:
     def __init__(
         self,
         layer: Layer,
-        values: Floats,
-        errors: Errors = NO_ERRORS,
+        found: Floats,
+        errors: Sequence[Errors] | None = None,
         tolerance: float = 4 * EPSILON,
         is_free: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.layer, self._values, self._errors = layer, values, errors
-        self._finds_bounds = len(errors.bound) > 0
-        self.found = errors.bound if self._finds_bounds else values
-        self._brought = errors.off if self._finds_bounds else np.zeros(1)
+        self.layer, self.found = layer, found
+        self._errors = errors or [NO_ERRORS] * len(layer.blocks)
+        self._brought = errors[0].off if errors else np.zeros(1)
         self.choices = sweeps.choices_for(layer)
         self._tolerance = tolerance
         self.sweeps, self.converged = 0, True
@@ -163,16 +162,8 @@ class Search:
         tables = self.layer.tables
 
         def sweep(part: _Part, numbers: Floats) -> tuple[float, float, float, int]:
-            place, begin, end, block, choice = part
-            known = (
-                (
-                    self._values,
-                    self._errors._replace(bound=numbers, worths=np.empty_like(self._errors.worths)),
-                )
-                if self._finds_bounds
-                else (numbers, NO_ERRORS)
-            )
-            found = sweeps.choose(place, begin, end, block, tables, *known, choice)
+            place, begin, end, block, choice, errors = part
+            found = sweeps.choose(place, begin, end, block, tables, numbers, errors, choice)
             return found  # type: ignore[no-any-return]
 
         moved = self._sweep(sweep, self.found, low, high)
@@ -191,17 +182,16 @@ class Search:
         Parameters
         ----------
         numbers : (n_places,) float64, changed
-        brought : (1,) or (n_places,) float64
+        brought : (1,) or (n,) float64
             What each position brings besides.
         tables : Tables, optional
             In the place of those of the layer.
         """
-        tables, sizes = self.layer.tables if tables is None else tables, self._finds_bounds
+        tables = self.layer.tables if tables is None else tables
 
         def sweep(part: _Part, known: Floats) -> float:
-            place, begin, end, block, choice = part
-            rest = choice, brought, sizes, known
-            return float(sweeps.evaluate(place, begin, end, block, tables, *rest))
+            place, begin, end, block, choice, _ = part
+            return float(sweeps.evaluate(place, begin, end, block, tables, choice, brought, known))
 
         return max(self._sweep(sweep, numbers, low, high))
 
@@ -219,11 +209,12 @@ class Search:
         """
         self.sweeps += 1
         parts = []
-        for (place, block), choice in zip(self.layer.blocks, self.choices, strict=True):
+        each = zip(self.layer.blocks, self.choices, self._errors, strict=True)
+        for (place, block), choice, errors in each:
             begin = max(low - place, 0)
             end = min((self.layer.n if high is None else high) - place, len(block.throws))
             if begin < end:
-                parts.append(_Part(place, begin, end, block, choice))
+                parts.append(_Part(place, begin, end, block, choice, errors))
         if not self._middle or len(parts) < len(self.layer.blocks):
             return [sweep(part, numbers) for part in reversed(parts)]
         self._spare[:] = numbers
@@ -244,7 +235,7 @@ class Search:
         assert parts is not None
         assert workspace is not None
         (_, block), n = layer.blocks[0], layer.n
-        known = layer.tables, self._values, self._errors, self.choices[0]
+        known = layer.tables, self.found, self._errors[0], self.choices[0]
         has_many = len(workspace.condensed.row) > 0
         kernel = solve_all_components if has_many else solve_components
         more = (workspace.condensed,) if has_many else ()
@@ -258,7 +249,7 @@ class Search:
                 parts,
                 block,
                 *known,
-                workspace.slopes,
+                workspace.slope,
                 self._tolerance,
                 CHUNK,
                 *more,
@@ -425,6 +416,7 @@ class Search:
         tables, parts = self.layer.tables, []
         lists, indptr = tables.lists.astype(np.int64), tables.indptr.astype(np.int64)
         constant = np.zeros(high - low)
+        constant += self._brought[low:high] if len(self._brought) > 1 else self._brought
         for (place, block), choice in zip(self.layer.blocks, self.choices, strict=True):
             begin, end = max(low - place, 0), min(high - place, len(block.throws))
             if begin >= end:
@@ -442,14 +434,7 @@ class Search:
             along = np.arange(int(ends[-1])) - np.repeat(ends - n_outcomes, n_outcomes)
             target = block.target[np.repeat(choice.outcome[situations], n_outcomes) + along]
             coefficient = tables.coefficient[np.repeat(indptr[lottery], n_outcomes) + along]
-            if self._finds_bounds:
-                coefficient = np.abs(coefficient)
-                here = np.arange(begin, end)
-                constant[here + place - low] = self._errors.off[here + place]
-            else:
-                constant += np.bincount(
-                    owner, chance * tables.reward[lottery], minlength=high - low
-                )
+            constant += np.bincount(owner, chance * tables.reward[lottery], minlength=high - low)
             parts.append(
                 (
                     np.repeat(owner, n_outcomes),

@@ -12,8 +12,9 @@ against each of them: the distance of v from its own look ahead, and the roundin
             (worth by v - worth of the best by v + sum over outcomes of  chance * b of the target)
 
 bounds all errors: v + b is a supersolution of the equation and v - b is a subsolution, so
-`rollwise.proofs.layers` can prove them. ``choose`` and ``evaluate`` sweep this recursion where
-they are given bounds.
+`rollwise.proofs.layers` can prove them. `measure` finds e and the *gap* of each action, its worth
+by v less that of the best. With these and the sizes of the coefficients (`tables_of_errors`),
+``choose`` and ``evaluate`` sweep this recursion as they sweep values.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-from rollwise.layers.layer import Layer, Pool
+from rollwise.layers.layer import Layer, Pool, Tables
 
 TWO = index(2)
 SPARE = 0.1  # of the error of a position: a rise of its bound that `measure` left room for
@@ -40,22 +41,19 @@ class Choice(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """The recursion of errors, by places; arrays of no length where values are searched."""
+    """What the recursion of errors has besides; arrays of no length where values are searched."""
 
-    off: Any  # (n_places,) float64: e
-    bound: Any  # (n_places,) float64: b
-    worths: Any  # (most actions of a situation, 2) float64, scratch
-
-
-NO_ERRORS = Errors(np.empty(0), np.empty(0), np.empty((0, 2)))
+    off: Any  # (n,) float64: e, by place
+    gap: Any  # (n_actions,) float64: of the actions of a block
 
 
-def errors_for(layer: Layer, border_bounds: NDArray[np.float64]) -> Errors:
-    """Room for the errors of a layer: those of the border are known, and the others 0."""
-    bound = np.zeros(layer.n_places)
-    bound[layer.n : layer.n + layer.n_border] = border_bounds
-    most = max(int(block.count.max()) for _, block in layer.blocks)
-    return Errors(np.zeros(layer.n_places), bound, np.empty((most, 2)))
+NO_ERRORS = Errors(np.empty(0), np.empty(0))
+
+
+def tables_of_errors(tables: Tables) -> Tables:
+    """The tables by which errors spread: coefficients without their signs, and no rewards."""
+    coefficient, reward = np.abs(tables.coefficient), np.zeros_like(tables.reward)
+    return tables._replace(coefficient=coefficient, reward=reward)
 
 
 def choices_for(layer: Layer) -> list[Choice]:
@@ -115,8 +113,6 @@ def fold(pool: Pool, kept, best):
 def choose(place, low, high, block, tables, values, errors, choice):
     """Take the best action of each situation, write it down and take up the new values.
 
-    Where bounds are searched, these are swept in the place of the values.
-
     Parameters
     ----------
     place : int
@@ -124,7 +120,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
     low, high : int
         Which positions of the block, from the last to the first.
     values : (n_places,) float64, changed
-    errors : Errors, changed
+        Or bounds, with the tables and `errors` of their recursion.
     choice : Choice, changed
 
     Returns
@@ -141,8 +137,8 @@ def choose(place, low, high, block, tables, values, errors, choice):
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
     to_outcome, to_lottery = choice.outcome, choice.lottery
-    off, bound, worths = errors.off, errors.bound, errors.worths
-    finds_bounds = bound.shape[0] > 0
+    off, gap = errors.off, errors.gap
+    finds_bounds = off.shape[0] > 0
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
     fall, rise, scale, switched = 0.0, 0.0, 0.0, 0
@@ -154,12 +150,12 @@ def choose(place, low, high, block, tables, values, errors, choice):
         begin, end = index(lists[throws[i]]), index(lists[throws[i] + ONE])
         new = off[p] if finds_bounds else 0.0
         for t in range(begin, end):
-            best, best_o, best_lottery, best_q = -np.inf, o, index(lottery[a]), -np.inf
-            first_o, n_actions = o, index(count[s])
-            for k in range(n_actions):
-                number = index(lottery[a + index(k)])
+            best, best_o, best_lottery = -np.inf, o, index(lottery[a])
+            for _ in range(index(count[s])):
+                number = index(lottery[a])
                 j, after, at = index(indptr[number]), index(indptr[number + ONE]), o
-                q, rest = reward[number], 0.0
+                q, rest = gap[a] if finds_bounds else reward[number], 0.0
+                a += ONE
                 while j + ONE < after:  # two sums: neither addition waits for the other
                     q += coefficient[j] * values[target[o]]
                     rest += coefficient[j + ONE] * values[target[o + ONE]]
@@ -169,24 +165,8 @@ def choose(place, low, high, block, tables, values, errors, choice):
                     q += coefficient[j] * values[target[o]]
                     o += ONE
                 q += rest
-                if finds_bounds:
-                    r, to = 0.0, at
-                    for j in range(index(indptr[number]), after):
-                        r += abs(coefficient[j]) * bound[target[to]]
-                        to += ONE
-                    worths[k, 0], worths[k, 1] = q, r
-                    best_q = max(best_q, q)
-                elif q > best:
+                if q > best:
                     best, best_o, best_lottery = q, at, number
-            if finds_bounds:  # differences first: sums would lose the digits of the bounds
-                at = first_o
-                for k in range(n_actions):
-                    number = index(lottery[a + index(k)])
-                    q = worths[k, 0] - best_q + worths[k, 1]
-                    if q > best:
-                        best, best_o, best_lottery = q, at, number
-                    at += index(indptr[number + ONE]) - index(indptr[number])
-            a += n_actions
             if to_outcome[s] != best_o or to_lottery[s] != best_lottery:
                 switched += 1
                 to_outcome[s] = best_o
@@ -199,28 +179,23 @@ def choose(place, low, high, block, tables, values, errors, choice):
         if n_partial > 0:
             fold(pool, kept, scratch)
             new += kept[0]
+        change = new - values[p]
+        values[p] = new
         if finds_bounds:
-            change = new - bound[p]
-            bound[p] = new
             # a fall leaves bounds that hold, and a small rise is covered by the slack of the error
             change = max(change - SPARE * off[p], 0.0) if change > 0.0 else FALLEN * change
-        else:
-            change = new - values[p]
-            values[p] = new
         fall, rise, scale = max(fall, -change), max(rise, change), max(scale, abs(new))
     return fall, rise, scale, switched
 
 
 @kernel
-def evaluate(place, low, high, block, tables, choice, brought, sizes, values):
+def evaluate(place, low, high, block, tables, choice, brought, values):
     """Sweep by what was chosen; by how much a value changes at most.
 
     Parameters
     ----------
-    brought : (1,) or (n_places,) float64
+    brought : (1,) or (n,) float64
         What each position brings besides, by place; one number is for all.
-    sizes : bool
-        Rewards are left out, and coefficients are taken without their signs: as errors spread.
     values : (n_places,) float64, changed
     """
     first, throws, target = block.first, block.throws, block.target
@@ -237,10 +212,9 @@ def evaluate(place, low, high, block, tables, choice, brought, sizes, values):
         for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
             number, o = index(lottery[s]), index(outcome[s])
             s += ONE
-            x = 0.0 if sizes else reward[number]
+            x = reward[number]
             for j in range(index(indptr[number]), index(indptr[number + ONE])):
-                c = abs(coefficient[j]) if sizes else coefficient[j]
-                x += c * values[target[o]]
+                x += coefficient[j] * values[target[o]]
                 o += ONE
             new += throw[t] * x
         most = max(most, abs(new - values[p]))
@@ -249,8 +223,8 @@ def evaluate(place, low, high, block, tables, choice, brought, sizes, values):
 
 
 @kernel
-def measure(place, low, high, block, tables, slack, least, values, off):
-    """What one look ahead says against each value: e of the recursion of errors.
+def measure(place, low, high, block, tables, slack, least, values, off, gap):
+    """What one look ahead says against each value: e of the recursion of errors, and the gaps.
 
     It is the distance of the value from its own look ahead, and the rounding of the check, each
     with some room.
@@ -261,7 +235,8 @@ def measure(place, low, high, block, tables, slack, least, values, off):
         This times as much room.
     least : float
         Bounds are likely to be smaller; their rounding counts too.
-    off : (n_places,) float64, filled
+    off : (n,) float64, filled
+    gap : (n_actions,) float64, filled
 
     Returns
     -------
@@ -281,7 +256,7 @@ def measure(place, low, high, block, tables, slack, least, values, off):
         begin, end = index(lists[throws[i]]), index(lists[throws[i] + ONE])
         new, rounding, largest = 0.0, 0.0, 0.0
         for t in range(begin, end):
-            best, room, size_of_best = -np.inf, 0.0, 0.0
+            best, room, size_of_best, first_a = -np.inf, 0.0, 0.0, a
             for _ in range(index(count[s])):
                 number = index(lottery[a])
                 q, size = reward[number], abs(reward[number])
@@ -295,7 +270,10 @@ def measure(place, low, high, block, tables, slack, least, values, off):
                     room = max(room, error[number] * size)
                 size_of_best = max(size_of_best, size)
                 best = max(best, q)
+                gap[a] = q
                 a += ONE
+            for k in range(first_a, a):
+                gap[k] -= best
             s += ONE
             largest = max(largest, size_of_best)
             if n_partial > 0:
