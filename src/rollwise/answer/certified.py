@@ -1,13 +1,15 @@
 """Solving a graph and certifying the answer: order, method, bounds, proof.
 
-The default method and the bounds work on the graph as a layer in solving order. Bounds are found
-behind the values, on the second core. Other methods solve the graph as it is.
+The default method and the bounds work on the graph as a layer in solving order. A component is put
+in order, and play is seen to leave it; then its values are found, and its bounds. So pieces of the
+layer go through these stages on two cores. Other methods solve the graph as it is.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,14 +20,15 @@ from numpy.typing import NDArray
 from rollwise.engine.bounds import BoundsSearch
 from rollwise.engine.bounds import solved as solved_layer
 from rollwise.engine.certificates import Certificate, certify_ending, certify_settled
+from rollwise.engine.search import Search
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import Settled, end_components, no_value, settle
-from rollwise.layers import Layer, layer_of_graph
+from rollwise.layers import Layer, ordering_of
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import result_of
-from rollwise.proofs.endless_play import staying_places
+from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, staying_places
 
 if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
@@ -35,6 +38,7 @@ NO_OPTIONS: Mapping[str, Any] = {}
 NO_VALUE = 1e-4  # the error bound beyond which it may matter whose loss endless play is
 
 Progress = Callable[[str, int, int], None]
+Searched = tuple[Search, BoundsSearch]
 
 
 class CertifiedResult(NamedTuple):
@@ -87,18 +91,21 @@ def solve_and_certify(
         The players can go round for ever.
     """
     started, options = time.perf_counter(), options or {}
-    layer = layer_of_graph(graph) if layer is None else layer
-    border = border_values, border_bounds
-    if len(staying_places(layer)):
-        return _settle_and_certify(graph, *border, method, options, progress)
-    solving = _stage(progress, "solving")
-    begun: BoundsSearch | None = None
+    border, solving = (border_values, border_bounds), _stage(progress, "solving")
+    solve, searched = None, None
     if method == DEFAULT and not options:
         n, nothing = graph.n_states, np.zeros(graph.n_border)
         known = nothing if border_values is None else sign_of(graph.objective) * border_values
         sure = nothing if border_bounds is None else border_bounds
         told = None if solving is None else lambda done: solving(done, n)
-        search, begun = solved_layer(layer, known, sure, told)
+        solve = partial(solved_layer, border_values=known, border_bounds=sure, progress=told)
+    if layer is None:
+        layer, searched = _ordered(graph, solve)
+    if searched is None and len(staying_places(layer)):
+        return _settle_and_certify(graph, *border, method, options, progress)
+    begun: BoundsSearch | None = None
+    if solve is not None:
+        search, begun = searched or solve(layer)
         found = result_of(graph, search)
     else:
         at_hand = {"border_values": border_values, "larger": larger, "progress": solving}
@@ -108,6 +115,23 @@ def solve_and_certify(
     certificate = _in_time(prove, found, options, progress)
     found = replace(found, seconds=ended - started)
     return CertifiedResult(found, certificate, time.perf_counter() - ended)
+
+
+def _ordered(
+    graph: StateGraph, solve: Callable[..., Searched] | None
+) -> tuple[Layer, Searched | None]:
+    """A graph in solving order; solved besides, where it may be and play was seen to end."""
+    ordering, searched = ordering_of(graph), None
+    leaving = Leaving(ordering.layer)
+
+    def prepare(stop: int) -> None:
+        ordering.advance(stop)
+        leaving.advance(stop)
+
+    if solve is not None:
+        with suppress(PlayMayNotEnd):
+            searched = solve(ordering.layer, prepare=prepare)
+    return ordering.run(), searched
 
 
 def _settle_and_certify(

@@ -473,13 +473,13 @@ def residual(search: Search, numbers: Floats, brought: Floats) -> float:
 def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
     """What the chosen actions of a layer lead to, in the order in which positions were read."""
     layer, sizes, places, chances = search.layer, [], [], []
+    order, at = layer.order, layer.place
     for place, block in layer.blocks:
         rows = search.linear_system(place, place + len(block.throws))
         sizes.append(np.bincount(rows.row, minlength=len(block.throws)))
         leads = rows.column.astype(np.int32)
-        if layer.order is not None:
-            inside = leads < layer.n
-            leads[inside] = layer.order[leads[inside]]
+        inside = leads < layer.n
+        leads[inside] = order[leads[inside]]
         leads[rows.column >= layer.n + layer.n_border] = -1
         places.append(leads)
         chances.append(rows.coefficient.astype(np.float32))
@@ -488,10 +488,6 @@ def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
         np.concatenate(places),
         np.concatenate(chances),
     )
-    if layer.order is None:
-        return _Chosen(np.concatenate([[0], np.cumsum(size)]), leads, chance, border)
-    at = np.empty(layer.n, np.int64)
-    at[layer.order] = np.arange(layer.n)  # the place of each position
     begins = np.cumsum(size) - size
     indptr = np.concatenate([[0], np.cumsum(size[at])])
     moved = np.repeat(begins[at] - indptr[:-1], size[at]) + np.arange(indptr[-1])

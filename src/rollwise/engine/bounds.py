@@ -24,7 +24,7 @@ TRIES = ((0.25, 1e-9), (0.25, 1e-12), (1.0, 1e-14), (16.0, 1e-15))
 ROOM = 4.0  # times the distance from the fixed point
 SMALL = 1e-9  # bounds, in relation to the largest value
 
-PIECES = 16  # of the work of two cores
+PIECES = 16  # of the positions, for two cores
 WORTHWHILE = 100_000  # outcomes, for two of them
 
 Floats = NDArray[np.float64]
@@ -49,6 +49,7 @@ class BoundsSearch:
 
     Attributes
     ----------
+    values : (n_places,) float64
     bounds : (n,) float64
         By place.
     residual : float
@@ -65,7 +66,7 @@ class BoundsSearch:
         is_free: Callable[[], bool] = lambda: True,
     ) -> None:
         self._slack, tolerance = TRIES[number]
-        self._layer, self._values = layer, values
+        self._layer, self.values = layer, values
         off, found = np.empty(layer.n), np.zeros(layer.n_places)
         found[layer.n : layer.n + layer.n_border] = border_bounds
         self._errors = [
@@ -98,12 +99,12 @@ class BoundsSearch:
 
     def _size(self, places: slice) -> float:
         """The largest value of some places, in size."""
-        sizes = np.abs(self._values[places])
+        sizes = np.abs(self.values[places])
         return SMALL * float(sizes[np.isfinite(sizes)].max(initial=0.0))
 
     def _measure(self, number: int, low: int, high: int) -> None:
         (place, block), errors = self._layer.blocks[number], self._errors[number]
-        rest = self._slack, self._least, self._values, *errors
+        rest = self._slack, self._least, self.values, *errors
         residual = sweeps.measure(place, low, high, block, self._layer.tables, *rest)
         self.residual = max(self.residual, residual)
         errors.off[place + low : place + high] += self._extra
@@ -151,27 +152,29 @@ def solved(
     border_values: Floats,
     border_bounds: Floats,
     progress: Callable[[int], None] | None = None,
+    prepare: Callable[[int], object] = int,
 ) -> tuple[Search, BoundsSearch]:
-    """Solve a layer in solving order; bounds follow behind the values, on the second core.
+    """Solve a layer in solving order; bounds follow behind the values, on two cores.
 
     Parameters
     ----------
     border_values, border_bounds : (n_border,) float64
     progress : callable, optional
         Called now and then with the number of positions that have their values.
+    prepare : callable, optional
+        Called before components are solved, with the first that isn't.
     """
     values = sweeps.values_for(layer, border_values)
     search, bounding = Search(layer, values), BoundsSearch(layer, values, border_bounds)
-    parts, first = layer.parts, layer.blocks[0][1].first[:, 2]
-    assert parts is not None
-    outcomes = layer.n_outcomes - first[layer.n - parts.ends].astype(np.int64)  # up to each
-    pieces = np.linspace(0, layer.n_outcomes, PIECES + 1)[1:]
-    stops = np.unique(np.minimum(np.searchsorted(outcomes, pieces), len(parts.n_feedback)))
+    assert layer.parts is not None
+    pieces = np.linspace(0, layer.n, PIECES + 1)[1:]
+    stops = np.unique(np.searchsorted(layer.parts.ends, pieces))
     pipeline(
-        Source(iter(stops.tolist()), first=1),
+        Source(iter(stops.tolist()), first=0, second=0),
         [
-            Stage(lambda stop: search.advance(stop, progress), first=0),
-            Stage(bounding.advance, second=0),
+            Stage(prepare, first=2, second=1),
+            Stage(lambda stop: search.advance(stop, progress), first=1),
+            Stage(bounding.advance, first=3, second=2),
         ],
         on_two_cores=layer.n_outcomes > WORTHWHILE,
     )

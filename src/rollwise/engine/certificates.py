@@ -164,7 +164,7 @@ def _certified(
         nothing if border_values is None else sign * border_values,
         nothing if border_bounds is None else border_bounds,
     )
-    signed = sign * layer.by_place(values)
+    signed = sign * layer.by_place(values) if begun is None else begun.values[: layer.n]
 
     def is_believed(bounds: NDArray[np.float64]) -> bool:
         if believes is not None:

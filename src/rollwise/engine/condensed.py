@@ -53,14 +53,16 @@ class Workspace(NamedTuple):
     condensed: Condensed
 
     @classmethod
-    def of(cls, layer: Layer) -> Workspace:
-        """For the largest component of a layer in solving order."""
+    def of(cls, layer: Layer, begin: int = 0, stop: int | None = None) -> Workspace:
+        """For the largest of the components from `begin` to below `stop`, in solving order."""
         assert layer.parts is not None
-        ends, n, first = layer.parts.ends, layer.n, layer.blocks[0][1].first[:, 2]
-        many = layer.parts.n_feedback > MOST_FEEDBACK
+        n, first = layer.n, layer.blocks[0][1].first[:, 2]
+        n_feedback = layer.parts.n_feedback[begin:stop]
+        ends = layer.parts.ends[begin : begin + len(n_feedback) + 1]
+        many = n_feedback > MOST_FEEDBACK
         sizes = np.diff(ends)
         outcomes = -np.diff(first[n - ends].astype(np.int64))
-        few = (layer.parts.n_feedback > 0) & ~many
+        few = (n_feedback > 0) & ~many
         n_states, n_outcomes = int(sizes[many].max(initial=0)), int(outcomes[many].max(initial=0))
         return cls(
             np.empty(int(sizes[few].max(initial=0)) + 1),

@@ -77,11 +77,9 @@ class Following:
 
     def __init__(self, layer: Layer) -> None:
         assert layer.parts is not None
-        assert layer.order is not None
         self.layer, self._parts = layer, layer.parts
         (_, self._block), self._tables = layer.blocks[0], layer.tables
-        self.place = np.empty(layer.n, np.int64)
-        self.place[layer.order] = np.arange(layer.n)
+        self.place = layer.place
         self._first_outcome = layer.first_outcomes()
         self.begin = values_for(layer, np.zeros(layer.n_border))
 

@@ -21,7 +21,7 @@ from rollwise.engine import components, sweeps
 from rollwise.engine.components import EPSILON, solve_all_components, solve_components
 from rollwise.engine.condensed import Workspace
 from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
-from rollwise.layers.layer import Block, Layer, Tables
+from rollwise.layers.layer import WORTH_HALVING, Block, Layer, Tables
 from rollwise.machine.interrupts import Clock, OutOfTime, heard
 from rollwise.machine.pipeline import on_both_cores
 
@@ -37,8 +37,6 @@ LEFT = {True: 0.3, False: 0.01}  # of a change by a choice, coarse or not, when 
 SETTLED = 2e-15  # change of a sweep that is rounding, in relation to the largest value
 MOST_ITERATIONS = 1000  # of BiCGSTAB: its residual may rise for hundreds of them, and fall then
 DIVERGED = 1e6  # times the residual at first: it won't come closer
-
-WORTH_HALVING = 200_000  # outcomes of a layer
 
 Floats = NDArray[np.float64]
 Found = TypeVar("Found")
@@ -133,7 +131,7 @@ class Search:
         self._is_free = is_free
         self._middle = self._halved()
         self._spare = np.empty(layer.n_places if self._middle else 0)
-        self._done, self._workspace = 0, None if layer.parts is None else Workspace.of(layer)
+        self._done = 0
 
     def _halved(self) -> int:
         """The block with which the second half of a large layer begins; 0 where it has one half."""
@@ -231,9 +229,9 @@ class Search:
 
     def advance(self, stop: int, progress: Callable[[int], None] | None = None) -> None:
         """Go on to the component `stop` of a layer in solving order."""
-        layer, parts, workspace = self.layer, self.layer.parts, self._workspace
+        layer, parts = self.layer, self.layer.parts
         assert parts is not None
-        assert workspace is not None
+        workspace = Workspace.of(layer, self._done, stop)
         (_, block), n = layer.blocks[0], layer.n
         known = layer.tables, self.found, self._errors[0], self.choices[0]
         has_many = len(workspace.condensed.row) > 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of
-from rollwise.layers.order import has_no_cycle, in_solving_order, joined
-from rollwise.layers.tables import layer_of_graph
+from rollwise.layers.order import Ordering, has_no_cycle, in_solving_order, joined
+from rollwise.layers.tables import layer_of_graph, ordering_of
 
 __all__ = [
     "Block",
     "Layer",
+    "Ordering",
     "Pool",
     "Tables",
     "block_of",
@@ -16,4 +17,5 @@ __all__ = [
     "in_solving_order",
     "joined",
     "layer_of_graph",
+    "ordering_of",
 ]

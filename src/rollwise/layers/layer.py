@@ -79,6 +79,10 @@ class Block(NamedTuple):
     lottery: Any  # (n_actions,) the same type
     target: Any  # (n_outcomes,) uint32
 
+    def part(self, begin: int, end: int) -> Block:
+        """The positions from `begin` to below `end`, in the same memory."""
+        return self._replace(first=self.first[begin : end + 1], throws=self.throws[begin:end])
+
 
 class Components(NamedTuple):
     """The strongly connected components of a layer, the first to be solved last.
@@ -95,6 +99,7 @@ class Components(NamedTuple):
 
 
 MOST_FEEDBACK = 16  # positions of a feedback set that are listed
+WORTH_HALVING = 200_000  # outcomes of a layer
 
 
 @dataclass(eq=False)
@@ -113,8 +118,9 @@ class Layer:
         Payoffs for the mover, with the sign of the objective.
     parts : Components, optional
         The strongly connected components, in solving order. None where nobody looked for them.
-    order : (n,) int32, optional
-        The position, as the rules were read, that stands at each place. None: the same one.
+    position : (n,) int32, optional
+        How many places from the last one each position stands, as the rules were read. None: they
+        stand as they were read.
     """
 
     blocks: list[tuple[int, Block]]
@@ -123,7 +129,7 @@ class Layer:
     n_border: int
     endings: Floats
     parts: Components | None = None
-    order: NDArray[np.int32] | None = None
+    position: NDArray[np.int32] | None = None
 
     @property
     def n_outcomes(self) -> int:
@@ -143,6 +149,14 @@ class Layer:
         """Bytes of the blocks."""
         return sum(array.nbytes for _, block in self.blocks for array in block)
 
+    def halves(self) -> list[tuple[int, Block]]:
+        """Its blocks, those of a large layer in two parts each, for two cores."""
+        found = []
+        for place, block in self.blocks if self.n_outcomes > WORTH_HALVING else ():
+            n = len(block.throws)
+            found += [(place, block.part(0, n // 2)), (place + n // 2, block.part(n // 2, n))]
+        return found or self.blocks
+
     @property
     def is_left_at_once(self) -> bool:
         """Whether every outcome ends the game or leads to the border."""
@@ -155,24 +169,32 @@ class Layer:
         first: NDArray[np.uint32] = (np.cumsum(of_action) - of_action).astype(np.uint32)
         return first
 
-    def in_reading_order(self, found: Floats) -> Floats:
+    def in_reading_order(self, found: NDArray[Any]) -> NDArray[Any]:
         """Numbers of the positions, as the rules were read: (n,)."""
         found = found[: self.n]
-        if self.order is None:
-            return found
-        placed = np.empty_like(found)
-        placed[self.order] = found
-        return placed
+        return found if self.position is None else found[::-1][self.position]
 
     def positions_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The positions at some places, as the rules were read: ascending."""
-        if self.order is None:
-            return places
-        return np.sort(self.order[places].astype(np.int64))
+        return np.flatnonzero(self.in_reading_order(np.isin(np.arange(self.n), places)))
 
-    def by_place(self, numbers: Floats) -> Floats:
+    def by_place(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """The same the other way: numbers of the positions, as the rules were read, by place."""
-        return numbers if self.order is None else numbers[self.order]
+        if self.position is None:
+            return numbers
+        placed = np.empty_like(numbers)
+        placed[::-1][self.position] = numbers
+        return placed
+
+    @property
+    def order(self) -> NDArray[np.int32]:
+        """The position, as the rules were read, that stands at each place: (n,) int32."""
+        return self.by_place(np.arange(self.n, dtype=np.int32))
+
+    @property
+    def place(self) -> NDArray[np.int64]:
+        """The place of each position, as the rules were read: (n,) int64."""
+        return self.in_reading_order(np.arange(self.n))
 
 
 def block_of(
@@ -192,11 +214,11 @@ def block_of(
     most = max(int(part.max(initial=0)) for part in (throws, count, lottery))
     kind = smallest_kind(most)
     return Block(
-        first.astype(np.uint32),
+        first.astype(np.uint32, copy=False),
         throws.astype(kind),
         count.astype(kind),
         lottery.astype(kind),
-        target.astype(np.uint32),
+        target.astype(np.uint32, copy=False),
     )
 
 

@@ -8,7 +8,6 @@ algorithms", SIAM Journal on Computing 1, 1972.)
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from rollwise.layers.layer import MOST_FEEDBACK, Block, Components, Layer, block
 
 MOST_OUTCOMES = 2**32  # of a layer in one block, whose positions count them in 32 bits
 OVER = index(2**31)  # the least target of an outcome that ends the game, in a graph
-NEAR, NEARER, FAR = index(8), index(16), index(24)  # positions ahead
+NEAR, FAR = index(8), index(16)  # positions ahead
 NO_ENDING = np.empty(0, np.uint32)
 
 
@@ -30,119 +29,129 @@ def in_solving_order(layer: Layer) -> Layer:
     layer = joined(layer)
     (_, block) = layer.blocks[0]
     found = graphs.Components.of(block.first[:, 2], block.target.view(np.int32))
-    moved = Block(*(np.empty_like(part) for part in block))
-    return replace(layer, **in_order(block, moved, found, layer.tables.indptr))
+    return Ordering(layer, found).run()
 
 
-def in_order(
-    block: Block,
-    moved: Block,
-    found: graphs.Components,
-    indptr: NDArray[np.uint32],
-    ending: NDArray[np.uint32] = NO_ENDING,
-) -> dict[str, Any]:
-    """Put a block in solving order: the `blocks`, `parts` and `order` of a `Layer`.
+class Ordering:
+    """A layer that is put in solving order, component by component.
 
     Parameters
     ----------
-    moved : Block
-        As long as `block`; filled.
-    indptr, ending : as `move` takes them
+    layer : Layer
+        Of one block.
+    found : rollwise.graph.lotteries.Components
+        Its components.
+    ending : (n_lottery_outcomes,) uint32, optional
+        The target of each outcome that ends the game, where the block has 2^31 or more.
+
+    Attributes
+    ----------
+    layer : Layer
+        In solving order, from the first position of the last component that is done.
 
     Raises
     ------
     TooManyStates
         There are too many outcomes for 32 bits.
     """
-    places = np.empty(len(found.order), np.uint32), np.empty(len(found.order), np.uint32)
-    parts = Components(found.indptr, np.zeros(len(found), np.uint8), *places)
-    if len(block.target) >= MOST_OUTCOMES:
-        raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
-    order = found.order[::-1].copy()
-    move(order, found.position, block, indptr, ending, moved, parts)
-    return {"blocks": [(0, moved)], "parts": parts, "order": order}
+
+    def __init__(
+        self, layer: Layer, found: graphs.Components, ending: NDArray[np.uint32] = NO_ENDING
+    ) -> None:
+        (_, block), n = layer.blocks[0], layer.n
+        if len(block.target) >= MOST_OUTCOMES:
+            raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
+        feedback, reader = np.empty(n, np.uint32), np.empty(n, np.uint32)
+        parts = Components(found.indptr, np.zeros(len(found), np.uint8), feedback, reader)
+        moved = Block(*(np.empty_like(part) for part in block))
+        moved.first[n] = block.first[n]
+        self.layer = replace(layer, blocks=[(0, moved)], parts=parts, position=found.position)
+        self._known = found.order, found.position, block, layer.tables.indptr, ending, moved, parts
+        self._done = 0
+
+    def advance(self, stop: int) -> None:
+        """Go on to the component `stop`."""
+        move(self._done, stop, *self._known)
+        self._done = stop
+
+    def run(self) -> Layer:
+        """The whole layer in solving order."""
+        assert self.layer.parts is not None
+        self.advance(len(self.layer.parts.n_feedback))
+        return self.layer
 
 
 @kernel
-def move(order, position, block, indptr, ending, moved, parts):
-    """Write the positions of a block in solving order, and find the feedback sets.
+def move(begin, stop, order, position, block, indptr, ending, moved, parts):
+    """Write components in solving order, and find their feedback sets.
 
     Parameters
     ----------
-    order : (n,) int32
-        The position at each new place.
-    position : (n,) int32
-        How many places from the last one each position gets.
+    begin, stop : int
+        From the component `begin` to below `stop`.
+    order, position : (n,) int32
+        The position that stands so many places from the last one, and the same the other way.
     indptr : (n_lotteries + 1,) uint32
     ending : (n_lottery_outcomes,) uint32
-        The target of each outcome that ends the game, whose target in `block` is 2^31 or more.
+        See `Ordering`.
     moved : Block, filled
+        Backwards: the end of `first` is there, and what was written before.
     parts : Components, filled
     """
-    n = index(order.shape[0])
-    feedback, reader, most = parts.feedback, parts.reader, index(MOST_FEEDBACK)
-    component = index(parts.n_feedback.shape[0])
-    has_way_out = np.zeros(most, np.bool_)  # the readers that lead out
-    begin, end, n_feedback = index(0), index(0), index(0)
-    s, a, o = index(0), index(0), index(0)
+    n, most = index(order.shape[0]), index(MOST_FEEDBACK)
     from_first, from_throws, from_count, from_lottery, from_target = block
     to_first, to_throws, to_count, to_lottery, to_target = moved
-    n_feedback_of, ends, flat = parts.n_feedback, parts.ends, from_first.reshape(-1)
-    for i in range(n):
-        if i == end:  # the first position of another component
-            if end > 0:
-                n_feedback_of[component] = n_feedback
-            component -= ONE
-            begin, end = end, n - index(ends[component])
-            n_feedback = index(0)
-        if i + FAR < n:  # ask for what comes soon, each with the help of what was asked for before
-            prefetch(flat, index(3) * index(order[i + FAR]))
-            p = index(order[i + NEARER])
-            prefetch(from_lottery, index(from_first[p, 1]))
-            prefetch(from_target, index(from_first[p, 2]))
-            p = index(order[i + NEAR])
-            for k in range(index(from_first[p, 2]), index(from_first[p + ONE, 2])):
-                t = index(from_target[k])
-                if t < n:
-                    prefetch(position, t)
-        leads_out, known = False, most
-        p = index(order[i])
-        to_first[i, 0], to_first[i, 1], to_first[i, 2] = s, a, o
-        to_throws[i] = from_throws[p]
-        for k in range(index(from_first[p, 0]), index(from_first[p + ONE, 0])):
-            to_count[s] = from_count[k]
-            s += ONE
-        k = index(from_first[p, 2])
-        for b in range(index(from_first[p, 1]), index(from_first[p + ONE, 1])):
-            number = index(from_lottery[b])
-            to_lottery[a] = number
-            a += ONE
-            for j in range(index(indptr[number]), index(indptr[number + ONE])):
-                t = index(from_target[k])
-                k += ONE
-                if t < n:
-                    t = n - ONE - index(position[t])
-                elif t >= OVER:
-                    t = index(ending[j])
-                to_target[o] = t
-                o += ONE
-                if t < begin or t >= end:
-                    leads_out = True
-                elif t <= i and n_feedback <= most:
-                    known = index(0)
-                    while known < n_feedback and feedback[begin + known] != t:
-                        known += ONE
-                    if known == n_feedback:
-                        if known < most:
-                            feedback[begin + known] = t
-                            reader[begin + known] = i
-                            has_way_out[known] = False
-                        n_feedback += ONE
-        if leads_out and known < most and not has_way_out[known]:
-            reader[begin + known] = i
-            has_way_out[known] = True  # of those, the one that is solved last
-    n_feedback_of[component] = n_feedback
-    to_first[n, 0], to_first[n, 1], to_first[n, 2] = s, a, o
+    ends, n_feedback_of = parts.ends, parts.n_feedback
+    feedback, reader, flat = parts.feedback, parts.reader, from_first.reshape(-1)
+    for component in range(begin, stop):
+        low, high = n - index(ends[component + 1]), n - index(ends[component])
+        n_feedback, i = index(0), high
+        while i > low:
+            j = n - i
+            i -= ONE
+            if j + FAR < n:  # ask for what comes soon, with the help of what was asked for before
+                prefetch(flat, index(3) * index(order[j + FAR]))
+                p = index(order[j + NEAR])
+                prefetch(from_lottery, index(from_first[p, 1]))
+                prefetch(from_target, index(from_first[p, 2]))
+            leads_out, known = False, most
+            p = index(order[j])
+            for column in range(3):
+                size = from_first[p + ONE, column] - from_first[p, column]
+                to_first[i, column] = to_first[i + ONE, column] - size
+            s, a, o = index(to_first[i, 0]), index(to_first[i, 1]), index(to_first[i, 2])
+            to_throws[i] = from_throws[p]
+            for k in range(index(from_first[p, 0]), index(from_first[p + ONE, 0])):
+                to_count[s] = from_count[k]
+                s += ONE
+            k = index(from_first[p, 2])
+            for b in range(index(from_first[p, 1]), index(from_first[p + ONE, 1])):
+                number = index(from_lottery[b])
+                to_lottery[a] = number
+                a += ONE
+                for e in range(index(indptr[number]), index(indptr[number + ONE])):
+                    t = index(from_target[k])
+                    k += ONE
+                    if t < n:
+                        t = n - ONE - index(position[t])
+                    elif t >= OVER:
+                        t = index(ending[e])
+                    to_target[o] = t
+                    o += ONE
+                    if t < low or t >= high:
+                        leads_out = True
+                    elif t <= i and n_feedback <= most:
+                        known = index(0)
+                        while known < n_feedback and feedback[low + known] != t:
+                            known += ONE
+                        if known == n_feedback:
+                            if known < most:
+                                feedback[low + known] = t
+                                reader[low + known] = i
+                            n_feedback += ONE
+            if leads_out and known < most:
+                reader[low + known] = i  # of those that lead out, the one that is solved last
+        n_feedback_of[component] = n_feedback
 
 
 def joined(layer: Layer) -> Layer:

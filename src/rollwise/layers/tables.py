@@ -11,8 +11,8 @@ from rollwise.graph.lotteries import Lotteries
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
 from rollwise.kernels.chances import means_of
-from rollwise.layers.layer import NO_POOL, Block, Layer, Pool, Tables, smallest_kind
-from rollwise.layers.order import in_order
+from rollwise.layers.layer import NO_POOL, Layer, Pool, Tables, block_of
+from rollwise.layers.order import Ordering
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +22,11 @@ def layer_of_graph(graph: StateGraph) -> Layer:
 
     A throw is an action of its own.
     """
+    return ordering_of(graph).run()
+
+
+def ordering_of(graph: StateGraph) -> Ordering:
+    """The same, to be put in solving order."""
     sign = float(sign_of(graph.objective))
     n, inside = graph.n_states, graph.n_states + graph.n_border
     endings, ending = endings_of(graph.lotteries, sign, inside)
@@ -30,19 +35,10 @@ def layer_of_graph(graph: StateGraph) -> Layer:
     first = np.empty((n + 1, 3), np.uint32)
     first[:, 0], first[:, 1] = np.arange(n + 1), action
     first[:, 2] = graph.outcome_indptr[action]
-    lists, count = np.zeros(n, np.uint8), np.diff(action)
-    block = Block(first, lists, count, graph.action_lottery, graph.outcome_state.view(np.uint32))
-    most = max(int(count.max()), len(graph.lotteries.reward))
-    kind = smallest_kind(most)
-    moved = Block(
-        np.empty_like(first),
-        lists if kind == np.uint8 else lists.astype(kind),
-        np.empty(n, kind),
-        np.empty(graph.n_actions, kind),
-        np.empty(graph.n_outcomes, np.uint32),
-    )
-    ordered = in_order(block, moved, found, tables.indptr, ending.astype(np.uint32))
-    return Layer(**ordered, tables=tables, n=n, n_border=graph.n_border, endings=endings)
+    lists, count, target = np.zeros(n, np.uint8), np.diff(first[:, 1]), graph.outcome_state
+    block = block_of(first, lists, count, graph.action_lottery, target.view(np.uint32))
+    layer = Layer([(0, block)], tables, n, graph.n_border, endings)
+    return Ordering(layer, found, ending.astype(np.uint32))
 
 
 def endings_of(lotteries: Lotteries, sign: float, first: int) -> tuple[Floats, NDArray[np.int64]]:

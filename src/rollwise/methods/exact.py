@@ -196,7 +196,6 @@ def fraction_size(graph: StateGraph) -> FractionSize:
     """Bound the length of the fractions of a game under its optimal policy."""
     layer = layer_of_graph(graph)
     assert layer.parts is not None
-    assert layer.order is not None
     (_, block), values = layer.blocks[0], strategy_iteration(graph).values
     along = (greedy_actions(graph, values) - graph.action_indptr[:-1])[layer.order]
     chosen = block.first[:-1, 1] + along

@@ -86,9 +86,11 @@ def solve_ending(
 
 def result_of(graph: StateGraph, search: Search) -> MethodResult:
     """What a search of the values of a graph found."""
-    values = 0.0 + sign_of(graph.objective) * search.layer.in_reading_order(search.found)
+    values = search.layer.in_reading_order(search.found)
+    values *= sign_of(graph.objective)
+    values += 0.0  # which takes the sign off a zero
     status = Status.CONVERGED if search.converged else Status.STALLED
-    claimed = _claimed_error(values)  # adding 0 took the sign off a zero
+    claimed = _claimed_error(values)
     return MethodResult(DEFAULT, values, search.sweeps, status, claimed_error=claimed)
 
 

@@ -10,7 +10,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.endings import Settled, describe, settle, staying_actions
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.layers.leaving import leaving_order
-from rollwise.proofs.layers import NO_ORDER, staying
+from rollwise.proofs.layers import NO_ORDER, mark, staying
 
 FEW_SWEEPS = 64  # to mark positions, before their order is looked for
 
@@ -21,6 +21,34 @@ def staying_places(layer: Layer) -> NDArray[np.int64]:
     if not len(found):
         return found
     return staying(layer, order=leaving_order(layer) if len(layer.blocks) == 1 else NO_ORDER)
+
+
+class PlayMayNotEnd(Exception):
+    """Some positions were not seen to leave their layer."""
+
+
+class Leaving:
+    """A look whether play leaves a layer in solving order, component by component."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._layer, self._leaves, self._done = layer, np.zeros(layer.n, np.bool_), 0
+
+    def advance(self, stop: int) -> None:
+        """Go on to the component `stop`.
+
+        Raises
+        ------
+        PlayMayNotEnd
+        """
+        layer = self._layer
+        assert layer.parts is not None
+        low, high = (layer.n - layer.parts.ends[[stop, self._done]]).tolist()
+        part, self._done = layer.blocks[0][1].part(low, high), stop
+        for _ in range(FEW_SWEEPS):
+            mark(low, part, layer.tables, self._leaves, NO_ORDER)
+            if self._leaves[low:high].all():
+                return
+        raise PlayMayNotEnd
 
 
 def endless_states(graph: StateGraph, layer: Layer | None = None) -> NDArray[np.int64]:

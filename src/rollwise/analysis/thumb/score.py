@@ -219,7 +219,6 @@ class Scorer:
 
     def _find_choices(self, setting: Setting) -> None:
         graph, seats, order = self._seats.graph, self._seats, self._following.layer.order
-        assert order is not None
         free = seats.key[order] < seats.n_before
         choices = np.flatnonzero(free & has_choice(graph)[order])[::-1]
         if not len(choices):
