@@ -167,7 +167,8 @@ def solved(
     values = sweeps.values_for(layer, border_values)
     search, bounding = Search(layer, values), BoundsSearch(layer, values, border_bounds)
     assert layer.parts is not None
-    pieces = np.linspace(0, layer.n, PIECES + 1)[1:]
+    is_large = layer.n_outcomes > WORTHWHILE
+    pieces = np.linspace(0, layer.n, PIECES + 1 if is_large else 2)[1:]
     stops = np.unique(np.searchsorted(layer.parts.ends, pieces))
     pipeline(
         Source(iter(stops.tolist()), first=0, second=0),
@@ -176,7 +177,7 @@ def solved(
             Stage(lambda stop: search.advance(stop, progress), first=1),
             Stage(bounding.advance, first=3, second=2),
         ],
-        on_two_cores=layer.n_outcomes > WORTHWHILE,
+        on_two_cores=is_large,
     )
     return search, bounding
 
