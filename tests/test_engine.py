@@ -254,7 +254,7 @@ def test_the_feedback_set_is_what_a_sweep_reads_before_it_writes(graph):
     for c, low, high in components_of(layer):
         readers: dict[int, list[int]] = {}
         lead_out: dict[int, list[int]] = {}
-        for i in range(low, high):
+        for i in range(high - 1, low - 1, -1):
             targets = targets_of(block, i)
             early = [t for t in targets if low <= t <= i]
             for t in early:
