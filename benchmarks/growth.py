@@ -97,7 +97,7 @@ def solved(family: Family, size: int) -> dict[str, Any]:
     game = find(family.game)(**{family.parameter: size})
     if family.by_layer:
         layered = rollwise.solve_by_layers(game, max_states=MOST_STATES)
-        n_states, n_outcomes = len(layered.states), layered.n_outcomes
+        n_states, n_outcomes = len(layered.space.states), layered.space.n_outcomes
         return _facts(n_states, n_outcomes, layered.error_bound, layered.value)
     whole = rollwise.solve(game, max_states=MOST_STATES)
     graph = whole.graph

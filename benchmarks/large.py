@@ -89,7 +89,9 @@ def solved(entry: Entry, folder: Path) -> dict[str, Any]:
     if not solution.is_score:
         value, bound = (1 + value) / 2, bound / 2 + 2.0**-52
     return {
-        "states": solution.n_states if entry.get("by_layer") else len(solution.graph.positions),
+        "states": solution.space.n_states
+        if entry.get("by_layer")
+        else len(solution.graph.positions),
         "value": value,
         "bound": bound,
         "certified": solution.error_bound,

@@ -95,7 +95,7 @@ def solved(words: str) -> dict[str, Any]:
     return {
         "seconds": time.perf_counter() - started,
         "cpu": time.process_time() - busy,
-        "states": len(solution.states),
+        "states": len(solution.space.states),
         "stages": dict(solution.seconds),
         "value": solution.value,
         "bound": solution.error_bound,

@@ -16,8 +16,8 @@ from cli_runner import output, run
 from stakes import Gammons
 
 from rollwise.answer.layer_folder import LayerFolder
-from rollwise.answer.layered_solution import open_layers
 from rollwise.answer.solve_by_layers import solve_by_layers
+from rollwise.answer.verify import load
 from rollwise.errors import SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
@@ -37,19 +37,21 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 def require_same(game: Game, folder: Path) -> None:
     plain, saved = solve_by_layers(game), solve_by_layers(game, save=folder)
-    read = open_layers(folder, game)
+    read = load(folder, game)
     for answer in (saved, read):
-        for name in ("states", "layers", "progress", "values", "error_bounds", "actions"):
+        for name in ("values", "error_bounds"):
             assert np.array_equal(getattr(answer, name), getattr(plain, name))
-        for name in ("n_actions", "n_outcomes", "has_draws", "stakes", "most_bytes", "start"):
-            assert getattr(answer, name) == getattr(plain, name)
-        assert answer.action_names == plain.action_names
-    every = np.arange(len(plain.states))
-    assert np.array_equal(read.numbers_of(np.asarray(plain.states)), every)
+        for name in ("states", "layers", "progress", "actions"):
+            assert np.array_equal(getattr(answer.space, name), getattr(plain.space, name))
+        for name in ("n_actions", "n_outcomes", "has_draws", "has_stakes", "most_bytes", "start"):
+            assert getattr(answer.space, name) == getattr(plain.space, name)
+        assert answer.space.action_names == plain.space.action_names
+    every = np.arange(len(plain.space.states))
+    assert np.array_equal(read.numbers_of(np.asarray(plain.space.states)), every)
     last = len(every) - 1
-    assert read.find(plain.states[last].tolist()) == last
+    assert read.find(plain.space.states[last].tolist()) == last
     with pytest.raises(UnknownState):
-        read.find([77] * len(plain.field_names))
+        read.find([77] * len(plain.space.field_names))
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
@@ -80,7 +82,7 @@ def stopped_and_resumed(
         with pytest.raises(Killed):
             solve_by_layers(game, save=folder)
     with pytest.raises(SolutionFileError, match=rf"holds {when} of .* layers"):
-        open_layers(folder, game)
+        load(folder, game)
     with pytest.raises(UsageError, match="goes on with them"):
         solve_by_layers(game, save=folder)
     solve_by_layers(game, save=folder, resume=True)
@@ -92,7 +94,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
 ) -> None:
     whole = solve_by_layers(game, save=tmp_path / "whole")
     known = bytes_of(tmp_path / "whole")
-    for when in sorted({0, len(whole.progress) // 2, len(whole.progress) - 1}):
+    for when in sorted({0, len(whole.space.progress) // 2, len(whole.space.progress) - 1}):
         folder = tmp_path / str(when)
         stopped_and_resumed(game, folder, monkeypatch, when)
         assert bytes_of(folder) == known
@@ -130,7 +132,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
 
     def refused(match: str, game: Game = game) -> None:
         with pytest.raises(SolutionFileError, match=match):
-            open_layers(tmp_path, game)
+            load(tmp_path, game)
         with pytest.raises(SolutionFileError, match=match):
             solve_by_layers(game, save=tmp_path, resume=True)
 
@@ -141,7 +143,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     manifest.write_text(json.dumps({**facts, "rules": "0123"}))
     refused("of other rules of pig: they were changed since")
     manifest.write_text(json.dumps({**facts, "rollwise": "0.1.0", "rules": "0123"}))
-    assert open_layers(tmp_path, game).value > 0  # whose names for rules may be others
+    assert load(tmp_path, game).value > 0  # whose names for rules may be others
     manifest.write_text(text[:-40])
     refused("manifest.json is damaged")
     manifest.write_text(json.dumps({**facts, "format": "3"}))
@@ -155,8 +157,9 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     refused("is damaged")
     (tmp_path / "states.npy").unlink()
     refused("is damaged")
+    (tmp_path / "nothing").mkdir()
     with pytest.raises(SolutionFileError, match="holds no answer"):
-        open_layers(tmp_path / "nothing", game)
+        load(tmp_path / "nothing", game)
 
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,10 +189,10 @@ def test_a_file_that_is_not_as_it_was_written_is_named(name: str, tmp_path: Path
     for damaged in (bytes(moved), whole[:-8], whole + bytes(8), whole[:40], b""):
         path.write_bytes(damaged)
         with pytest.raises(SolutionFileError, match=rf"is damaged: {name}.npy"):
-            open_layers(tmp_path, game)
+            load(tmp_path, game)
     path.unlink()
     with pytest.raises(SolutionFileError, match=rf"is damaged: {name}.npy: No such file"):
-        open_layers(tmp_path, game)
+        load(tmp_path, game)
     path.write_bytes(b"")
     refused = run(
         "advise", "pig", "target=6", "--load", str(tmp_path), "--state", "turn=0,banked=0,rival=0"
@@ -197,7 +200,7 @@ def test_a_file_that_is_not_as_it_was_written_is_named(name: str, tmp_path: Path
     assert refused.returncode == 2
     assert f"is damaged: {name}.npy" in refused.stderr
     path.write_bytes(whole)
-    assert open_layers(tmp_path, game).win_probability > 0.5
+    assert load(tmp_path, game).win_probability > 0.5
 
 
 def test_no_number_of_a_manifest_changes_unnoticed(tmp_path: Path) -> None:
@@ -209,10 +212,10 @@ def test_no_number_of_a_manifest_changes_unnoticed(tmp_path: Path) -> None:
     for i in places[:: max(len(places) // 40, 1)]:
         manifest.write_text(f"{text[:i]}{(int(text[i]) + 1) % 10}{text[i + 1 :]}")
         with pytest.raises(SolutionFileError):
-            open_layers(tmp_path, game)
+            load(tmp_path, game)
         assert run("verify", str(tmp_path)).returncode in (1, 2)
     manifest.write_text(text)
-    assert open_layers(tmp_path, game).start == 0
+    assert load(tmp_path, game).start == 0
 
 
 def test_a_disk_with_too_little_room_is_named(

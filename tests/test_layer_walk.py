@@ -14,7 +14,6 @@ from test_tuple_layers import Banks, Pairs, Tens
 from rollwise import AGAIN, END, PASS, Game, parameter, solve_by_layers
 from rollwise.answer import found_states
 from rollwise.answer.found_states import FoundStates
-from rollwise.answer.solve_by_layers import in_all_states
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import Rules
@@ -98,13 +97,12 @@ def test_the_start_alone(game: Game, packed: bool, monkeypatch: pytest.MonkeyPat
     whole, found = solve_by_layers(game), solve_by_layers(game, keep="start")
     assert found.value == pytest.approx(whole.value, abs=1e-14)
     assert found.error_bound == pytest.approx(whole.error_bounds[whole.start], abs=1e-12)
-    assert found.actions[0] == whole.actions[whole.start]
-    assert (found.keep, len(found.states)) == ("start", 1)
-    assert found.find(whole.states[whole.start].tolist()) == 0
-    assert found.n_states <= whole.n_states
-    assert in_all_states(found).n_states == whole.n_states
+    assert found.space.actions[0] == whole.space.actions[whole.start]
+    assert (found.space.keep, len(found.space.states)) == ("start", 1)
+    assert found.find(whole.space.states[whole.start].tolist()) == 0
+    assert found.space.n_states <= whole.space.n_states
     with pytest.raises(UnknownState, match="only the answer of the start was kept"):
-        found.advise(whole.states[-1].tolist())
+        found.advise(whole.space.states[-1].tolist())
 
 
 class Killed(BaseException):
@@ -167,7 +165,7 @@ def test_a_run_that_is_killed_while_states_are_found_goes_on(
         FoundStates, "append", lambda self, rows: more.append(len(rows)) or append(self, rows)
     )
     found = solve_by_layers(game, save=tmp_path / "f", resume=True)
-    assert sum(wrote) + sum(more) == found.n_states
+    assert sum(wrote) + sum(more) == found.space.n_states
     assert len(wrote) == layers
     assert same_bytes(tmp_path / "whole", tmp_path / "f")
 

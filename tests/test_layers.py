@@ -148,9 +148,12 @@ GAMES = [
 def test_as_from_the_whole_graph(game):
     layered, whole = solve_by_layers(game), solve(game)
     graph = whole.graph
-    assert len(layered.states) == graph.n_states
-    assert (layered.n_actions, layered.n_outcomes) == (graph.n_actions, graph.n_outcomes)
-    number = [whole.find(state) for state in layered.states.tolist()]
+    assert len(layered.space.states) == graph.n_states
+    assert (layered.space.n_actions, layered.space.n_outcomes) == (
+        graph.n_actions,
+        graph.n_outcomes,
+    )
+    number = [whole.find(state) for state in layered.space.states.tolist()]
     assert sorted(number) == list(range(graph.n_states))
     assert number[layered.start] == 0
     off = np.abs(layered.values - whole.values[number])
@@ -158,7 +161,7 @@ def test_as_from_the_whole_graph(game):
     assert layered.error_bound < 1e-12
     assert layered.status == "certified"
     best = graph.action_label[whole.best_actions[number]]
-    assert np.array_equal(layered.actions, best)
+    assert np.array_equal(layered.space.actions, best)
 
 
 @pytest.mark.parametrize("game", GAMES[:4], ids=str)
@@ -166,7 +169,7 @@ def test_bounds_hold_against_exact_fractions(game):
     layered = solve_by_layers(game)
     truth, layout = naive.exact_values(naive.moves_of_game(game)), Rules(game).layout
     for state, value, bound in zip(
-        layered.states.tolist(), layered.values, layered.error_bounds, strict=True
+        layered.space.states.tolist(), layered.values, layered.error_bounds, strict=True
     ):
         assert abs(float(truth[layout.state(state)]) - value) <= bound + 1e-16
 

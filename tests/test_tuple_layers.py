@@ -72,21 +72,21 @@ GAMES = [(Banks(12), Pig(12)), (Tens(24), SuperSix(24)), (Pairs(pieces=2), Royal
 def test_as_from_the_whole_graph(game: Game, plain: Game) -> None:
     found, whole = solve_by_layers(game), solve(plain)
     graph = whole.graph
-    number = [whole.find(state) for state in found.states.tolist()]
+    number = [whole.find(state) for state in found.space.states.tolist()]
     assert sorted(number) == list(range(len(graph.states)))
     off = np.abs(found.values - whole.values[number])
     assert np.all(off <= found.error_bounds + whole.error_bounds[number])
     assert found.error_bound < 1e-11
     every = np.arange(len(number))
-    assert np.array_equal(found.numbers_of(np.asarray(found.states)), every)
-    assert [found.find(row) for row in found.states[:5].tolist()] == every[:5].tolist()
+    assert np.array_equal(found.numbers_of(np.asarray(found.space.states)), every)
+    assert [found.find(row) for row in found.space.states[:5].tolist()] == every[:5].tolist()
     state = Rules(game).layout.state
-    rows = [game.progress(state(row)) for row in found.states.tolist()]
-    told = np.repeat(found.progress, np.diff(found.layers), axis=0).tolist()
+    rows = [game.progress(state(row)) for row in found.space.states.tolist()]
+    told = np.repeat(found.space.progress, np.diff(found.space.layers), axis=0).tolist()
     assert [tuple(row) for row in told] == rows
-    sums = found.progress.sum(axis=1).tolist()
+    sums = found.space.progress.sum(axis=1).tolist()
     assert sums == sorted(sums)
-    assert len(np.unique(found.progress, axis=0)) == len(found.progress)
+    assert len(np.unique(found.space.progress, axis=0)) == len(found.space.progress)
 
 
 def test_an_outcome_that_lowers_a_number_is_refused() -> None:

@@ -30,7 +30,7 @@ def test_the_best_play_gains_what_the_start_is_worth(game: Game) -> None:
     assert played.over.all()
     assert abs(played.mean - answer.value) < 4 * played.standard_error
     assert played.visits.sum() >= 400
-    assert played.positions[0].tolist() == answer.states[answer.start].tolist()
+    assert played.positions[0].tolist() == answer.space.states[answer.start].tolist()
     again = play_turn_by_turn(game, best_play(answer), 400, 1)
     assert again.gains.tolist() == played.gains.tolist()
 
@@ -38,8 +38,8 @@ def test_the_best_play_gains_what_the_start_is_worth(game: Game) -> None:
 @pytest.mark.needs_jit
 def test_parts_of_an_answer_are_worth_what_it_says() -> None:
     answer = rollwise.solve_by_layers(Pig(target=6))
-    numbers = np.arange(len(answer.states))[::-2]
-    part = answer.parts(numbers)
-    assert answer.numbers_of(answer.states[numbers]).tolist() == numbers.tolist()
+    numbers = np.arange(len(answer.space.states))[::-2]
+    part, _ = answer.near(numbers)
+    assert answer.numbers_of(answer.space.states[numbers]).tolist() == numbers.tolist()
     found, known = part.values[: len(numbers)], answer.values[numbers]
     assert np.all(abs(found - known) <= part.error_bound + answer.error_bound)

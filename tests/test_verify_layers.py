@@ -25,7 +25,7 @@ def require_verified(game: Game, folder: Path) -> None:
     solved = solve_by_layers(game, save=folder)
     found = verify_layers(folder)
     assert found.verified
-    assert found.n_proved == found.n_layers == len(solved.progress)
+    assert found.n_proved == found.n_layers == len(solved.space.progress)
     assert found.error_bound == solved.error_bounds.max()
     assert found.residual == 0
 
@@ -44,16 +44,16 @@ def change(folder: Path, name: str, row: int, by: float) -> None:
 @pytest.mark.parametrize("name", ["values", "error_bounds", "actions", "states"])
 def test_a_damaged_layer_is_named(name: str, tmp_path: Path) -> None:
     solved = solve_by_layers(SuperSix(9), save=tmp_path)
-    row = len(solved.states) // 2
+    row = len(solved.space.states) // 2
     change(tmp_path, name, row, 1)
     found = verify_layers(tmp_path)
     assert not found.verified
     if name == "states":
         assert "its states don't match their checksum" in found.fault
         return
-    layer = int(np.searchsorted(solved.layers, row, side="right")) - 1
-    assert found.damaged == (solved.progress[layer],)
-    assert f"of progress {solved.progress[layer]} was changed" in found.fault
+    layer = int(np.searchsorted(solved.space.layers, row, side="right")) - 1
+    assert found.damaged == (solved.space.progress[layer],)
+    assert f"of progress {solved.space.progress[layer]} was changed" in found.fault
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_refused_whatever_its_checksum(
     found = verify_layers(tmp_path)
     assert not found.damaged
     assert found.state == dict(
-        zip(solved.field_names, solved.states[solved.start].tolist(), strict=True)
+        zip(solved.space.field_names, solved.space.states[solved.start].tolist(), strict=True)
     )
     said = "isn't the first of the best" if name == "actions" else "can't be proved"
     assert said in found.fault

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import rollwise
-from rollwise.answer.layered_solution import LayeredSolution
+from rollwise.answer.solution import Solution
 from rollwise.games.super_six import STOP, SuperSix
 
 FILE = Path(__file__).with_name("super_six_edges.json")
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "made_by": f"python docs/case-studies/super_six_edges.py --sticks {given.sticks}",
         "rollwise": rollwise.__version__,
         "game": solution.title,
-        "states": len(solution.states),
+        "states": len(solution.space.states),
         "error_bound": solution.error_bound,
         "seconds": round(time.perf_counter() - began),
         "gigabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1),
@@ -50,31 +50,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(given.out)
 
 
-def edges(solution: LayeredSolution, most: int) -> list[list[Any]]:
+def edges(solution: Solution, most: int) -> list[list[Any]]:
     """The certified value of who begins, by the number of sticks.
 
     All numbers up to 101, then each hundred and the odd number after it.
     """
     rows = []
     for n in (n for n in range(2, most + 1) if n <= 101 or n % 100 in (0, 1)):
-        layer = int(np.searchsorted(solution.progress, most - n))
-        begin, end = solution.layers[layer : layer + 2]
+        layer = int(np.searchsorted(solution.space.progress, most - n))
+        begin, end = solution.space.layers[layer : layer + 2]
         start = (0, n // 2, n - n // 2, 1)
-        s = begin + int(np.flatnonzero((solution.states[begin:end] == start).all(axis=1))[0])
+        s = begin + int(np.flatnonzero((solution.space.states[begin:end] == start).all(axis=1))[0])
         rows.append([n, float(solution.values[s]), float(solution.error_bounds[s])])
     return rows
 
 
-def first_stops(solution: LayeredSolution) -> dict[str, Any]:
+def first_stops(solution: Solution) -> dict[str, Any]:
     """For each number of sticks in the lid, the fewest in the game with which one should stop.
 
     One should where stopping is better by more than the certified error can tell.
     """
-    most = int(solution.states[:, 0].max())
+    most = int(solution.space.states[:, 0].max())
     least: dict[str, Any] = {str(lid): None for lid in range(most + 1)}
-    for begin in range(0, len(solution.states), AT_ONCE):
+    for begin in range(0, len(solution.space.states), AT_ONCE):
         part = slice(begin, begin + AT_ONCE)
-        lid, mine, theirs, _ = solution.states[part][solution.actions[part] == STOP].T
+        lid, mine, theirs, _ = solution.space.states[part][solution.space.actions[part] == STOP].T
         for there in np.unique(lid):
             sticks = int((lid + mine + theirs)[lid == there].min())
             known = least[str(there)]

@@ -108,7 +108,7 @@ def card(name: str) -> str:
 def _card_by_layers(game: Game) -> str:
     """The card of a game that is too large for one graph."""
     solution = kept.solve_by_layers(game)
-    n, layers = len(solution.states), len(solution.progress)
+    n, layers = len(solution.space.states), len(solution.space.progress)
     turn = Rules(game).turn_states
     parts = [
         f"# {title(game.name)}",
@@ -118,7 +118,7 @@ def _card_by_layers(game: Game) -> str:
         _by_layers(game.name, solution),
         "## The answer, for the default parameters",
         f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
-        f"- A state: {_fields(game, solution.field_names)}.\n"
+        f"- A state: {_fields(game, solution.space.field_names)}.\n"
         f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
         "All digits are certified.",
         "## Known answers",
@@ -128,9 +128,11 @@ def _card_by_layers(game: Game) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _by_layers(name: str, solution: rollwise.LayeredSolution) -> str:
+def _by_layers(name: str, solution: rollwise.Solution) -> str:
     """Commands to try on a game that is solved by layers."""
-    rows = zip(solution.field_names, solution.states[solution.start].tolist(), strict=True)
+    rows = zip(
+        solution.space.field_names, solution.space.states[solution.start].tolist(), strict=True
+    )
     state = ",".join(f"{field}={number}" for field, number in rows)
     lines = [
         f"rollwise solve {name}",

@@ -44,9 +44,7 @@ _HOME = {
     "Policy": "graph.policies",
     "Solution": "answer.solution",
     "solve": "answer.solve",
-    "LayeredSolution": "answer.layered_solution",
     "solve_by_layers": "answer.solve_by_layers",
-    "open_layers": "answer.layered_solution",
     "load": "answer.verify",
     "verify": "answer.verify",
     "best_response": "answer.evaluation",
@@ -79,7 +77,6 @@ __all__ = [
     "Duel",
     "Equilibrium",
     "Game",
-    "LayeredSolution",
     "Policy",
     "RollwiseError",
     "Solution",
@@ -100,7 +97,6 @@ __all__ = [
     "load",
     "many_dice",
     "next_in",
-    "open_layers",
     "parameter",
     "payoff",
     "payoffs",
@@ -125,7 +121,6 @@ if TYPE_CHECKING:
     from rollwise.analysis.distributions import distribution, distributions
     from rollwise.analysis.many_dice import many_dice
     from rollwise.answer.evaluation import best_response, best_responses, evaluate
-    from rollwise.answer.layered_solution import LayeredSolution, open_layers
     from rollwise.answer.solution import Solution
     from rollwise.answer.solve import solve
     from rollwise.answer.solve_by_layers import solve_by_layers

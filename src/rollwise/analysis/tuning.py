@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import product
 
 from rollwise.analysis.chain import Chain, greedy, measure_skill
-from rollwise.answer.answer import Answer
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
@@ -177,7 +176,7 @@ def tune(
     fixed: Mapping[str, str],
     vary: Mapping[str, Sequence[str]],
     aim: Aim,
-    solve: Callable[[Game], Answer],
+    solve: Callable[[Game], Solution],
     progress: Progress | None = None,
     pool: Pool | None = None,
 ) -> Tuning:
@@ -237,13 +236,13 @@ def _solved_amount(
     sheet: Sheet,
     typed: Mapping[str, str],
     measure: str,
-    solve: Callable[[Game], Answer],
+    solve: Callable[[Game], Solution],
 ) -> tuple[float, float]:
     """The measure of one of the games, as `amount_of` gives it."""
     return amount_of(measure, solve(create(sheet.kind, typed)))
 
 
-def amount_of(measure: str, solution: Answer) -> tuple[float, float]:
+def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
     """A measure of a solved game, and how far it can be off.
 
     Raises

@@ -25,6 +25,7 @@ import numpy as np
 
 import rollwise
 from rollwise.answer import solve as solving
+from rollwise.answer.layer_folder import LayerFacts
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, is_compiled
 from rollwise.builders.arrays import action_names, first_rows_of
@@ -42,8 +43,6 @@ from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 
 if TYPE_CHECKING:
-    from rollwise.answer.answer import Answer
-    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.references import Policies
     from rollwise.answer.storage import Content
 
@@ -151,13 +150,12 @@ def solve_by_layers(
     *,
     max_states: int | None = None,
     progress: Progress | None = None,
-) -> LayeredSolution:
+) -> Solution:
     """As `rollwise.solve_by_layers`: read from a folder, kept, or found and then kept."""
-    from rollwise.answer.layered_solution import open_layers
+    if saved is not None:
+        return load(saved, game)
     from rollwise.answer.solve_by_layers import solve_by_layers
 
-    if saved is not None:
-        return open_layers(saved, game)
     started = time.perf_counter()
     entry = Entry.of(game)
     kept = entry.layers(max_states)
@@ -182,14 +180,12 @@ def answer(
     max_states: int | None = None,
     progress: Progress | None = None,
     **how: Any,
-) -> Answer:
+) -> Solution:
     """The answer to a game of any size and number of players: read, kept, or found now.
 
     A game that is too large for one graph is solved by layers, if it has any and nothing else is
     asked for (``**how``, as `solve` takes it).
     """
-    if saved is not None and Path(saved).is_dir():
-        return solve_by_layers(game, saved)
     if saved is not None:
         return load(saved, game, max_states=max_states, progress=progress)
     how = {name: said for name, said in how.items() if said}
@@ -213,13 +209,13 @@ def policies_in_one_graph(game: Game, *, progress: Progress | None = None) -> Po
         return None
 
 
-def large(game: Game) -> LayeredSolution | None:
+def large(game: Game) -> Solution | None:
     """The answer by layers, if it is kept and the game is too large for one graph."""
     found = Entry.of(game).layers(None)
     if found is None:
         return None
     rules = Rules(game)
-    states = len(found.states) * (1 + rules.turn_states)
+    states = len(found) * (1 + rules.turn_states)
     return found if states > most_states(rules) else None
 
 
@@ -261,6 +257,8 @@ def load(
     Its graph is kept, or built and then kept. So is its content, once it is proved: a file that
     was proved on this machine by the same rollwise isn't proved again, nor read by Polars.
     """
+    if game is not None and Path(path).is_dir():
+        return Solution.open(path, game)
     from rollwise.answer.verify import load as read
 
     return read(path, game, max_states=max_states, progress=progress, memory=_Memory())
@@ -394,12 +392,12 @@ class Entry:
         """The answer on the game's graph, if it is kept."""
         return self._read("values", lambda found: _solution_of(graph, self._game, found))
 
-    def layers(self, max_states: int | None) -> LayeredSolution | None:
+    def layers(self, max_states: int | None) -> Solution | None:
         """The answer by layers, if it is kept and has no more states than that."""
         found = self._read("layers", lambda parts: _layers_of(self._game, parts))
-        return None if found is None or len(found.states) > (max_states or np.inf) else found
+        return None if found is None or len(found) > (max_states or np.inf) else found
 
-    def keep_layers(self, solution: LayeredSolution) -> None:
+    def keep_layers(self, solution: Solution) -> None:
         """Keep an answer by layers, if it can be."""
         spent = sum(solution.seconds.values())
         if self._rules is None or not _can_be_kept(self._rules, spent):
@@ -548,28 +546,31 @@ def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[
     return arrays, facts
 
 
-LAYERS = ("states", "layers", "progress", "values", "error_bounds", "actions")
-ABOUT_LAYERS = (
-    *("field_names", "start", "n_actions", "n_outcomes"),
-    *("has_draws", "stakes", "most_bytes"),
-)
+OF_LAYERS = ("states", "layers", "progress", "actions")  # arrays
 
 
-def _parts_of_layers(solution: LayeredSolution) -> tuple[dict[str, Any], dict[str, Any]]:
-    facts = {name: getattr(solution, name) for name in ABOUT_LAYERS}
-    facts["first_rows"] = dict(solution.first_rows)
-    facts["kept_from"] = time.strftime("%Y-%m-%d %H:%M")
-    return {name: getattr(solution, name) for name in LAYERS}, facts
+def _parts_of_layers(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]]:
+    space = solution.space
+    assert not isinstance(space, StateGraph)
+    facts = {field.name: getattr(space, field.name) for field in fields(LayerFacts)}
+    arrays = {name: getattr(space, name) for name in OF_LAYERS}
+    arrays |= {"values": solution.values, "error_bounds": solution.error_bounds}
+    return arrays, {
+        "facts_of_layers": facts,
+        "first_rows": dict(space.first_rows),
+        "start": space.start,
+        "kept_from": time.strftime("%Y-%m-%d %H:%M"),
+    }
 
 
-def _layers_of(game: Game, found: dict[str, Any]) -> LayeredSolution:
-    from rollwise.answer.layered_solution import LayeredSolution
+def _layers_of(game: Game, found: dict[str, Any]) -> Solution:
+    from rollwise.answer.layered_states import LayeredStates
 
-    given = {name: found[name] for name in (*LAYERS, *ABOUT_LAYERS, "kept_from")}
-    given["field_names"] = tuple(given["field_names"])
-    first = _by_number(found["first_rows"])
-    names = action_names(Rules(game), first)
-    return LayeredSolution(game=game, action_names=names, first_rows=first, seconds={}, **given)
+    facts, first = LayerFacts(**found["facts_of_layers"]), _by_number(found["first_rows"])
+    given = {name: found[name] for name in (*OF_LAYERS, "start")}
+    space = LayeredStates.of(game, facts, first, **given)
+    values, bounds = found["values"], found["error_bounds"]
+    return Solution.of_layers(space, values, bounds, {}, found["kept_from"])
 
 
 def _run_of(found: dict[str, Any]) -> MethodResult:

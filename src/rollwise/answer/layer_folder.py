@@ -2,11 +2,11 @@
 
 The arrays are NumPy's own files: ``states.npy``, ``values.npy``, ``error_bounds.npy`` and
 ``actions.npy``, a row for each state. They are mapped into memory, so that to look a state up is
-to read a few pages of them. ``manifest.json`` says what the folder is of, and has a checksum of
-the rows of each layer that is proved. It is replaced, all at once, after these rows have reached
-the disk. So whatever ends a run, the manifest names whole layers only, and the same run begun
-anew goes on from there. ``block_sums.npy`` has a checksum of every few rows of a layer, so that
-whoever reads some rows can tell whether these are as they were written.
+to read a few pages of them. ``block_sums.npy`` has a checksum of every few rows of a layer, so that
+whoever reads some rows can tell whether these are as they were written. ``manifest.json`` says what
+the folder is of, and has a checksum of the block sums of each layer that is proved. It is replaced,
+all at once, after these rows have reached the disk. So whatever ends a run, the manifest names
+whole layers only, and the same run begun anew goes on from there.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rollwise.builders.layer_rows import PlainRows
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
-FORMAT = "4"
+FORMAT = "5"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -57,7 +57,7 @@ BLOCK_ROWS = 512  # of a layer, or less at its end, have a checksum of their own
 SUMS = "block_sums"
 AT_ONCE = 1 << 22  # rows that a checksum reads
 OF_ITSELF = ',\n "manifest_checksum": "'  # behind all that it is of
-ALL, START = "all", "start"  # what an answer keeps
+ALL, START = "all", "start"  # what can be kept
 ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
 
 
@@ -114,8 +114,8 @@ class LayerFolder:
         The arrays, as they lie in files.
     is_written : bool
         Whether the manifest names all that is proved.
-    sums : (n_blocks,) uint64 or None
-        The checksums of blocks, those of the first layer first; None until they are found.
+    sums : (n_blocks,) uint64
+        The checksums of blocks, those of the first layer first; 0 until they are found.
     """
 
     place: Path
@@ -129,9 +129,9 @@ class LayerFolder:
     proved: dict[int, tuple[str, LayerFacts]]
     first_rows: dict[int, list[int]]
     maps: Sequence[np.memmap[Any, Any]]
+    sums: NDArray[np.uint64]
     _written: float = field(default=0.0)
     is_written: bool = True
-    sums: NDArray[np.uint64] | None = None
     _looked_at: set[int] = field(default_factory=set)
 
     @property
@@ -185,13 +185,14 @@ class LayerFolder:
 
     def map_again(self) -> None:
         """Map the files anew: on other machines that is when one sees what was written here."""
-        self.maps = _maps(self.place, "r+")
-        self.values, self.error_bounds, self.actions = _plain(self.maps)
+        rows = _maps(self.place, "r+")
+        self.maps = (*rows, *self.maps[len(rows) :])
+        self.values, self.error_bounds, self.actions = _plain(rows)
 
     @cached_property
     def _first_blocks(self) -> NDArray[np.int64]:
         """The first block of each layer, and how many there are: (n_layers + 1,) int64."""
-        return np.concatenate([[0], np.cumsum(-(-np.diff(self.indptr) // BLOCK_ROWS))])
+        return _first_blocks(self.indptr)
 
     def require_rows(self, rows: NDArray[np.int64] | slice) -> None:
         """Make sure that some rows are what was written.
@@ -201,8 +202,6 @@ class LayerFolder:
         SolutionFileError
             Their block doesn't have its checksum.
         """
-        if self.sums is None:
-            return
         if isinstance(rows, slice):
             rows = np.arange(len(self.states))[rows]
         layer = np.searchsorted(self.indptr, rows, side="right") - 1
@@ -234,13 +233,17 @@ class LayerFolder:
 
     def keep(self, layer: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
         """Note that the rows of a layer hold its proved values."""
-        self.proved[layer] = self._checksum(layer), facts
-        if self.sums is not None:
-            self.sums[slice(*self._first_blocks[layer : layer + 2])] = self.sums_of(layer)
+        self.note(layer, facts)
         self.first_rows |= first
         self.is_written = False
         if self.is_whole or time.monotonic() - self._written > SECONDS_BETWEEN:
             self.write()
+
+    def note(self, layer: int, facts: LayerFacts) -> None:
+        """Note the checksums of a layer as its rows are now."""
+        sums = self.sums_of(layer)
+        self.sums[slice(*self._first_blocks[layer : layer + 2])] = sums
+        self.proved[layer] = checksum_of([sums]), facts
 
     def write(self) -> None:
         """Bring all rows to the disk, and then the manifest that names them."""
@@ -275,21 +278,16 @@ class LayerFolder:
 
     def damaged(self) -> list[int]:
         """The layers whose rows aren't what was proved."""
-        return [
-            i
-            for i, (known, _) in self.proved.items()
-            if self._checksum(i) != known or not self._has_its_sums(i)
-        ]
+        return [i for i, (known, _) in self.proved.items() if not self._is_sound(i, known)]
 
-    def _has_its_sums(self, layer: int) -> bool:
-        if self.sums is None:
-            return True
-        known = self.sums[slice(*self._first_blocks[layer : layer + 2])]
-        return np.array_equal(known, self.sums_of(layer))
+    def _is_sound(self, layer: int, known: str) -> bool:
+        sums, noted = self.sums_of(layer), self.sums[slice(*self._first_blocks[layer : layer + 2])]
+        return np.array_equal(sums, noted) and checksum_of([sums]) == known
 
-    def _checksum(self, layer: int) -> str:
-        begin, end = self.indptr[layer : layer + 2].tolist()
-        return checksum_of([getattr(self, name)[begin:end] for name in ARRAYS])
+
+def _first_blocks(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first block of each layer, and how many blocks there are: (n_layers + 1,) int64."""
+    return np.concatenate([[0], np.cumsum(-(-np.diff(indptr) // BLOCK_ROWS))])
 
 
 def checksum_of(arrays: Sequence[NDArray[Any]]) -> str:
@@ -378,8 +376,7 @@ def begin_folder(
             np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
             with path.open("r+b") as file:
                 _reserve(file, path.stat().st_size)
-        n_blocks = int((-(-np.diff(indptr) // BLOCK_ROWS)).sum())
-        _write_array(place / f"{SUMS}.npy", np.zeros(n_blocks, np.uint64))
+        _write_array(place / f"{SUMS}.npy", np.zeros(_first_blocks(indptr)[-1], np.uint64))
     except OSError as error:
         _remove(place)
         raise write_error(place, error) from error
@@ -572,18 +569,15 @@ def _mapped(
     first_rows: dict[int, list[int]],
     mode: Any,
 ) -> LayerFolder:
-    n = int(indptr[-1])
+    if about["block_rows"] != BLOCK_ROWS:
+        raise ValueError(f"{MANIFEST} says that a block has {about['block_rows']} rows")
+    n, n_blocks = int(indptr[-1]), int(_first_blocks(indptr)[-1])
     maps = _maps(place, mode, n)
     states = _map(place / "states.npy", "r", np.dtype(np.int32), n, fields=True)
+    sums = _map(place / f"{SUMS}.npy", mode, np.dtype(np.uint64), n_blocks)
     plain = states.view(np.ndarray), indptr, progress, *_plain(maps)
-    made = LayerFolder(place, about, *plain, proved, first_rows, maps)
-    if "block_rows" in about:
-        if about["block_rows"] != BLOCK_ROWS:
-            raise ValueError(f"{MANIFEST} says that a block has {about['block_rows']} rows")
-        n_blocks = int(made._first_blocks[-1])
-        sums = _map(place / f"{SUMS}.npy", mode, np.dtype(np.uint64), n_blocks)
-        made.maps, made.sums = (*maps, sums), sums.view(np.ndarray)
-    return made
+    every = (*maps, sums)
+    return LayerFolder(place, about, *plain, proved, first_rows, every, sums.view(np.ndarray))
 
 
 def _maps(place: Path, mode: Any, n: int | None = None) -> list[np.memmap[Any, Any]]:

@@ -1,9 +1,14 @@
-"""The answer to a game: values, the best actions, and how sure they are."""
+"""The answer to a game of any size: values, the best actions, and how sure they are.
+
+Its positions are a graph, or lie by layers in memory or in a folder. A question asks for the
+positions that it needs: `near` gives the answer on a graph that has them, with their numbers there.
+Where all positions are one graph, that is the answer itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -11,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.answer import Answer
+from rollwise.answer.layered_states import LayeredStates, open_states
 from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import (
     TIED,
     Ahead,
@@ -32,6 +37,7 @@ from rollwise.graph.choices import (
     part_of,
     undecided,
 )
+from rollwise.graph.view import worth_name
 from rollwise.hooks import HOOKS
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import CHANCE_ROUNDING, Printed, as_text, certified, chance, estimated
@@ -47,6 +53,8 @@ if TYPE_CHECKING:
 
 
 FEW = 1000  # states whose best actions are found without looking at all states
+MOST_TURNS = 16  # that are remembered
+ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
 
 
 class Choices(NamedTuple):
@@ -66,19 +74,20 @@ class Choices(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Answer):
+class Solution:
     """The values of a game, certified.
 
     Attributes
     ----------
-    graph : StateGraph
+    space : StateGraph or LayeredStates
+        All positions: a graph, or by layers.
     game : Game or None
-        The rules that the graph was built from.
+        The rules that they come from.
     method : str
         Who found the values.
     values : (n_states,) float64
-        In the eyes of the mover: 1 for a sure win and -1 for a sure loss, or the
-        expected total of the rewards.
+        Of the graph's states, or of the positions by layers, in the eyes of the mover: 1 for a
+        sure win and -1 for a sure loss, or the expected total of the rewards.
     error_bounds : (n_states,) float64
         ``|values[s] - true value| <= error_bounds[s]``, proved; infinite where
         nothing could be proved.
@@ -98,7 +107,7 @@ class Solution(Answer):
         When it was found, if that was in an earlier run (see `rollwise.answer.kept`).
     """
 
-    graph: StateGraph
+    space: StateGraph | LayeredStates
     game: Game | None
     method: str
     values: NDArray[np.float64]
@@ -111,23 +120,205 @@ class Solution(Answer):
     proved: bool = True
     kept_from: str | None = None
 
-    start = 0
-    is_whole = True
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is one graph of all positions."""
+        return isinstance(self.space, StateGraph)
 
     @property
-    def subject(self) -> StateGraph:
-        return self.graph
+    def is_small(self) -> bool:
+        """Whether there is one, or it is soon made: see `whole`."""
+        return isinstance(self.space, StateGraph) or self.space.is_small
 
-    def part(self, state: Sequence[int] | Mapping[str, int]) -> Solution:
-        return self
+    @property
+    def graph(self) -> StateGraph:
+        """The graph of all positions.
+
+        Raises
+        ------
+        UsageError
+            They lie by layers.
+        """
+        if isinstance(self.space, StateGraph):
+            return self.space
+        raise UsageError(
+            f"{self.title} is kept by layers: whole() solves a small game again as one graph, and "
+            "near() has the graph of some positions"
+        )
+
+    @property
+    def start(self) -> int:
+        """The number of the start."""
+        return 0 if isinstance(self.space, StateGraph) else self.space.start
+
+    @property
+    def subject(self) -> StateGraph | Game:
+        """Whatever knows the name and the parameters of the game."""
+        return self.space if isinstance(self.space, StateGraph) else self.space.game
+
+    def whole(self) -> Solution:
+        """The answer on one graph of all positions; a small game by layers is solved again.
+
+        Raises
+        ------
+        UsageError
+            It is too large for that.
+        """
+        return self if self.is_whole else self._solved_again
+
+    @cached_property
+    def _solved_again(self) -> Solution:
+        from rollwise.builders import build
+
+        assert isinstance(self.space, LayeredStates)
+        self.space.require_graph()
+        return Solution.of_graph(build(self.space.game), self.space.game)
+
+    def near(self, states: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:
+        """The answer on a graph that has some states, and their numbers there.
+
+        Where positions lie by layers, that is a graph of these positions and their turns. Play ends
+        where it leaves them, and the positions that it comes to then are worth their values.
+
+        Parameters
+        ----------
+        states : (n,) int64
+            Each once.
+        """
+        if isinstance(self.space, StateGraph):
+            return self, states
+        turns = self.space.turns(states, self.values, self.error_bounds)
+        part = Solution(
+            turns.graph,
+            self.game,
+            turns.found.method,
+            turns.values,
+            turns.error_bounds,
+            sweeps=turns.found.sweeps,
+            converged=turns.found.converged,
+            seconds=turns.seconds,
+        )
+        return part, np.arange(len(states))
+
+    def near_rows(self, rows: NDArray[np.int32]) -> Solution:
+        """The same for positions that are given by their fields: (n, n_fields) int32."""
+        return self.near(self.numbers_of(rows))[0]
+
+    def numbers_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers of positions, (n,) int64, given by their fields: (n, n_fields) int32.
+
+        Raises
+        ------
+        UnknownState
+        """
+        if isinstance(self.space, LayeredStates):
+            return self.space.numbers_of(rows)
+        return np.array([self.space.find(row) for row in rows.tolist()], np.int64)
+
+    def part(self, state: Sequence[Any] | Mapping[str, Any]) -> Solution:
+        """The answer on a graph that has a position and its turn: see `near`.
+
+        Raises
+        ------
+        UnknownState
+        """
+        if isinstance(self.space, StateGraph):
+            return self
+        number = self.space.find(state)
+        if number not in self._turns:
+            part, _ = self.near(np.array([number]))
+            if len(self._turns) >= MOST_TURNS:
+                del self._turns[next(iter(self._turns))]
+            self._turns[number] = part
+        return self._turns[number]
+
+    @cached_property
+    def _turns(self) -> dict[int, Solution]:
+        """The turns that were asked for last, since play asks for each move by move."""
+        return {}
+
+    def locate(
+        self,
+        state: Sequence[Any] | Mapping[str, Any],
+        throw: int | Sequence[int] | None = None,
+        rolls_left: int | None = None,
+    ) -> tuple[Solution, int]:
+        """The answer on a graph that has a state, and the number of that state there.
+
+        Parameters
+        ----------
+        state, throw, rolls_left
+            As `find` takes them.
+
+        Raises
+        ------
+        UnknownState
+        """
+        part = self.part(state)
+        if part is not self:  # its fields by name, in their order
+            state = part.graph.view[0].address["state"]
+        return part, part.graph.find(state, throw, rolls_left)
 
     def part_where(self, where: str | None) -> Solution:
-        return self
+        """The answer on a graph that has the positions which a condition chooses: see `near`.
+
+        Where positions lie by layers, only what the condition says of their fields chooses:
+        ``filled == 7 and throw.0 == 2`` chooses all that have `filled` 7.
+
+        Raises
+        ------
+        ExpressionError
+            The condition can't be understood.
+        UsageError
+            It chooses none, or more than a graph has room for.
+        """
+        from rollwise.answer.filters import said_of
+
+        space = self.space
+        if isinstance(space, StateGraph):
+            return self
+        if self.is_small:
+            return self.whole()
+        chosen = self.states_where(where and said_of(where, space.field_names))
+        if not 0 < len(chosen) <= space.at_once:
+            raise UsageError(
+                f"{self.title} is too large for one graph: choose at most {space.at_once:,} of its "
+                f"positions by their fields ({', '.join(space.field_names)}), as in --where "
+                f'"{space.field_names[0]} == {space.states[-1, 0]}"; now there are {len(chosen):,}'
+            )
+        return self.near(chosen)[0]
 
     def n_undecided(self, states: NDArray[np.int64]) -> int:
-        if self.gave_up or self.graph.players > 2:
+        """In how many of some states the bounds are too wide to tell which action is best."""
+        if self.gave_up or self.space.players > 2 or not self.error_bound > TIED / 8:
             return 0
-        return int(self.undecided[states].sum())
+        part, places = self.near(states)
+        return int(part.undecided[places].sum())
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores or payoffs, and not chances to win."""
+        return self.objective != "win" or self.has_stakes
+
+    @property
+    def worth_name(self) -> str:
+        """What a value is called; see `rollwise.graph.view.worth_name`."""
+        return worth_name(self.objective, self.has_stakes)
+
+    @property
+    def value(self) -> float:
+        """The value of the start."""
+        return float(self.values[self.start])
+
+    @property
+    def win_probability(self) -> float | None:
+        """The probability that who moves first wins (a draw is half a win); None for a score."""
+        return None if self.is_score else win_probability(self.value)
+
+    @cached_property
+    def error_bound(self) -> float:
+        """The largest error of any value, proved."""
+        return float(self.error_bounds.max())
 
     @property
     def gave_up(self) -> bool:
@@ -139,6 +330,31 @@ class Solution(Answer):
     def estimated(self) -> bool:
         """Whether the values are estimates, with standard errors and no bounds."""
         return self.run is not None and self.run.estimated
+
+    @classmethod
+    def of_layers(
+        cls,
+        space: LayeredStates,
+        values: NDArray[np.float64],
+        error_bounds: NDArray[np.float64],
+        seconds: Mapping[str, float],
+        kept_from: str | None = None,
+    ) -> Solution:
+        """The answer of positions by layers."""
+        method = "strategy-iteration"
+        found = cls(space, space.game, method, values, error_bounds, seconds=seconds)
+        return replace(found, kept_from=kept_from)
+
+    @classmethod
+    def open(cls, folder: str | Path, game: Game) -> Solution:
+        """The answer in a folder that `rollwise.solve_by_layers` saved, read where it lies.
+
+        Raises
+        ------
+        SolutionFileError
+            It holds no answer, or that of another game, or one that isn't whole yet.
+        """
+        return cls.of_layers(*open_states(Path(folder), game))
 
     @classmethod
     def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
@@ -160,11 +376,11 @@ class Solution(Answer):
 
     @property
     def objective(self) -> str:
-        return self.graph.objective
+        return self.space.objective
 
     @property
     def has_stakes(self) -> bool:
-        return self.graph.has_stakes
+        return self.space.has_stakes
 
     @property
     def status(self) -> str:
@@ -201,7 +417,7 @@ class Solution(Answer):
     @property
     def win_probabilities(self) -> NDArray[np.float64] | None:
         """The mover's probability to win in every state, (n_states,); None for a score."""
-        return self.graph.view.win_probability(self.values)
+        return None if self.is_score else win_probability(self.values)
 
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
@@ -277,14 +493,15 @@ class Solution(Answer):
     @property
     def title(self) -> str:
         """The game and its parameters, as typed on the command line."""
-        return self.graph.title
+        return self.space.title
 
     @property
     def heading(self) -> str:
         """The game's name in headings."""
         if self.game is not None and self.game.name == type(self.game).name:
             return self.game.heading
-        return heading_of(self.graph.game)
+        space = self.space
+        return heading_of(space.game if isinstance(space, StateGraph) else space.game.name)
 
     @cached_property
     def policies_by_name(self) -> dict[str, Policy]:
@@ -295,7 +512,7 @@ class Solution(Answer):
 
     def __len__(self) -> int:
         """How many positions it has the values of, those after a throw not counted."""
-        return self.graph.n_positions
+        return self.space.n_positions
 
     def table(
         self, where: str | None = None, *, throws: bool = False, each_action: bool = False
@@ -335,31 +552,57 @@ class Solution(Answer):
         """The states that have a row in `table`, in its order; takes and raises what that does."""
         from rollwise.answer.filters import mentions, rows_where
 
-        graph = self.graph
-        if throws and not graph.throw_names:
-            raise UsageError(f"{graph.game} has no throws: its rules say nothing of them")
-        found = np.flatnonzero(graph.thrown_in) if throws else graph.positions
+        found = self._states_shown(throws)
         if where is not None:
-            known = self.best_actions if mentions(where, "action") else first_actions(graph)
-            frame = self._frame(found, known[found], throws)
-            found = found[rows_where(frame, where, graph.vocabulary)]
+            known, parts = mentions(where, "action"), []
+            for begin in range(0, len(found), ROWS_AT_ONCE):
+                part = found[begin : begin + ROWS_AT_ONCE]
+                frame = self._frame(part, self._labels_in(part, throws, known=known), throws)
+                parts.append(part[rows_where(frame, where, self.space.vocabulary)])
+            found = np.concatenate([found[:0], *parts])
         shown = self.fields_of(found, throws)
         return found[in_order(np.column_stack(list(shown.values())))]
+
+    def _states_shown(self, throws: bool) -> NDArray[np.int64]:
+        """The states of all rows: positions, or what is thrown in them."""
+        space = self.space
+        if isinstance(space, LayeredStates):
+            if throws:
+                raise UsageError(f"{self.title}: part_where() gives the rows after throws")
+            return np.arange(space.n_positions)
+        if throws and not space.throw_names:
+            raise UsageError(f"{space.game} has no throws: its rules say nothing of them")
+        return np.flatnonzero(space.thrown_in) if throws else space.positions
+
+    def _labels_in(
+        self, states: NDArray[np.int64], throws: bool, *, known: bool = True
+    ) -> NDArray[np.int32] | None:
+        """The numbers of the best actions of rows, or of any, if they needn't be `known`.
+
+        None where a throw comes first.
+        """
+        space = self.space
+        if isinstance(space, LayeredStates):
+            return None if space.has_throws else space.actions[states]
+        if space.throw_names and not throws:
+            return None
+        found = self.best_actions_in(states) if known else first_actions(space)[states]
+        return space.action_label[found]
 
     def rows_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
     ) -> pl.DataFrame:
         """The rows of some states in the `table`; for a few states it looks only at these."""
-        return self._frame(states, self.best_actions_in(states), throws, each_action)
+        return self._frame(states, self._labels_in(states, throws), throws, each_action)
 
     def cells_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
     ) -> Cells:
         """The cells of `rows_of` as lists, without Polars, which takes longer to import."""
-        columns = self._columns(states, self.best_actions_in(states), throws)
+        columns = self._columns(states, self._labels_in(states, throws), throws)
         if each_action:
             columns |= self.worth_by_action(states)
-        return cells_of(columns, len(states), self.graph.vocabulary)
+        return cells_of(columns, len(states), self.space.vocabulary)
 
     def worth_by_action(self, states: NDArray[np.int64]) -> dict[str, list[float | None]]:
         """What each action is worth in some states: a column for each action of the game.
@@ -377,13 +620,14 @@ class Solution(Answer):
             The values are estimates; or a state comes before a throw, and has no action yet.
         """
         self._require_answer("columns of actions")
-        graph = self.graph
+        part, states = self.near(states)
+        graph = part.graph
         if graph.throws is not None and not graph.thrown_in[states].all():
             raise UsageError(
                 f"{graph.title}: a position has no action before the throw; throws=True "
                 "(--throws) has a row for each throw, with its actions"
             )
-        chosen = self.choices_in(states)
+        chosen = part.choices_in(states)
         chances = graph.view.win_probability(chosen.values)
         worth = chosen.values if chances is None else chances
         rows = np.repeat(np.arange(len(states)), actions_of(graph, states)[1])
@@ -398,13 +642,13 @@ class Solution(Answer):
         return columns
 
     def _action_column_name(self, label: int) -> str:
-        return f"{'value' if self.is_score else 'P'}_{self.graph.vocabulary.text(label)}"
+        return f"{'value' if self.is_score else 'P'}_{self.space.vocabulary.text(label)}"
 
     @property
     def action_bounds(self) -> dict[str, float]:
         """How far the numbers of each column of `worth_by_action` can be off."""
         bound = self.error_bound if self.is_score else self.error_bound / 2 + CHANCE_ROUNDING
-        labels = np.unique(self.graph.action_label).tolist()
+        labels = self.space.vocabulary.labels
         return {self._action_column_name(label): bound for label in labels}
 
     def array(self, numbers: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -420,10 +664,11 @@ class Solution(Answer):
         UsageError
             See `rollwise.graph.by_fields.state_array`.
         """
+        whole = self.whole()
         if numbers is None:
-            chances = self.win_probabilities
-            numbers = self.values if chances is None else chances
-        return self.graph.array(numbers)
+            chances = whole.win_probabilities
+            numbers = whole.values if chances is None else chances
+        return whole.graph.array(numbers)
 
     def grid(self, where: str | None = None, *, throws: bool = False) -> Grid:
         """The strategy as two matrices, of the best actions and of what they are worth.
@@ -442,25 +687,28 @@ class Solution(Answer):
         """
         from rollwise.answer.grids import grid_of
 
-        return grid_of(self, where, throws=throws)
+        return grid_of(self.part_where(where), where, throws=throws)
 
     def fields_of(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
         """The columns of some states: their fields, and what was thrown if that is asked for."""
-        graph = self.graph
+        graph = self.space
+        if isinstance(graph, LayeredStates):
+            graph.require_rows(states)
+            return dict(zip(graph.field_names, graph.states[states].T, strict=True))
         rows = graph.rows if throws or graph.throws is None else graph.states
         columns = dict(zip(graph.columns, rows[states].T, strict=False))
         return {name: x for name, x in columns.items() if throws or name not in graph.throw_names}
 
     def _columns(
-        self, states: NDArray[np.int64], actions: NDArray[np.int64], throws: bool
+        self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
     ) -> dict[str, Any]:
         """The columns of some rows, with the numbers of actions; None where all is null."""
-        graph, values = self.graph, self.values[states]
+        values = self.values[states]
         return {
             **self.fields_of(states, throws),
-            "action": graph.action_label[actions] if throws or not graph.throw_names else None,
+            "action": labels,
             "value": values,
-            "win_probability": graph.view.win_probability(values),
+            "win_probability": None if self.is_score else win_probability(values),
             "error_bound": None if self.estimated else self.error_bounds[states],
             **{
                 name: column[states]
@@ -473,14 +721,14 @@ class Solution(Answer):
     def _frame(
         self,
         states: NDArray[np.int64],
-        actions: NDArray[np.int64],
+        labels: NDArray[np.int32] | None,
         throws: bool,
         each_action: bool = False,
     ) -> pl.DataFrame:
-        columns = self._columns(states, actions, throws)
+        columns = self._columns(states, labels, throws)
         if each_action:
             columns |= self.worth_by_action(states)
-        return frame_of(columns, len(states), self.graph.vocabulary)
+        return frame_of(columns, len(states), self.space.vocabulary)
 
     @property
     def _said_of_states(self) -> Mapping[str, Any]:
@@ -502,6 +750,8 @@ class Solution(Answer):
         ------
         UnknownState
         """
+        if isinstance(self.space, LayeredStates) and throw is None:
+            return self.space.find(state)
         return self.graph.find(state, throw, rolls_left)
 
     def advise(
@@ -530,7 +780,7 @@ class Solution(Answer):
         from rollwise.answer.advice import advise
 
         self._require_answer("advice")
-        return advise(self, self.find(state, throw, rolls_left))
+        return advise(*self.locate(state, throw, rolls_left))
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
         """Draw it: a Plotly figure, which a notebook shows by itself.
@@ -620,7 +870,7 @@ class Solution(Answer):
         from rollwise.answer.storage import save
 
         self._require_answer("a saved solution")
-        save(self, Path(path))
+        save(self.whole(), Path(path))
 
     def said_of(self, state: int) -> list[str]:
         """What else there is to say of a position, a line each."""
@@ -653,7 +903,7 @@ class Solution(Answer):
         """
         if self.estimated:
             raise UsageError(
-                f"{self.graph.title}: {what} can't be had of estimates by {self.method}; their "
+                f"{self.title}: {what} can't be had of estimates by {self.method}; their "
                 "table has all that they say"
             )
 
@@ -661,7 +911,8 @@ class Solution(Answer):
         """How a notebook shows it: what it is worth, and the beginning of the table."""
         from html import escape
 
-        states = self.states_where()[:10]
+        few = len(self) <= ROWS_AT_ONCE  # which are soon sorted
+        states = self.states_where()[:10] if few else np.arange(10)
         text = as_text(self.cells_of(states))
         head = "".join(f"<th>{escape(name)}</th>" for name in text)
         body = "".join(
@@ -686,7 +937,7 @@ class Solution(Answer):
             number = chance(self.value, self.error_bound)
         what = self.worth_name if self.is_score else "the first player wins with probability"
         worth = f"{what} {number}"
-        return f"<Solution of {self.graph.title}: {worth} ({self.status})>"
+        return f"<Solution of {self.title}: {worth} ({self.status})>"
 
 
 def _action_values(graph: StateGraph, ahead: Ahead) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from rollwise.answer.layer_folder import (
     require_begun_so,
     write_states,
 )
-from rollwise.answer.layered_solution import LayeredSolution, of_facts
+from rollwise.answer.layered_states import LayeredStates
+from rollwise.answer.solution import Solution
 from rollwise.builders import limits
-from rollwise.builders.arrays import action_names
 from rollwise.errors import EndlessPlay, TooManyStates, UsageError, spelled
 from rollwise.faults import shown
 from rollwise.game import Game, require_game
@@ -42,7 +42,6 @@ from rollwise.machine import memory_limits
 from rollwise.numbers.printed import how_many
 
 if TYPE_CHECKING:
-    from rollwise.answer.answer import Answer
     from rollwise.builders.by_layer import Layers
     from rollwise.cluster.pool import Pool
 
@@ -58,7 +57,7 @@ def solve_by_layers(
     progress: Callable[[str, int, int | None], None] | None = None,
     pool: Pool | None = None,
     keep: str = ALL,
-) -> LayeredSolution:
+) -> Solution:
     """Solve a game a layer at a time, and certify the answer.
 
     Parameters
@@ -69,7 +68,7 @@ def solve_by_layers(
         Stop with an error beyond this many states. By default they are as many as there is room
         for, in memory or on the disk of the folder.
     save : path, optional
-        A folder, in which each layer is kept as soon as it is proved. `open_layers` reads it.
+        A folder, in which each layer is kept as soon as it is proved. `rollwise.load` reads it.
     resume : bool
         Whether to go on with what is in the folder. A layer that is damaged is solved anew.
     progress : callable, optional
@@ -116,7 +115,7 @@ def solve_by_layers(
         answers.close()
     if np.isinf(answers.values_of(np.array([layers.start]))[0]):
         raise EndlessPlay(f"{title_of(game.name, game.parameters)}: {NO_END}")
-    return (_start_of if keep == START else _answer)(game, layers, answers, seconds | work.seconds)
+    return _answer(game, layers, answers, keep, seconds | work.seconds)
 
 
 def _check_choices(save: str | Path | None, pool: Pool | None, keep: str) -> None:
@@ -247,55 +246,26 @@ def _bytes_to_solve(layers: Layers, keep: str = ALL, *, in_folder: bool = False)
 
 
 def _answer(
-    game: Game, layers: Layers, answers: LayerAnswers, seconds: Mapping[str, float]
-) -> LayeredSolution:
-    """The answer, when all layers are proved."""
-    return LayeredSolution(
-        game=game,
-        field_names=layers.rules.field_names,
-        action_names=action_names(layers.rules, answers.first_rows),
-        first_rows=answers.first_rows,
-        states=layers.states,
-        layers=layers.indptr,
-        progress=layers.progress,
-        values=answers.values,
-        error_bounds=answers.error_bounds,
-        actions=answers.actions,
-        start=layers.start,
-        seconds=seconds,
-        **of_facts(answers.facts),
+    game: Game, layers: Layers, answers: LayerAnswers, keep: str, seconds: Mapping[str, float]
+) -> Solution:
+    """The answer, when all layers are proved: in all positions, or in the start alone."""
+    values, bounds, actions = answers.values, answers.error_bounds, answers.actions
+    if keep == START:
+        assert answers.at_start is not None
+        value, bound, action = answers.at_start
+        values, bounds, actions = np.array([value]), np.array([bound]), np.array([action], np.int32)
+        start = layers.start
+        given: dict[str, Any] = {
+            "states": layers.rows.part(start, start + 1).copy(),
+            "layers": np.searchsorted([start], layers.indptr),
+            "start": 0,
+            "keep": START,
+            "n_found": layers.n_states,
+        }
+    else:
+        given = {"states": layers.states, "layers": layers.indptr, "start": layers.start}
+    facts, progress = answers.facts, layers.progress
+    space = LayeredStates.of(
+        game, facts, answers.first_rows, progress=progress, actions=actions, **given
     )
-
-
-def _start_of(
-    game: Game, layers: Layers, answers: LayerAnswers, seconds: Mapping[str, float]
-) -> LayeredSolution:
-    """The answer of the start, when all layers are proved."""
-    assert answers.at_start is not None
-    value, bound, action = answers.at_start
-    return LayeredSolution(
-        game=game,
-        field_names=layers.rules.field_names,
-        action_names=action_names(layers.rules, answers.first_rows),
-        first_rows=answers.first_rows,
-        states=layers.rows.part(layers.start, layers.start + 1).copy(),
-        layers=np.searchsorted([layers.start], layers.indptr),
-        progress=layers.progress,
-        values=np.array([value]),
-        error_bounds=np.array([bound]),
-        actions=np.array([action], np.int32),
-        start=0,
-        seconds=seconds,
-        keep=START,
-        n_found=layers.n_states,
-        **of_facts(answers.facts),
-    )
-
-
-def in_all_states(
-    found: Answer, progress: Callable[[str, int, int | None], None] | None = None
-) -> Answer:
-    """An answer with all its states: solved again, if only some were kept."""
-    if isinstance(found, LayeredSolution) and found.keep != ALL:
-        return solve_by_layers(found.game, progress=progress)
-    return found
+    return Solution.of_layers(space, values, bounds, seconds)

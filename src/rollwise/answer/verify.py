@@ -158,7 +158,9 @@ def load(
 
     Parameters
     ----------
-    path : path of a file made by `Solution.save`
+    path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
+        A folder is read where it lies, with its bounds as they were proved: `verify` proves
+        them anew.
     game : Game, optional
         The rules that it must fit. Without, the game must be one that is installed: a file
         names no code to be run.
@@ -177,6 +179,9 @@ def load(
         it says; or it names a game that isn't installed.
     """
     path = Path(path)
+    if path.is_dir():
+        game = storage.installed(path, open_folder(path).about) if game is None else game
+        return Solution.open(path, game)
     known = memory.recall(path) if prove and memory is not None else None
     facts = storage.read_facts(path) if known is None else known.facts
     if facts["method"] == storage.EQUILIBRIUM:
@@ -221,7 +226,7 @@ def verify(
 
     Parameters
     ----------
-    path : path of a file made by `Solution.save`
+    path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
     game : Game, optional
         The rules. Without, the game must be one that is installed.
     exact : bool
@@ -246,6 +251,10 @@ def verify(
         The graph is too large for exact arithmetic.
     """
     path = Path(path)
+    if path.is_dir():
+        if exact:
+            raise UsageError("exact arithmetic is for files, and not for folders of layers")
+        return verify_layers(path, game, max_states=max_states, progress=progress)
     try:
         facts = storage.read_facts(path, damaged=True)
     except SolutionFileError as error:

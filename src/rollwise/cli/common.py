@@ -15,7 +15,6 @@ from rollwise.games import create, find
 from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
 
 if TYPE_CHECKING:
-    from rollwise.answer.answer import Answer
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
@@ -217,19 +216,16 @@ def file_stem(game: Game) -> str:
 
 
 def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> Solution:
-    """The solution of a game in one graph: found now, or read from a file that must fit it."""
+    """The solution of a game in one graph: found now, or read from a file or folder."""
     from rollwise.answer import kept
     from rollwise.builders.rules import require_two
 
     require_two(game)
-    if load_from is not None and Path(load_from).is_dir():
-        raise UsageError(
-            f"--load {load_from} is a folder of layers, which advise, table, play, plot and "
-            "report read"
-        )
     with Progress() as progress:
         how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
-        return kept.solve(game, **how) if load_from is None else kept.load(load_from, game, **how)
+        if load_from is None:
+            return kept.solve(game, **how)
+        return kept.load(load_from, game, **how).whole()
 
 
 def solve_or_open(
@@ -239,15 +235,8 @@ def solve_or_open(
     *,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
-    in_all_states: bool = False,
-) -> Answer:
-    """The answer to a game of any size and number of players: found now, or read.
-
-    Parameters
-    ----------
-    in_all_states : bool
-        Whether all states are needed: they are solved again where only some were kept.
-    """
+) -> Solution:
+    """The answer to a game of any size and number of players: found now, or read."""
     said = {"method": method, **(options or {})}
     if has_many(game):
         refuse(f"isn't for games of three or more players, such as {game.name}", **said)
@@ -257,12 +246,7 @@ def solve_or_open(
         refuse("can't be had with --load: the values are there already", **said)
     with Progress() as progress:
         how: dict[str, Any] = {"method": method, "options": options}
-        found = answer(game, load_from, max_states=max_states, progress=progress.listener, **how)
-        if in_all_states:
-            from rollwise.answer import solve_by_layers
-
-            return solve_by_layers.in_all_states(found, progress.listener)
-        return found
+        return answer(game, load_from, max_states=max_states, progress=progress.listener, **how)
 
 
 def policies_of(game: Game, max_states: int | None, progress: Progress) -> Policies:

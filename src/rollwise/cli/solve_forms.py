@@ -81,13 +81,13 @@ def print_layers(
             solution.value,
             solution.error_bound,
             name=solution.worth_name,
-            draws=solution.has_draws,
+            draws=solution.space.has_draws,
         )
         typer.echo(
             f"  {sizes_text(document)} in {how_many(document['layers'], 'layer')}, the largest "
-            f"of {in_bytes(solution.most_bytes)}"
+            f"of {in_bytes(document['largest_layer_bytes'])}"
         )
-        if solution.keep == START:
+        if document["keep"] == START:
             typer.echo("  kept: the answer of the start; --save FOLDER keeps all")
         spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
         told = f"kept from {solution.kept_from}, " if solution.kept_from else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,9 +12,12 @@ import numpy as np
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
+from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
 from rollwise.coach.ledger import Account, account
+from rollwise.derive.changed import joined
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import THROW, StateGraph
 from rollwise.words import Narrator
 
 
@@ -40,15 +43,30 @@ class Fall(NamedTuple):
 class Table:
     """A solved game and its words.
 
+    Of a game that is too large for one graph it has the turns that were played so far, each solved
+    as play comes to it.
+
     Attributes
     ----------
     solution : Solution
+        On the graph that is played on.
     game : Game
         What happens is told, and dice are thrown, as in its base game.
+    answer : Solution or None
+        What all positions are worth, if that graph doesn't have all of them.
     """
 
     solution: Solution
     game: Game
+    answer: Solution | None = None
+    _begun: dict[tuple[int, ...], int] = field(default_factory=dict)  # where turns begin
+
+    @classmethod
+    def of(cls, answer: Solution, game: Game) -> Table:
+        """The table at the start of a game."""
+        if answer.is_small:
+            return cls(answer.whole(), game)
+        return cls(answer.near(np.array([answer.start]))[0], game, answer)
 
     @classmethod
     def lay(cls, game: Game, **options: Any) -> Table:
@@ -62,8 +80,28 @@ class Table:
         return cls(solve(game, **options), game)
 
     def entered(self, state: int) -> int:
-        """The number of a state that play comes to, when it can be played on from there."""
-        return state
+        """The number of a state that play comes to, when it can be played on from there.
+
+        Where the graph ends, the turn of that position is solved now.
+        """
+        here = self.graph.view[state]
+        if self.answer is None or here.labels != [THROW] or not here.actions[0].outcomes[0].is_over:
+            return state
+        position = here.fields[: len(self.answer.space.field_names)]
+        if position in self._begun:
+            return self._begun[position]
+        n, old, new = self.graph.n_states, self.solution, self.answer.part(position)
+        self._begun[position] = n
+        self.solution = replace(
+            old,
+            space=joined(old.graph, new.graph),
+            values=np.concatenate([old.values, new.values]),
+            error_bounds=np.concatenate([old.error_bounds, new.error_bounds]),
+            run=None,
+        )
+        for name in ("policies", "narrator"):  # of the smaller graph
+            self.__dict__.pop(name, None)
+        return n
 
     @property
     def graph(self) -> StateGraph:
@@ -73,12 +111,16 @@ class Table:
     @property
     def is_whole(self) -> bool:
         """Whether the graph is that of the whole game."""
-        return True
+        return self.answer is None
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """What tells the rules from others."""
-        return self.graph.content_hash
+        """What tells the rules from others: of a large game, those at the start."""
+        if self.answer is None:
+            return self.graph.content_hash
+        start = self.answer.fields_of(np.array([self.answer.start]), throws=False)
+        turn, _ = some_states(Rules(self.game), np.column_stack(list(start.values())))
+        return turn.content_hash
 
     @cached_property
     def policies(self) -> Policies:

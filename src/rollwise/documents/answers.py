@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rollwise.answer.advice import Advice
+from rollwise.answer.layered_states import LayeredStates
 from rollwise.documents.parts import (
     Document,
     as_json,
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.advice import ThrowAdvice
-    from rollwise.answer.answer import Answer
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.grids import Grid, Ints, Slice
-    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.seats_solution import SeatsAdvice
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
@@ -35,13 +34,9 @@ if TYPE_CHECKING:
     from rollwise.words import Narrator
 
 
-def answer_document(answer: Answer) -> Document:
+def answer_document(answer: Solution) -> Document:
     """What a game of any size is worth."""
-    from rollwise.answer.layered_solution import LayeredSolution
-
-    if isinstance(answer, LayeredSolution):
-        return layers_document(answer)
-    return solution_document(answer.part_where(None))
+    return solution_document(answer) if answer.is_whole else layers_document(answer)
 
 
 def solution_document(solution: Solution, check: Sequence[str] | None = None) -> Document:
@@ -139,21 +134,23 @@ def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
     return exact
 
 
-def layers_document(solution: LayeredSolution) -> Document:
+def layers_document(solution: Solution) -> Document:
     """The value of a game that was solved one layer at a time."""
-    start = solution.states[solution.start].tolist()
+    space = solution.space
+    assert isinstance(space, LayeredStates)
+    start = space.states[space.start].tolist()
     return {
-        **game_head(solution.game),
-        "method": "strategy-iteration",
+        **game_head(space.game),
+        "method": solution.method,
         "status": solution.status,
-        "states": solution.n_states,
-        "keep": solution.keep,
-        "kept_states": len(solution.states),
-        "actions": solution.n_actions,
-        "outcomes": solution.n_outcomes,
-        "layers": len(solution.progress),
-        "largest_layer_bytes": solution.most_bytes,
-        "start": dict(zip(solution.field_names, start, strict=True)),
+        "states": space.n_states,
+        "keep": space.keep,
+        "kept_states": len(solution),
+        "actions": space.n_actions,
+        "outcomes": space.n_outcomes,
+        "layers": len(space.progress),
+        "largest_layer_bytes": space.most_bytes,
+        "start": dict(zip(space.field_names, start, strict=True)),
         "value": number_or_none(solution.value),
         "win_probability": number_or_none(solution.win_probability),
         "error_bound": number_or_none(solution.error_bound),
@@ -220,7 +217,7 @@ def _exact_advice(
     return _exactly(solution, fractions[state]), [_exactly(solution, x) for x in worth]
 
 
-def table_json(solution: Answer, rows: pl.DataFrame) -> str:
+def table_json(solution: Solution, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON."""
     return rows_json(game_head(solution.subject), rows)
 

@@ -63,7 +63,7 @@ def export(
     if form in PROGRAM_FILES:
         write_program(plain, path, form, program)
         return
-    DATA[form](solution if plain is solution.graph else replace(solution, graph=plain), path)
+    DATA[form](solution if plain is solution.graph else replace(solution, space=plain), path)
 
 
 __all__ = [

@@ -79,8 +79,9 @@ def page(
     TooLargeForPage
         The game is too large for a page.
     """
-    if solution.graph.n_outcomes > MOST_OUTCOMES:
-        raise _too_large(solution, f"has {solution.graph.n_outcomes:,} outcomes")
+    if solution.space.n_outcomes > MOST_OUTCOMES or not solution.is_small:
+        raise _too_large(solution, f"has {solution.space.n_outcomes:,} outcomes")
+    solution = solution.whole()
     text = _html(solution, document(solution, progress, policies, api), shows, api)
     size = len(text.encode())
     if size > MOST_BYTES:
@@ -176,7 +177,8 @@ def _hash(text: str) -> str:
 def _too_large(solution: Solution, why: str) -> TooLargeForPage:
     game = solution.game
     is_served = game is None or game.base_game is game
-    return too_large(solution.graph.title, solution.graph.game if is_served else None, why)
+    name = solution.title.split()[0]
+    return too_large(solution.title, name if is_served else None, why)
 
 
 def too_large(title: str, served: str | None, why: str) -> TooLargeForPage:

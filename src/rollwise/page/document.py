@@ -71,7 +71,7 @@ def document(
     """What a page knows of a solved game, of its policies and of others that are asked for."""
     record, losses = _record(solution), policy_losses(solution, policies)
     if solution.graph.has_pool:  # whose turns have states that aren't positions after one throw
-        solution = replace(solution, graph=solution.graph.flat)
+        solution = replace(solution, space=solution.graph.flat)
     graph = solution.graph
     if progress is not None:
         progress("packing the graph", 0, None)

@@ -77,6 +77,7 @@ KINDS = {
 }
 
 
+OF_POSITIONS = ("policy", "value", "regret", "surface")  # which can be drawn of some positions
 OF_MANY = (
     "policy",
     "value",
@@ -183,12 +184,28 @@ def check_players(kind: str, title: str, players: int) -> None:
         )
 
 
-def plot(solution: Solution, kind: str, **choices: Any) -> Figure:
-    """Draw a solution.
+def drawn(answer: Solution, kind: str, where: str | None) -> Solution:
+    """The answer on a graph with the positions that are drawn.
+
+    Raises
+    ------
+    UsageError
+        Of a large game the kind needs all positions, or too many are chosen.
+    """
+    if not answer.is_small and kind not in OF_POSITIONS:
+        raise UsageError(
+            f"{answer.title} is too large for one graph; pictures of some of its positions are "
+            f"{', '.join(OF_POSITIONS)}"
+        )
+    return answer.part_where(where)
+
+
+def plot(answer: Solution, kind: str, **choices: Any) -> Figure:
+    """Draw an answer.
 
     Parameters
     ----------
-    solution : Solution
+    answer : Solution
     kind : str
         One of `KINDS`.
     **choices
@@ -208,8 +225,9 @@ def plot(solution: Solution, kind: str, **choices: Any) -> Figure:
         The kind makes no sense for this game, or a choice doesn't fit it.
     """
     chosen = check_choices(kind, **choices)
-    check_players(kind, solution.graph.title, solution.graph.players)
+    check_players(kind, answer.title, answer.space.players)
     require_plotly()
+    solution = drawn(answer, kind, chosen.where)
     module = KINDS[kind].module
     drawer = importlib.import_module(f"rollwise.plot.kinds.{module or kind}")
     figure: Figure = getattr(drawer, f"draw_{kind}" if module else "draw")(solution, chosen)

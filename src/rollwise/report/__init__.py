@@ -10,28 +10,24 @@ import html
 import importlib.resources
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rollwise import __version__
-from rollwise.answer.solve_by_layers import in_all_states
+from rollwise.answer.solution import Solution
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, document
 from rollwise.report.facts import Facts
 from rollwise.report.sections import sections_of
 
-if TYPE_CHECKING:
-    from rollwise.answer.answer import Answer
-
 Progress = Callable[[str, int, int | None], None]
 
 
-def report(solution: Answer, progress: Progress | None = None, *, rules: int = 0) -> str:
+def report(solution: Solution, progress: Progress | None = None, *, rules: int = 0) -> str:
     """The report as HTML.
 
     Parameters
     ----------
-    solution : Answer
+    solution : Solution
         With the game's rules, from which its description and policies come.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
@@ -72,14 +68,14 @@ def report(solution: Answer, progress: Progress | None = None, *, rules: int = 0
     return document(title, style, body, f"<script>{script}</script>\n")
 
 
-def report_page(solution: Answer, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
+def report_page(solution: Solution, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
     """The report for a notebook, and as a file too if a path is given: see `Solution.report`."""
-    text = report(in_all_states(solution), rules=rules)
+    text = report(solution, rules=rules)
     return HtmlPage(solution.title, text, "report").also_at(path)
 
 
 def write_report(
-    solution: Answer,
+    solution: Solution,
     path: Path,
     progress: Progress | None = None,
     *,

@@ -1,8 +1,8 @@
 """What several parts of a report need, computed once.
 
-Of a game that is too large for one graph games are played, and counted. The positions that a report
-looks at are drawn from those that these games came to, evenly. So what is said of them, weighted by
-how often they were drawn, is said of all.
+Of a game that is too large for one graph games are played, and counted (`Sampled`). The positions
+that a report looks at are drawn from those that these games came to, evenly. So what is said of
+them, weighted by how often they were drawn, is said of all.
 """
 
 from __future__ import annotations
@@ -10,22 +10,27 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import cached_property
+from math import hypot
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import Lengths, lengths
-from rollwise.answer.layered_solution import LayeredSolution
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.layered_states import LayeredStates
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once
 from rollwise.errors import UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.games import find_installed
-from rollwise.graph import title_of
-from rollwise.graph.choices import has_choice
+from rollwise.graph import title_of, win_probability
+from rollwise.graph.choices import has_choice, is_throw
+from rollwise.graph.policies import ties_in_play
+from rollwise.numbers.printed import estimated
 from rollwise.plot.fields import shown_costs
 from rollwise.plot.kinds.regret import second_best_costs
 from rollwise.simulate.turn_by_turn import (
@@ -38,9 +43,11 @@ from rollwise.simulate.turn_by_turn import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.answer.answer import Answer
+    from rollwise.graph.policies import Ties
 
 GAMES, SEED = 400, 1
+MOST_RESPONDED = 200_000  # a best response in more states takes long
+RANDOM = "random"
 
 
 def command(game: Game) -> str | None:
@@ -73,37 +80,219 @@ def _reference(game: Game) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """Games played best, and the answer in some of the positions that they came to.
+class Facts:
+    """An answer, and what is worked out from it.
 
     Attributes
     ----------
-    answer : LayeredSolution
-        The whole answer.
+    answer : Solution
+    rules : int
+        How many rules of thumb are scored; 0 for none.
     """
 
-    answer: LayeredSolution
+    answer: Solution
+    rules: int = 0
+
+    counted: ClassVar[str] = "positions"
+    has_maps: ClassVar[bool] = True
+    spread: ClassVar[str] = ""
+    guess: ClassVar[str] = ""
+    drawn: ClassVar[str] = ""
+    of_games: ClassVar[str] = ""
+    how_proved: ClassVar[str] = (
+        "a separate program, which knows only the positions and their values, put each value into "
+        "the equations of the game, and allowed"
+    )
+
+    @classmethod
+    def of(cls, answer: Solution, rules: int = 0) -> Facts:
+        """The facts of an answer; of a large game, those of a sample of it.
+
+        Raises
+        ------
+        UsageError
+            Rules of thumb are asked for, and the game is large.
+        """
+        if answer.is_small:
+            return Facts(answer.whole(), rules)
+        if rules:
+            raise UsageError(
+                f"{answer.title} is too large for rules of thumb, which are scored on the whole "
+                "game: write the report without them"
+            )
+        return Sampled(answer)
+
+    @property
+    def solution(self) -> Solution:
+        """The answer in the positions that are looked at."""
+        return self.answer
+
+    @property
+    def name(self) -> str:
+        """The game's name as a title."""
+        return self.answer.heading
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """How long games last when played best, and which positions they come to."""
+        return lengths(self.solution.graph, self.solution.policy)
+
+    @cached_property
+    def ties(self) -> Ties | None:
+        """In how many positions of best play several actions are equally good, if in any."""
+        return ties_in_play(self.solution.graph, self.solution.policy)
+
+    @cached_property
+    def choice(self) -> NDArray[np.bool_]:
+        """In which states there is a choice."""
+        return has_choice(self.solution.graph)
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """What the second-best action of each state costs, in shown units; NaN without one."""
+        return shown_costs(self.solution, second_best_costs(self.solution))
+
+    @property
+    def unit(self) -> str:
+        """What costs are counted in."""
+        return "points" if self.answer.is_score else "percentage points"
+
+    @property
+    def size(self) -> tuple[int, int, int, str, str]:
+        """How many positions, moves and outcomes the game has, its circles, and the method."""
+        graph = self.solution.graph
+        components = graph.components
+        circles = (
+            f"{len(components):,} groups of positions, the largest of {components.largest:,}"
+            if components.largest > 1
+            else "here none leads back to another"
+        )
+        moves = graph.n_actions - int(np.count_nonzero(is_throw(graph)))
+        return graph.n_positions, moves, graph.n_outcomes, circles, self.answer.method
+
+    @property
+    def responds(self) -> bool:
+        """Whether best responses to the policies are shown."""
+        return self.solution.graph.n_states <= MOST_RESPONDED
+
+    @property
+    def policy_names(self) -> list[str]:
+        """The policies that are shown."""
+        assert self.answer.game is not None
+        return [*self.answer.game.policies(), *([RANDOM] if self.responds else [])]
+
+    def cells(self, name: str) -> list[str]:
+        """How a policy does, as the cells of a row.
+
+        Raises
+        ------
+        PolicyError
+        """
+        solution, graph = self.solution, self.solution.graph
+        policy = Policies.of(solution).find(name)
+        if graph.players == 1:
+            value = float(evaluate(graph, policy, starts=[0]).values[0])
+            worse = abs(solution.value - value)
+            if solution.is_score:
+                return [f"{value:z.4f}", f"{worse:.4f}"]
+            return [f"{100 * win_probability(value):.2f} %", f"{50 * worse:.2f}"]
+        found = evaluate(graph, policy, solution.policy, starts=[0])
+        unit, digits = (1.0, ".4f") if solution.has_stakes else (50.0, ".2f")
+        if solution.has_stakes:
+            one, two = float(found.values[0]), float(found.values_second[0])
+            cells = [f"{one:z.4f}", f"{two:z.4f}", f"{-(one + two) / 2:z.4f}"]
+        else:
+            one = 100 * float(found.win_probability[0])
+            two = 100 * float(found.win_probability_second[0])
+            cells = [f"{one:.2f} %", f"{two:.2f} %", f"{50 - (one + two) / 2:z.2f}"]
+        if self.responds:
+            # Payoffs go from -1 to 1, so that half of them are shares of games.
+            loss = best_response(graph, policy, starts=[0]).exploitability()
+            cells.append(f"{unit * loss:z{digits}}")
+        return cells
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(Facts):
+    """Games played best, and the answer in some of the positions that they came to."""
+
+    counted = "of the positions below"
+    has_maps = False  # of positions from everywhere in the game no map can be drawn
+    how_proved = (
+        "a bound of its error goes with each value from the end of the game to the start, and "
+        "allows"
+    )
+    responds = False
+    ties = None
 
     @cached_property
     def best(self) -> Player:
         """Who plays best."""
         return best_play(self.answer)
 
+    @property
+    def _game(self) -> Game:
+        assert self.answer.game is not None
+        return self.answer.game
+
     @cached_property
     def played(self) -> PlayedGames:
         """The games."""
-        return play_turn_by_turn(self.answer.game, self.best, GAMES, SEED)
+        return play_turn_by_turn(self._game, self.best, GAMES, SEED)
 
     @property
     def about(self) -> str:
         """Where estimates come from."""
         return f"estimated from {GAMES} games that rollwise played so, seed {SEED}"
 
+    @property
+    def guess(self) -> str:  # type: ignore[override]
+        return f" ({self.about})"
+
+    @property
+    def spread(self) -> str:  # type: ignore[override]
+        """How far the gains of single games differ."""
+        if not self.answer.is_score:
+            return ""
+        gains = self.played.gains
+        low, middle, high = np.quantile(gains, (0.1, 0.5, 0.9), method="inverted_cdf")
+        return (
+            f"\n<p>Single games differ: one in ten brings at most {low:g}, half of them at most "
+            f"{middle:g}, and one in ten {high:g} or more ({self.about}; their mean is "
+            f"{estimated(self.played.mean, self.played.standard_error)}).</p>"
+        )
+
+    @property
+    def drawn(self) -> str:  # type: ignore[override]
+        """Which positions are looked at."""
+        return (
+            f"The game has {len(self.answer):,} positions. Here are {self.n_positions:,} of them, "
+            f"drawn from those that {GAMES} well-played games came to (seed {SEED}), the start "
+            "among them; <code>rollwise advise</code> knows all. "
+        )
+
+    @property
+    def of_games(self) -> str:  # type: ignore[override]
+        """Where the figures of policies come from."""
+        seats = " in each seat" if self.answer.space.players == 2 else ""
+        return (
+            f" That is estimated from {GAMES} games{seats}, seed {SEED}: behind ± stands the "
+            "standard error."
+        )
+
+    @property
+    def size(self) -> tuple[int, int, int, str, str]:
+        space = self.answer.space
+        assert isinstance(space, LayeredStates)
+        circles = f"{len(space.progress):,} layers were solved, one after the other"
+        method = f"{self.answer.method} by layers"
+        return len(self.answer), space.n_actions, space.n_outcomes, circles, method
+
     @cached_property
     def _drawn(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Which positions are looked at, the start first, and how often a game comes to each."""
         played = self.played
-        total, most = int(played.visits.sum()), positions_at_once(Rules(self.answer.game))
+        total, most = int(played.visits.sum()), positions_at_once(Rules(self._game))
         n = min(total, most)
         places = np.searchsorted(np.cumsum(played.visits), (np.arange(n) + 0.5) * total / n)
         which, often = np.unique(np.append(places, 0), return_counts=True)
@@ -117,9 +306,8 @@ class Sample:
 
     @cached_property
     def solution(self) -> Solution:
-        """The answer in these positions."""
         rows = self.played.positions[self._drawn[0]]
-        return self.answer.parts(self.answer.numbers_of(rows))
+        return self.answer.near_rows(rows)
 
     @cached_property
     def lengths(self) -> Lengths:
@@ -146,6 +334,26 @@ class Sample:
             np.zeros(last + 1),
         )
 
+    @property
+    def policy_names(self) -> list[str]:
+        return [*self._game.policies(), RANDOM]
+
+    def cells(self, name: str) -> list[str]:
+        answer, played = self.answer, self.games_of(name)
+        seats = [1, -1][: len(played)]  # gains are the first player's
+        means = [sign * games.mean for sign, games in zip(seats, played, strict=True)]
+        errors = [games.standard_error for games in played]
+        behind = abs(answer.value - means[0]) if len(played) == 1 else -sum(means) / 2
+        off = errors[0] if len(played) == 1 else hypot(*errors) / 2
+        if answer.is_score:
+            shown = [str(estimated(*pair)) for pair in zip(means, errors, strict=True)]
+            return [*shown, str(estimated(behind, off))]
+        shown = [
+            f"{estimated(100 * win_probability(mean), 50 * error)} %"
+            for mean, error in zip(means, errors, strict=True)
+        ]
+        return [*shown, str(estimated(50 * behind, 50 * off))]
+
     def games_of(self, name: str) -> list[PlayedGames]:
         """As many games by a policy of the rules, or ``random``; of two players in each seat.
 
@@ -153,79 +361,10 @@ class Sample:
         ------
         PolicyError
         """
-        game, random = self.answer.game, np.random.default_rng(SEED)
+        game, random = self._game, np.random.default_rng(SEED)
         known = name in game.policies()
         player = policy_play(game, name, random) if known else random_play(game, random)
         seats: list[tuple[Player, Player | None]] = [(player, None)]
         if game.players == 2:
             seats = [(player, self.best), (self.best, player)]
         return [play_turn_by_turn(game, one, GAMES, SEED, other) for one, other in seats]
-
-
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """A solution, and what is worked out from it.
-
-    Attributes
-    ----------
-    solution : Solution
-    sample : Sample or None
-    rules : int
-        How many rules of thumb are scored; 0 for none.
-    """
-
-    solution: Solution
-    sample: Sample | None = None
-    rules: int = 0
-
-    @classmethod
-    def of(cls, answer: Answer, rules: int = 0) -> Facts:
-        """The facts of an answer; where it is one by layers, those of a sample of it.
-
-        Raises
-        ------
-        UsageError
-            Rules of thumb are asked for, and the answer is one by layers.
-        """
-        if not isinstance(answer, LayeredSolution):
-            return cls(answer.part_where(None), rules=rules)
-        if rules:
-            raise UsageError(
-                f"{answer.title} is too large for rules of thumb, which are scored on the whole "
-                "game: write the report without them"
-            )
-
-        sample = Sample(answer)
-        return cls(sample.solution, sample)
-
-    @property
-    def answer(self) -> Answer:
-        """The whole answer."""
-        return self.solution if self.sample is None else self.sample.answer
-
-    @property
-    def name(self) -> str:
-        """The game's name as a title."""
-        return self.solution.heading
-
-    @cached_property
-    def lengths(self) -> Lengths:
-        """How long games last when played best, and which positions they come to."""
-        if self.sample is not None:
-            return self.sample.lengths
-        return lengths(self.solution.graph, self.solution.policy)
-
-    @cached_property
-    def choice(self) -> NDArray[np.bool_]:
-        """In which states there is a choice."""
-        return has_choice(self.solution.graph)
-
-    @cached_property
-    def costs(self) -> NDArray[np.float64]:
-        """What the second-best action of each state costs, in shown units; NaN without one."""
-        return shown_costs(self.solution, second_best_costs(self.solution))
-
-    @property
-    def unit(self) -> str:
-        """What costs are counted in."""
-        return "points" if self.solution.is_score else "percentage points"

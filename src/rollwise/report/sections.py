@@ -13,9 +13,7 @@ from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.graph import THROW
-from rollwise.graph.choices import is_throw
-from rollwise.graph.policies import ties_in_play
-from rollwise.numbers.printed import certified, chance, estimated, rounded_up
+from rollwise.numbers.printed import certified, chance, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
@@ -23,7 +21,7 @@ from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed, marked, scrolled
 from rollwise.report import seats
 from rollwise.report.cheat_sheet import card, how_found
-from rollwise.report.facts import GAMES, SEED, Facts, command
+from rollwise.report.facts import Facts, command
 from rollwise.report.tables import encode, policies
 
 MOST_MOVES = 30  # that are named
@@ -72,20 +70,7 @@ def what(facts: Facts) -> str:
 
 def edge(facts: Facts) -> str:
     """Who has the edge, or what the game is worth to its one player."""
-    return _edge(facts) + _spread(facts)
-
-
-def _spread(facts: Facts) -> str:
-    """How far the gains of single games differ, of a game that was sampled."""
-    if facts.sample is None or not facts.answer.is_score:
-        return ""
-    played = facts.sample.played
-    low, middle, high = np.quantile(played.gains, (0.1, 0.5, 0.9), method="inverted_cdf")
-    return (
-        f"\n<p>Single games differ: one in ten brings at most {low:g}, half of them at most "
-        f"{middle:g}, and one in ten {high:g} or more ({facts.sample.about}; their mean is "
-        f"{estimated(played.mean, played.standard_error)}).</p>"
-    )
+    return _edge(facts) + facts.spread
 
 
 def _edge(facts: Facts) -> str:
@@ -138,8 +123,7 @@ def _sure(facts: Facts) -> str:
 
 def _ties(facts: Facts) -> str:
     """That other best play may last longer or shorter, where there is any."""
-    solution = facts.solution
-    found = ties_in_play(solution.graph, solution.policy) if facts.sample is None else None
+    found = facts.ties
     if found is None:
         return ""
     told = (
@@ -147,7 +131,7 @@ def _ties(facts: Facts) -> str:
         "are equally good"
     )
     unit = facts.lengths.unit
-    ranges = length_ranges(solution, [unit])
+    ranges = length_ranges(facts.solution, [unit])
     if ranges is None:
         return f"{told}; who takes another of them may play longer or shorter games."
     (one,) = ranges
@@ -162,7 +146,6 @@ def duration(facts: Facts) -> str:
     found = facts.lengths
     if not found.chance.sum() > 0:
         return "<p>None of the games that were played came to its end.</p>"
-    guess = "" if facts.sample is None else f" ({facts.sample.about})"
     figure = draw_lengths(facts.solution, found, "the best play")
     words = (
         "A turn is all that one player does before the other one goes on."
@@ -172,7 +155,7 @@ def duration(facts: Facts) -> str:
     return (
         f"<p>With the best play a game takes {'more than ' if found.is_cut else ''}"
         f"{found.mean:.1f} {found.unit} on average, and one game in a hundred "
-        f"{found.quantile_text(0.99)} or more{guess}. {words}{_ties(facts)}</p>\n"
+        f"{found.quantile_text(0.99)} or more{facts.guess}. {words}{_ties(facts)}</p>\n"
         + embed(figure, "length")
     )
 
@@ -181,8 +164,8 @@ def strategy(facts: Facts) -> str:
     """The strategy in pictures."""
     if not facts.choice.any():
         return "<p>The players never have a choice, so there is no strategy to know.</p>"
-    if facts.sample is not None:
-        return ""  # of positions from everywhere in the game no map can be drawn
+    if not facts.has_maps:
+        return ""
     parts = [
         "<p>The colour says what is best. Point at a place (or touch it) to see the position, what "
         "each move is worth there, and what a wrong one costs.</p>"
@@ -219,28 +202,15 @@ def table(facts: Facts) -> str:
         f"{rows:,} rows hold what to do in {int(facts.choice.sum()):,} positions, those first that "
         "come up most often."
     ]
-    if facts.sample is not None:
-        words.insert(0, _drawn(facts))
     if left:
         words[-1] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
     if '"ranged":-1' not in text:
         words.append("Neighbouring positions with the same answer share a row.")
     words.append("Type numbers into the fields to find a position.")
     return (
-        f"{_summary(facts)}\n<p>{' '.join(words)}</p>\n<div id='strategy-table'></div>\n"
+        f"{_summary(facts)}\n<p>{facts.drawn}{' '.join(words)}</p>\n"
+        "<div id='strategy-table'></div>\n"
         f"<script>rollwiseTable('strategy-table', {text});</script>"
-    )
-
-
-def _drawn(facts: Facts) -> str:
-    """Which positions are looked at, of a game that was sampled."""
-    sample = facts.sample
-    assert sample is not None
-    n, every = sample.n_positions, len(sample.answer.states)
-    return (
-        f"The game has {every:,} positions. Here are {n:,} of them, drawn from "
-        f"those that {GAMES} well-played games came to (seed {SEED}), the start among them; "
-        "<code>rollwise advise</code> knows all."
     )
 
 
@@ -260,11 +230,12 @@ def _summary(facts: Facts) -> str:
         f"<tr><td class='act'>{name}</td><td>{100 * share:.1f} %</td><td>{count:,}</td></tr>"
         for name, share, count in told
     )
-    counted = "positions" if facts.sample is None else "of the positions below"
-    head = f"<tr><th class='text'>best move</th><th>of all decisions</th><th>{counted}</th></tr>"
-    guess = "" if facts.sample is None else f" ({facts.sample.about})"
-    return f"<p>How often each move is the best one, in games played well{guess}:</p>" + scrolled(
-        head + rows, "how often each move is the best one"
+    head = (
+        f"<tr><th class='text'>best move</th><th>of all decisions</th><th>{facts.counted}</th></tr>"
+    )
+    return (
+        f"<p>How often each move is the best one, in games played well{facts.guess}:</p>"
+        + scrolled(head + rows, "how often each move is the best one")
     )
 
 
@@ -285,10 +256,9 @@ def hardness(facts: Facts) -> str:
             f"<tr><td class='text'>at most {limit:g} {facts.unit}</td><td>{share:.1f} %</td></tr>"
             for limit, share in zip(limits, shares, strict=True)
         )
-        guess = "" if facts.sample is None else f" ({facts.sample.about})"
         parts.append(
-            f"<p>A game played well holds {met:.1f} decisions on average{guess}. In so many of "
-            "them the second-best move would cost</p>"
+            f"<p>A game played well holds {met:.1f} decisions on average{facts.guess}. In so "
+            "many of them the second-best move would cost</p>"
             + scrolled(cells, "costs of the second-best move")
         )
         worst = np.argsort(-(visits * cost), kind="stable")[:5]
@@ -307,7 +277,7 @@ def hardness(facts: Facts) -> str:
                 "the decisions that matter most",
             )
         )
-    if facts.sample is not None:
+    if not facts.has_maps:
         return "\n".join(parts)
     words = "<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>"
     with suppress(UsageError):  # a single position, which the tables above have said all about
@@ -348,14 +318,7 @@ def certainty(facts: Facts) -> str:
     if solution.is_score:
         plain, known = ("the payoff", "payoffs") if solution.has_stakes else ("the score", "scores")
         plain += " is plain"
-    how = (
-        "a separate program, which knows only the positions and their values, put each value into "
-        "the equations of the game, and allowed"
-        if facts.sample is None
-        else "a bound of its error goes with each value from the end of the game to the start, "
-        "and allows"
-    )
-    positions, moves, outcomes, circles, method = _size(facts)
+    positions, moves, outcomes, circles, method = facts.size
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
 <b>{positions:,}</b> positions that can arise, with {moves:,} moves and
@@ -366,27 +329,9 @@ to the start. Where positions lead round in a circle, the equations of the whole
 together ({circles}).
 This is called dynamic programming.</p>
 <p>The method was <b>{html.escape(method)}</b>; {seconds}.</p>
-<p>{proof}. That is a proof and no guess: {how} for every rounding of
+<p>{proof}. That is a proof and no guess: {facts.how_proved} for every rounding of
 the computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>
 {_again(facts)}"""
-
-
-def _size(facts: Facts) -> tuple[int, int, int, str, str]:
-    """How many positions, moves and outcomes the game has, its circles, and the method."""
-    if facts.sample is not None:
-        answer = facts.sample.answer
-        circles = f"{len(answer.progress):,} layers were solved, one after the other"
-        method = "strategy-iteration by layers"
-        return len(answer.states), answer.n_actions, answer.n_outcomes, circles, method
-    graph = facts.solution.graph
-    components = graph.components
-    circles = (
-        f"{len(components):,} groups of positions, the largest of {components.largest:,}"
-        if components.largest > 1
-        else "here none leads back to another"
-    )
-    moves = graph.n_actions - int(np.count_nonzero(is_throw(graph)))
-    return graph.n_positions, moves, graph.n_outcomes, circles, facts.solution.method
 
 
 def _again(facts: Facts) -> str:

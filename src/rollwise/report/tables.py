@@ -11,31 +11,19 @@ import html
 import inspect
 import json
 from collections.abc import Callable, Iterable
-from math import hypot
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
-from rollwise.graph import win_probability
-from rollwise.graph.policies import Policy
-from rollwise.numbers.printed import estimated
 from rollwise.plot.fields import shown_values
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import marked, scrolled
-from rollwise.report.facts import GAMES, SEED, Facts
-
-if TYPE_CHECKING:
-    from rollwise.report.facts import Sample
+from rollwise.report.facts import Facts
 
 MOST_ROWS = 40_000
 MOST_SINGLE = 3_000  # up to here each position has a row
-MOST_RESPONDED = 200_000  # a best response in more states takes long
-RANDOM = "random"
 
 
 def encode(facts: Facts) -> tuple[str, int, int]:
@@ -132,11 +120,10 @@ def ways_to_play(
 
 def policies(facts: Facts) -> str:
     """How the game's policies do: against perfect play, and against who knows them."""
-    solution, sample = facts.solution, facts.sample
+    solution = facts.solution
     graph, game = solution.graph, solution.game
     if game is None or not facts.choice.any():
         return ""
-    small = graph.n_states <= MOST_RESPONDED and sample is None
     if graph.players == 1:
         titles, words = _words_alone(solution)
     else:
@@ -152,23 +139,10 @@ def policies(facts: Facts) -> str:
             f"How each way to play does against a perfect player, and {behind} "
             "it is behind (on average of moving first and second)."
         )
-        if small:
+        if facts.responds:
             titles.append(f"loss ({facts.unit})")
             words += " The loss is how many it is behind against an opponent who knows it."
-    if sample is not None:
-        seats = " in each seat" if graph.players == 2 else ""
-        words += (
-            f" That is estimated from {GAMES} games{seats}, seed {SEED}: behind ± stands the "
-            "standard error."
-        )
-
-    def cells(name: str) -> list[str]:
-        if sample is not None:
-            return _estimates(sample, name)
-        return _cells(facts, Policies.of(solution).find(name), small)
-
-    names = [*game.policies(), *([RANDOM] if small or sample is not None else [])]
-    return ways_to_play(facts, names, titles, words, cells)
+    return ways_to_play(facts, facts.policy_names, titles, words + facts.of_games, facts.cells)
 
 
 def _words_alone(solution: Solution) -> tuple[list[str], str]:
@@ -177,48 +151,3 @@ def _words_alone(solution: Solution) -> tuple[list[str], str]:
     if solution.is_score:
         return ["average score", "worse by (points)"], "What each way to play scores on average."
     return ["chance to win", "worse by (percentage points)"], "How often each way to play wins."
-
-
-def _estimates(sample: Sample, name: str) -> list[str]:
-    """What games by a policy came to, in the place of what is exact where the game is small."""
-    answer, played = sample.answer, sample.games_of(name)
-    seats = [1, -1][: len(played)]  # gains are the first player's
-    means = [sign * games.mean for sign, games in zip(seats, played, strict=True)]
-    errors = [games.standard_error for games in played]
-    behind = abs(answer.value - means[0]) if len(played) == 1 else -sum(means) / 2
-    off = errors[0] if len(played) == 1 else hypot(*errors) / 2
-    if answer.is_score:
-        shown = [str(estimated(*pair)) for pair in zip(means, errors, strict=True)]
-        cells = [*shown, str(estimated(behind, off))]
-    else:
-        shown = [
-            f"{estimated(100 * win_probability(mean), 50 * error)} %"
-            for mean, error in zip(means, errors, strict=True)
-        ]
-        cells = [*shown, str(estimated(50 * behind, 50 * off))]
-    return cells
-
-
-def _cells(facts: Facts, policy: Policy, small: bool) -> list[str]:
-    solution = facts.solution
-    graph = solution.graph
-    if graph.players == 1:
-        value = float(evaluate(graph, policy, starts=[0]).values[0])
-        worse = abs(solution.value - value)
-        if solution.is_score:
-            return [f"{value:z.4f}", f"{worse:.4f}"]
-        return [f"{100 * win_probability(value):.2f} %", f"{50 * worse:.2f}"]
-    found = evaluate(graph, policy, solution.policy, starts=[0])
-    if solution.has_stakes:
-        one, two = float(found.values[0]), float(found.values_second[0])
-        cells = [f"{one:z.4f}", f"{two:z.4f}", f"{-(one + two) / 2:z.4f}"]
-        if small:
-            cells.append(f"{best_response(graph, policy, starts=[0]).exploitability():z.4f}")
-        return cells
-    first = 100 * float(found.win_probability[0])
-    second = 100 * float(found.win_probability_second[0])
-    cells = [f"{first:.2f} %", f"{second:.2f} %", f"{50 - (first + second) / 2:z.2f}"]
-    if small:
-        # Payoffs go from -1 to 1, so that half of them are shares of games.
-        cells.append(f"{50 * best_response(graph, policy, starts=[0]).exploitability():z.2f}")
-    return cells

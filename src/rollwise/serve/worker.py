@@ -20,7 +20,6 @@ from rollwise.documents.parts import as_json
 from rollwise.errors import RollwiseError, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
-    from rollwise.answer.answer import Answer
     from rollwise.answer.solution import Solution
 
 MOST_ROWS = 1000  # of a table, in one answer
@@ -65,9 +64,8 @@ def _tried(say: Any, do: Any) -> Any:
     return None
 
 
-def _begin(told: Mapping[str, Any], say: Any) -> Answer:
+def _begin(told: Mapping[str, Any], say: Any) -> Solution:
     from rollwise.answer import kept
-    from rollwise.answer.solve_by_layers import in_all_states
     from rollwise.documents.answers import answer_document
     from rollwise.games import create, find
 
@@ -77,21 +75,23 @@ def _begin(told: Mapping[str, Any], say: Any) -> Answer:
         say(stage=stage, done=int(done), total=None if total is None else int(total))
 
     game = create(find(told["game"]), told["parameters"])
-    answer = in_all_states(kept.answer(game, told["saved"], progress=progress), progress)
+    answer = kept.answer(game, told["saved"], progress=progress)
     document = answer_document(answer)
-    if not answer.is_whole:
+    if answer.is_small:
+        answer = answer.whole()
+    else:
         progress("preparing advice", 0, None)
         _warm_up(answer)
     say(solved=document)
     return answer
 
 
-def _warm_up(answer: Any) -> None:
+def _warm_up(answer: Solution) -> None:
     """Have the kernels compiled that look at a turn: each position that is asked for needs them."""
     from rollwise.kernels.jit import compile_all
 
     compile_all()
-    answer.part(answer.states[answer.start].tolist())
+    answer.near(np.array([answer.start]))
 
 
 def _mapped_bytes(saved: str | None) -> int:
@@ -109,7 +109,7 @@ def _limit(most_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
 
 
-def reply(answer: Answer, question: Mapping[str, Any]) -> str:
+def reply(answer: Solution, question: Mapping[str, Any]) -> str:
     """The document or page that a question asks for.
 
     Raises
@@ -140,22 +140,17 @@ def _position(answer: Any, question: Mapping[str, Any]) -> str:
     return as_json(outcomes_document(part, narrator, action.index))
 
 
-def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
+def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int]:
     """The answer in the turn of a position, and the number of a state of that turn."""
     state = question["state"]
     if not state:
         raise UsageError("which position? Write state=FIELD=NUMBER,..., with each of its fields")
-    part = answer.part(state)
-    if not answer.is_whole:  # its fields by name, in their order
-        state = part.graph.view[0].address["state"]
-    return part, part.graph.find(state, question["throw"], question["rolls_left"])
+    return answer.locate(state, question["throw"], question["rolls_left"])
 
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
     """What is best around a position: in those that differ along the fields `x` and `y`."""
     from rollwise.answer.grids import MOST_CELLS, slice_around
-    from rollwise.builders.rules import Rules
-    from rollwise.builders.some_states import positions_at_once
     from rollwise.documents.answers import map_document
     from rollwise.graph.choices import has_choice
     from rollwise.words import Narrator
@@ -173,12 +168,10 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
         columns = [answer.graph.field_names.index(name) for name in named]
         table = answer.graph.states[kept][:, columns]
         around = slice_around(table, at, axes, counts=has_choice(answer.graph)[kept])
-        positions = kept[around.positions]
+        part, positions = answer.near(kept[around.positions])
     else:
-        most = min(MOST_CELLS, positions_at_once(Rules(answer.game)))
-        around = slice_around(answer.states, at, axes, most)
-        part = answer.parts(around.positions)
-        positions = np.arange(len(around.positions))
+        around = slice_around(answer.space.states, at, axes, min(MOST_CELLS, answer.space.at_once))
+        part, positions = answer.near(around.positions)
     narrator = Narrator(part.graph, part.game)
     state = part.graph.find(named, place["throw"], place["rolls_left"])
     return as_json(map_document(part, narrator, around, positions, state))
@@ -256,8 +249,7 @@ def _plot(answer: Any, question: Mapping[str, Any]) -> str:
     kind = question["kind"]
     choices = {name: question[name] for name in ("x", "y", "where")}
     check_choices(kind, **choices)
-    part = answer.part_where(choices["where"])
-    return page(plot(part, kind, **choices), f"{part.graph.title}: {kind}")
+    return page(plot(answer, kind, **choices), f"{answer.title}: {kind}")
 
 
 REPLIES = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rollwise.answer.layered_solution import LayeredSolution
+from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.graph import win_probability
@@ -38,7 +38,7 @@ def simulate_large(
     *,
     games: int,
     seed: int | None = None,
-    answer: Callable[[], LayeredSolution],
+    answer: Callable[[], Solution],
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Match:
     """Play games between policies, as `rollwise.simulate` does, without a graph of all states.
@@ -104,7 +104,7 @@ def _played(
     names: list[str],
     games: int,
     seed: int,
-    best: LayeredSolution | None,
+    best: Solution | None,
     progress: Callable[[str, int, int | None], None] | None,
 ) -> list[tuple[int, PlayedGames]]:
     """Blocks of games, and which of the policies moved first in them."""
@@ -138,9 +138,7 @@ def _played(
     return found
 
 
-def _player(
-    game: Game, name: str, best: LayeredSolution | None, random: np.random.Generator
-) -> Player:
+def _player(game: Game, name: str, best: Solution | None, random: np.random.Generator) -> Player:
     """Who plays a policy, by its name."""
     if name == "optimal" and best is not None:
         return best_play(best)
@@ -162,7 +160,7 @@ def _as_games(played: PlayedGames, game: Game, for_points: bool) -> Games:
     )
 
 
-def _with_best(side: Side, best: LayeredSolution) -> Side:
+def _with_best(side: Side, best: Solution) -> Side:
     """A side with the value of best play beside the simulated one."""
     if side.win_rate is not None:
         off = float(best.error_bounds[best.start]) / 2 + CHANCE_ROUNDING

@@ -26,7 +26,7 @@ from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered_solution import LayeredSolution
+    from rollwise.answer.solution import Solution
 
 MOST_TURNS = 2_000  # positions that a game comes to before it is broken off
 
@@ -103,12 +103,12 @@ class PlayedGames:
         return float(self.gains.std(ddof=1) / np.sqrt(self.n)) if self.n > 1 else np.inf
 
 
-def best_play(answer: LayeredSolution) -> Player:
+def best_play(answer: Solution) -> Player:
     """Who takes the first of the best actions."""
 
     def turn(rows: NDArray[np.int32]) -> Turn:
-        solution = answer.parts(answer.numbers_of(rows))
-        graph, fields = solution.graph, len(answer.field_names)
+        solution = answer.near_rows(rows)
+        graph, fields = solution.graph, rows.shape[1]
         ends = graph.positions[len(rows) :]
         first = int(ends[0]) if len(ends) else graph.n_states
         return Turn(graph, graph.states[first:, :fields], first, lambda s: solution.best_actions[s])

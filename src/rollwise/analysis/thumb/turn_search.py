@@ -37,7 +37,7 @@ from rollwise.analysis.thumb.turns import (
     one_position,
     worth_by_layers,
 )
-from rollwise.answer.layered_solution import LayeredSolution
+from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import expanded
 from rollwise.cluster.pool import Pool
@@ -94,7 +94,7 @@ class Found:
 class Sample:
     """Positions that games by a rule came to, and what a turn by another rule loses there."""
 
-    def __init__(self, game: Game, answer: LayeredSolution, rule: Rule, games: int, seed: int):
+    def __init__(self, game: Game, answer: Solution, rule: Rule, games: int, seed: int):
         self._sign = float(sign_of(game.objective))
         rules = Rules(game)
         rows, self._times = _played(rules, rule, games, seed)
@@ -163,7 +163,7 @@ class TurnSearch:
     Parameters
     ----------
     game : Game
-    answer : LayeredSolution
+    answer : Solution
         The values of all its positions.
     limits : Limits
     seed : int
@@ -173,7 +173,7 @@ class TurnSearch:
     def __init__(
         self,
         game: Game,
-        answer: LayeredSolution,
+        answer: Solution,
         limits: Limits,
         seed: int,
         progress: Progress | None,
@@ -355,31 +355,35 @@ class SentAnswer:
     ----------
     sheet : Sheet
     parameters : dict
-    answer : LayeredSolution
+    answer : Solution
     """
 
     sheet: Sheet
     parameters: Mapping[str, Any]
-    answer: LayeredSolution
+    answer: Solution
 
     @classmethod
-    def of(cls, answer: LayeredSolution) -> SentAnswer:
+    def of(cls, game: Game, answer: Solution) -> SentAnswer:
         """An answer, without its game."""
-        game = answer.game
-        data = replace(answer, game=None)  # type: ignore[arg-type]
-        return cls(Sheet.of(type(game)), dict(game.parameters), data)
+        return cls(Sheet.of(type(game)), dict(game.parameters), _of_game(None, answer))
 
     @property
-    def whole(self) -> LayeredSolution:
+    def whole(self) -> Solution:
         """The answer, with its game."""
-        return replace(self.answer, game=self.sheet.kind(**self.parameters))
+        return _of_game(self.sheet.kind(**self.parameters), self.answer)
+
+
+def _of_game(game: Game | None, answer: Solution) -> Solution:
+    space: Any = answer.space
+    return replace(answer, game=game, space=replace(space, game=game))
 
 
 def _search(
-    given: LayeredSolution | SentAnswer, limits: Limits, seed: int, progress: Progress | None = None
+    given: Solution | SentAnswer, limits: Limits, seed: int, progress: Progress | None = None
 ) -> Met:
     """One search: rules to be certified, with what each is estimated to lose."""
     answer = given.whole if isinstance(given, SentAnswer) else given
+    assert answer.game is not None
     search = TurnSearch(answer.game, answer, limits, seed, progress)
     stopped = False
     try:
@@ -391,7 +395,7 @@ def _search(
 
 def find_turn_rules(
     game: Game,
-    answer: LayeredSolution,
+    answer: Solution,
     numbers: int = NUMBERS,
     *,
     within: float | None = None,
@@ -407,7 +411,7 @@ def find_turn_rules(
     Parameters
     ----------
     game : Game
-    answer : LayeredSolution
+    answer : Solution
     numbers, within, seconds, evaluations, seed, searches, progress, pool
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
 
@@ -421,7 +425,7 @@ def find_turn_rules(
     limits = Limits(
         numbers, within or 0.0, seconds if evaluations is None else float("inf"), evaluations
     )
-    given = answer if pool is None else SentAnswer.of(answer)
+    given = answer if pool is None else SentAnswer.of(game, answer)
     met, searched = search_all(_search, given, limits, seed, searches, progress, pool)
     graph = one_position(game)
     rules = list(dict.fromkeys(rule for rule, _ in met.rules))

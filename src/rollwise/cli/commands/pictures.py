@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from rollwise.game import Game
 
 
-OF_POSITIONS = ("policy", "value", "regret", "surface")  # which can be drawn of a part of a game
-
-
 @app.command("plot")
 def plot(
     game: GameArgument,
@@ -160,16 +157,10 @@ def _solved(
     game: Game, kind: str, where: str | None, load: str | None, max_states: int | None
 ) -> Solution:
     """The answer; of a game that is too large for one graph, in the positions that are drawn."""
-    from rollwise.plot import check_players
+    from rollwise.plot import check_players, drawn
 
     check_players(kind, game.name, game.players)
-    found = solve_or_open(game, load, max_states, in_all_states=True)
-    if not found.is_whole and kind not in OF_POSITIONS:
-        raise UsageError(
-            f"{found.title} is too large for one graph; pictures of some of its positions are "
-            f"{', '.join(OF_POSITIONS)}"
-        )
-    return found.part_where(where)
+    return drawn(solve_or_open(game, load, max_states), kind, where)
 
 
 @app.command("report")
@@ -202,7 +193,7 @@ def report(
     require_plotly()
     from rollwise.report import write_report
 
-    solution = solve_or_open(chosen, load, max_states, in_all_states=True)
+    solution = solve_or_open(chosen, load, max_states)
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
     tell_written(solution.subject, place, json=json)

@@ -49,7 +49,6 @@ from rollwise.methods import find_method
 from rollwise.numbers.printed import as_text, rounded_up
 
 if TYPE_CHECKING:
-    from rollwise.answer.answer import Answer
     from rollwise.answer.grids import Grid
     from rollwise.answer.solution import Solution
 
@@ -95,9 +94,7 @@ def table(
     chosen = read_game(game, parameters, any_target=True)
     if limit is None and form is None:
         limit = SHOWN
-    found = solve_or_open(
-        chosen, load, max_states, method=method, options=options, in_all_states=True
-    )
+    found = solve_or_open(chosen, load, max_states, method=method, options=options)
     if grid:
         _tell_grid(found.part_where(where), where, throws=throws, json=json)
         return
@@ -147,7 +144,7 @@ def _legend(solution: Solution, found: Grid) -> str:
     return f"{', '.join(names)}, "
 
 
-def _tell_unfinished(solution: Answer) -> None:
+def _tell_unfinished(solution: Solution) -> None:
     if solution.gave_up:
         tell_unfinished(solution.part_where(None))
         raise typer.Exit(1)

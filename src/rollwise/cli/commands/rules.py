@@ -37,7 +37,6 @@ from rollwise.parameters import typed
 
 if TYPE_CHECKING:
     from rollwise.analysis.compare_methods import MethodRun
-    from rollwise.answer.verify import Verification
 
 
 @app.command("games")
@@ -207,26 +206,20 @@ def verify(
     asked = split_words(file, game, *(parameters or ()), files=1)
     chosen = _game_of(asked)
     how = read_mode(mode)
-    found: Verification
     if asked.files[0].is_dir():
-        from rollwise.answer.verify import verify_layers
-
         said = {"exact": exact, "mode": None if how == "auto" else how}
         refuse("goes with a file, and not with a folder of layers", **said)
-        with Progress() as progress:
-            found = verify_layers(asked.files[0], chosen, max_states=max_states, progress=progress)
-    else:
-        from rollwise.answer.verify import verify as verify_file
+    from rollwise.answer.verify import verify as verify_saved
 
-        with Progress() as progress:
-            found = verify_file(
-                asked.files[0],
-                chosen,
-                exact=exact,
-                mode=how,
-                max_states=max_states,
-                progress=progress,
-            )
+    with Progress() as progress:
+        found = verify_saved(
+            asked.files[0],
+            chosen,
+            exact=exact,
+            mode=how,
+            max_states=max_states,
+            progress=progress,
+        )
     if json:
         print_json(verification_document(found))
     elif found.verified:

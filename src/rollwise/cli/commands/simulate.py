@@ -141,7 +141,7 @@ def _policies(
 
     if load is not None:
         found = solve_or_open(game, load, max_states)
-        return Policies.of(found.part_where(None)) if found.is_whole else None
+        return Policies.of(found.whole()) if found.is_small else None
     with Progress() as progress:
         if told or max_states is not None or game.base_game is not game:
             return kept.policies(game, max_states=max_states, progress=progress)

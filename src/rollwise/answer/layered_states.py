@@ -1,0 +1,323 @@
+"""The positions of a game by layers, in memory or in a folder where they lie.
+
+They take the place that the graph has in the answer of a smaller game. A question asks for the
+positions that it needs, and these are made into a graph of their turns: play ends there where it
+comes to other positions, whose values are known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
+from rollwise.errors import UnknownState, UsageError, spelled
+from rollwise.game import Game
+from rollwise.graph import THROW, find_state, row_of, title_of
+from rollwise.graph.naming import Vocabulary
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
+    from rollwise.methods.result import MethodResult
+
+MOST_AGAIN = 8_000_000  # outcomes of a game that is solved again as one graph, in some seconds
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def _in_memory(rows: Ints | slice) -> None:
+    """Rows in memory are as they were written."""
+
+
+class Turns(NamedTuple):
+    """Some positions and their turns, solved: where a turn ends, play does.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        The positions first; where their turns lead to last.
+    found : MethodResult
+    values, error_bounds : (graph.n_states,) float64
+        Proved.
+    seconds : dict of float
+    """
+
+    graph: StateGraph
+    found: MethodResult
+    values: Floats
+    error_bounds: Floats
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredStates:
+    """The positions of a game, sorted by layers.
+
+    Attributes
+    ----------
+    game : Game
+    field_names : tuple of str
+    states : (n_positions, n_fields) int32
+        Sorted by layers, and within a layer by their fields.
+    layers : (n_layers + 1,) int64
+        Layer i is ``states[layers[i]:layers[i + 1]]``.
+    progress : (n_layers,) or (n_layers, n_numbers) int64
+        The progress of each: the layers are sorted by it, or by the sum of its numbers.
+    actions : (n_positions,) int32
+        The number of the first of the best actions.
+    start : int
+        The number of the start.
+    n_actions, n_outcomes : int
+        Of the whole game.
+    has_draws, has_stakes : bool
+        As those of `rollwise.graph.StateGraph`.
+    most_bytes : int
+        Held at once by a layer while it is solved, at most.
+    keep : str
+        Which positions these are: ``all``, or ``start``, the start alone.
+    n_found : int or None
+        How many positions were found, if these aren't all.
+    first_rows : mapping
+        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
+    require_rows : callable
+        Makes sure that some rows are what was written, where they lie in a folder.
+    """
+
+    game: Game
+    field_names: tuple[str, ...]
+    action_names: Mapping[int, str]
+    states: NDArray[np.int32]
+    layers: Ints
+    progress: Ints
+    actions: NDArray[np.int32]
+    start: int
+    n_actions: int
+    n_outcomes: int
+    has_draws: bool
+    has_stakes: bool
+    most_bytes: int
+    keep: str = ALL
+    n_found: int | None = None
+    first_rows: Mapping[int, list[int]] = field(default_factory=dict)
+    require_rows: Callable[[Ints | slice], None] = _in_memory
+
+    @classmethod
+    def of(
+        cls, game: Game, facts: LayerFacts, first_rows: Mapping[int, list[int]], **given: Any
+    ) -> LayeredStates:
+        """With the names that the rules say now, and with the facts of all layers together."""
+        from rollwise.builders.arrays import action_names
+        from rollwise.builders.rules import Rules
+
+        rules, facts = (
+            Rules(game),
+            replace(facts, has_draws=facts.has_draws and not facts.has_stakes),
+        )
+        return cls(
+            game=game,
+            field_names=rules.field_names,
+            action_names=action_names(rules, first_rows),
+            first_rows=first_rows,
+            **vars(facts),
+            **given,
+        )
+
+    @property
+    def n_states(self) -> int:
+        """How many positions the game has, kept or not."""
+        return len(self.states) if self.n_found is None else self.n_found
+
+    @property
+    def n_positions(self) -> int:
+        """How many positions are kept."""
+        return len(self.states)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the whole game can be solved again as one graph in some seconds."""
+        from rollwise.builders.limits import most_states
+        from rollwise.builders.rules import Rules
+
+        rules = Rules(self.game)
+        states = self.n_states * (1 + rules.turn_states)
+        return self.n_outcomes <= MOST_AGAIN and states <= min(MOST_AGAIN, most_states(rules))
+
+    @property
+    def objective(self) -> str:
+        return self.game.objective
+
+    @property
+    def players(self) -> int:
+        return self.game.players
+
+    @property
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        return title_of(self.game.name, self.game.parameters)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What the actions are called, and which one a text means."""
+        every = sorted({*self.action_names, *np.unique(self.actions).tolist()})
+        return Vocabulary(every, self.action_names)
+
+    @cached_property
+    def has_throws(self) -> bool:
+        """Whether chance comes before the choice everywhere, so that no position has an action."""
+        return bool(np.all(self.actions == THROW))
+
+    @cached_property
+    def at_once(self) -> int:
+        """How many positions make a graph of some hundred thousand states at most."""
+        from rollwise.builders.rules import Rules
+        from rollwise.builders.some_states import positions_at_once
+
+        return positions_at_once(Rules(self.game))
+
+    def find(self, state: Sequence[Any] | Mapping[str, Any]) -> int:
+        """The number of a position, given by its fields in order or by name.
+
+        Raises
+        ------
+        UnknownState
+        """
+        row = row_of(self.field_names, state, self.title)
+        found = int(self.places_of(np.array([row]))[0])
+        if found < 0 and self.keep == START:
+            save = spelled(python="save=FOLDER", command_line="--save FOLDER")
+            raise UnknownState(
+                f"{self.title}: only the answer of the start was kept; {save} keeps all of them"
+            )
+        return found if found >= 0 else find_state(self.states, self.field_names, row, self.title)
+
+    def numbers_of(self, rows: NDArray[np.int32]) -> Ints:
+        """The numbers of many positions, (n,) int64, given by their fields: (n, n_fields) int32.
+
+        Raises
+        ------
+        UnknownState
+        """
+        found = self.places_of(rows)
+        for i in np.flatnonzero(found < 0).tolist():
+            found[i] = self.find(rows[i].tolist())
+        return found
+
+    def places_of(self, rows: NDArray[np.int32]) -> Ints:
+        """The numbers of positions, by bisection in their layers; -1 for those that aren't there.
+
+        Each row that decides is compared with its checksum.
+        """
+        from rollwise.builders.layer_rows import LayersByProgress, progress_of
+        from rollwise.builders.rules import Rules
+
+        reached = progress_of(Rules(self.game), rows, self.progress[-1])
+        layer = LayersByProgress(self.progress).find(reached)  # the last one, if there is none
+        low, high = self.layers[layer], self.layers[layer + 1]
+        probed = []
+        while np.any(low < high):
+            middle = (low + high) // 2
+            probed.append(np.minimum(middle, len(self.states) - 1))
+            after = _is_before(self.states[np.minimum(middle, len(self.states) - 1)], rows)
+            after &= low < high
+            low, high = np.where(after, middle + 1, low), np.where(after, high, middle)
+        low = np.minimum(low, len(self.states) - 1)
+        is_found = np.all(self.states[low] == rows, axis=1)
+        self.require_rows(low)
+        for middle in probed:  # a state isn't there if they say so that were compared with it
+            self.require_rows(middle[~is_found])
+        return np.where(is_found, low, -1)
+
+    def turns(self, numbers: Ints, values: Floats, error_bounds: Floats) -> Turns:
+        """The turns of some positions, solved anew from the values of where they lead to.
+
+        Parameters
+        ----------
+        numbers : (n,) int64
+            Of the positions, each once. They are the first states of the graph, in this order.
+        values, error_bounds : (n_positions,) float64
+        """
+        from rollwise.answer.certified import solve_and_certify
+        from rollwise.builders.rules import Rules
+        from rollwise.builders.some_states import some_states
+        from rollwise.derive.changed import ROUNDED, with_ends
+
+        self.require_rows(numbers)
+        graph, rows = some_states(Rules(self.game), self.states[numbers])
+        places = self.numbers_of(rows)
+        known, off = values[places], np.nextafter(error_bounds[places] + ROUNDED, np.inf)
+        found, certificate, seconds = solve_and_certify(
+            graph, border_values=known, border_bounds=off
+        )
+        return Turns(
+            with_ends(graph, rows, known, self.has_stakes),
+            found,
+            np.concatenate([found.values, known]),
+            np.concatenate([certificate.bounds, off]),
+            {"solve": found.seconds, "certify": seconds},
+        )
+
+    def require_graph(self) -> None:
+        """Make sure that the whole game is small enough to be solved again as one graph.
+
+        Raises
+        ------
+        UsageError
+        """
+        if not self.is_small:
+            raise UsageError(
+                f"{self.title} is too large to be solved again as one graph: choose some of its "
+                "positions"
+            )
+
+
+class OpenFolder(NamedTuple):
+    """What was read of a folder: its positions, and what is claimed of them."""
+
+    space: LayeredStates
+    values: Floats
+    error_bounds: Floats
+    seconds: dict[str, float]
+
+
+def open_states(folder: Path, game: Game) -> OpenFolder:
+    """The positions in a folder that `solve_by_layers` saved, read where they lie.
+
+    Raises
+    ------
+    SolutionFileError
+        It holds no answer, or that of another game, or one that isn't whole yet.
+    """
+    began = time.perf_counter()
+    found = open_folder(folder, game)
+    found.require_whole()
+    found.require_rows(np.array([found.about["start"]]))
+    space = LayeredStates.of(
+        game,
+        found.facts,
+        found.first_rows,
+        states=found.states,
+        layers=found.indptr,
+        progress=found.progress,
+        actions=found.actions,
+        start=found.about["start"],
+        require_rows=found.require_rows,
+    )
+    seconds = {"read": time.perf_counter() - began}
+    return OpenFolder(space, found.values, found.error_bounds, seconds)
+
+
+def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which rows stand before others in the order of their numbers: (n,) bool."""
+    before, equal = np.zeros(len(rows), np.bool_), np.ones(len(rows), np.bool_)
+    for one, other in zip(rows.T, others.T, strict=True):
+        before |= equal & (one < other)
+        equal &= one == other
+    return before
