@@ -183,8 +183,8 @@ def advice_document(solution: Solution, advice: Advice | SeatsAdvice) -> Documen
                 "value": number_or_none(row.value),
                 "win_probability": row.win_probability,
                 "error_bound": number_or_none(row.error_bound),
-                "cost": number_or_none(row.regret),
-                "win_probability_cost": None if solution.is_score else row.regret / 2,
+                # in the unit of the text: win probability, or points
+                "cost": number_or_none(row.regret if solution.is_score else row.regret / 2),
                 "best": row.best,
                 **fractions,
             }
