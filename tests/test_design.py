@@ -132,7 +132,7 @@ def test_the_command():
     said = output("diff", "super-six", "sticks=9", "may_stop=1", "may_stop=2", "--limit", "2")
     assert said.startswith("from super-six sticks=9: win probability 0.")
     assert "\nto   super-six sticks=9 may_stop=2: win probability 0." in said
-    assert "who goes on as before loses" in said
+    assert "the old strategy loses" in said
     assert "was best" in output("diff", "pig", "piglet", "target=40", "target=12")
 
 

@@ -187,7 +187,7 @@ def test_no_other_equilibrium_is_found(pig):
     assert "from 2 other starts (seed 7), and all supports of opposed decisions in 1 comp" in (
         done.stdout
     )
-    assert "no other was found, which doesn't prove that there is none" in done.stdout
+    assert "no other was found; this doesn't prove that there is none" in done.stdout
     assert "--seed goes with --starts" in refusal("solve", WHO_STOPS, "--seed", "7")
     assert "--starts is for games of three" in refusal("solve", "pig", "target=5", "--starts", "2")
 

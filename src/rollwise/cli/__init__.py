@@ -32,13 +32,13 @@ def main() -> None:
         if interrupts.any_is_left():
             atexit.register(_leave_now, code)
         sys.exit(code)
-    except UsageError as error:  # of what the environment asks for; `_run` tells all others
+    except UsageError as error:  # from settings of the environment; `_run` reports all others
         say(one_line(str(error)))
         sys.exit(error.exit_code)
 
 
 def _leave_now(code: int) -> None:
-    """End the process at once, if a library that nobody waits for is still at work in it."""
+    """End the process at once if an abandoned library still runs in a thread."""
     if interrupts.any_is_left():
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
@@ -76,7 +76,7 @@ def _run() -> int:
         say("stopped")
         return 130
     except CLICK_EXCEPTION as error:
-        # a line that says what is wrong, as for every other mistake
+        # one line for a wrong use of options, as for every other mistake
         say(f"{error.format_message()} (rollwise COMMAND --help says more)")
         return int(error.exit_code)
     except MemoryError:
@@ -84,7 +84,7 @@ def _run() -> int:
         return 1
     except OSError as error:
         streams.close()
-        if not isinstance(error, BrokenPipeError):  # else, whoever read has seen enough
+        if not isinstance(error, BrokenPipeError):  # a reader that closed the pipe is no failure
             say(streams.system_error(error))
         return 1
 

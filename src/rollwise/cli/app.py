@@ -1,9 +1,9 @@
-"""The application object, and its commands, which are imported when they are asked for.
+"""The application object. Modules of commands are imported on demand.
 
-A module in `commands` holds one command or several of one kind, and hangs their functions on `app`.
-A function is named like its command, with underscores for dashes. To list the commands imports no
-module: their names are read from the sources, and the docstrings of their functions from the code.
-To run one imports its module alone.
+A module in `commands` holds one command or several related ones and registers their functions on
+`app`. A function has the name of its command, with underscores for dashes. The list of commands
+imports no module: names come from the sources, and docstrings from the compiled functions. A
+command imports its module alone.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from rollwise.errors import ParameterError, RollwiseError
 
 
 class Interrupted(RollwiseError):
-    """Somebody pressed Ctrl-C."""
+    """The user pressed Ctrl-C."""
 
     exit_code = 130
 
 
-# The help page: commands by purpose, and under each the ones that belong to it.
+# The help page: commands by purpose, each followed by its related commands.
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "Ask": {
         "games": (),
@@ -55,7 +55,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Design": {"balance": ("handicap",), "tune": ("many-dice",), "diff": (), "length": ()},
 }
-# Parameters of commands that the first help page leaves out: `rollwise help COMMAND` has them.
+# Parameters left out of a command's first help page; `rollwise help COMMAND` shows them.
 MORE = {
     *("max_states", "no_cache", "mode", "memory", "workers", "cluster", "history", "time_limit"),
     *("print_sweeps", "theta", "order", "max_sweeps", "keep", "starts", "searches", "width"),
@@ -63,14 +63,14 @@ MORE = {
 }
 METAVARS: dict[Any, str] = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
 FIRST_LINES = """\
-rollwise solve pig                 who has the edge, and what to do: a certified answer
+rollwise solve pig                 win probability and best actions, certified
 rollwise play pig --coach          play against the best player, with a coach
 rollwise check mygame.py           check a game of your own: a dozen lines of Python
 `rollwise --help` lists the commands."""
 
 HELP_LINE = "\n`rollwise help` lists all commands, `rollwise help COMMAND` all options.\n"
 
-# Options that may stand alone: what they mean then, and what their values look like.
+# Options allowed without a value: the default, and a pattern of the values.
 ALONE = {"--coach": ("always", "always|mistakes|ask|off"), "--tell": ("1", r"-?\d+")}
 
 _DECLARED = re.compile(r'^@app\.command\("([\w-]+)"\)$', re.MULTILINE)
@@ -78,11 +78,11 @@ _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
 class _Conversion:
-    """What is made of the value of a parameter: by Typer, unless it is what it should be.
+    """Conversion of a parameter's value: by Typer, unless the value has the right type already.
 
-    Typer converts all values by Pydantic (from its release 0.29 on), which takes longer
-    to import than a small game to solve. Most values need no conversion: text that is
-    to be text, and what wasn't given; and whole numbers are read here.
+    Typer converts all values by Pydantic (from its release 0.29 on). Importing Pydantic takes
+    longer than solving a small game. Most values need no conversion: text, and options not given.
+    Whole numbers are read here.
     """
 
     def __init__(self, by_typer: Any) -> None:
@@ -107,7 +107,7 @@ class _Conversion:
 
 
 def _is_plain_number(value: Any, wanted: Any) -> bool:
-    """Whether a value is a whole number in digits, and within what is wanted."""
+    """Whether a value is a whole number in digits, within the bounds of the parameter."""
     if not isinstance(value, str) or not _DIGITS.fullmatch(value):
         return False
     low, high = wanted.min, wanted.max
@@ -115,7 +115,7 @@ def _is_plain_number(value: Any, wanted: Any) -> bool:
 
 
 class _ConvertsLittle:
-    """A command whose parameters are converted only where they need it."""
+    """A command whose parameters use Typer's conversion only where necessary."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -150,7 +150,7 @@ class _Command(_ConvertsLittle, typer.core.TyperCommand):
         return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The first help page: the options that most people need."""
+        """Write the first help page: the most common options."""
         hidden: list[Any] = [p for p in self.params if p.name in MORE and not p.required]
         shown = ctx.obj == ALL_OPTIONS
         for parameter in hidden:
@@ -161,11 +161,11 @@ class _Command(_ConvertsLittle, typer.core.TyperCommand):
             formatter.write(f"\n{more}: rollwise help {self.name}\n")
 
 
-ALL_OPTIONS = "all options"  # what the context of a command holds for `rollwise help COMMAND`
+ALL_OPTIONS = "all options"  # the object of a command's context in `rollwise help COMMAND`
 
 
 def _refuse_parameter(option: str, args: list[str]) -> None:
-    """Raise ParameterError where somebody typed ``--sticks 7`` for ``sticks=7``."""
+    """Raise ParameterError for ``--sticks 7`` in the place of ``sticks=7``."""
     from rollwise.games import find
     from rollwise.parameters import parameter_specs
 
@@ -185,17 +185,17 @@ def _refuse_parameter(option: str, args: list[str]) -> None:
 
 
 def parameter_not_option(name: str, value: object) -> str:
-    """The remedy for an option that has the name of a parameter."""
+    """The remedy for an option with the name of a parameter."""
     return f"{name} is a parameter of the game, and not an option: write {name}={value}"
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name; each is made when it is first looked up.
+    """The commands by name, made at the first look-up.
 
     Parameters
     ----------
     make : callable
-        What makes a command of its name and module.
+        Makes a command from its name and module.
     """
 
     def __init__(self, make: Callable[[str, str], Any]) -> None:
@@ -225,7 +225,7 @@ def _modules() -> dict[str, str]:
 
 
 def _info(name: str, module: str) -> CommandInfo:
-    importlib.import_module(module)  # which adds it to the app
+    importlib.import_module(module)  # its import registers the command
     return next(info for info in app.registered_commands if info.name == name)
 
 
@@ -260,7 +260,7 @@ def write_commands(formatter: Any, *, every: bool) -> None:
     Parameters
     ----------
     every : bool
-        Whether those that belong to others stand below these.
+        Whether to list related commands too.
     """
     outlines = _Commands(_outline)
     for group, commands_of in GROUPS.items():
@@ -274,7 +274,7 @@ def write_commands(formatter: Any, *, every: bool) -> None:
 
 
 class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
-    """A group that holds `commands`, and imports only what it is asked for."""
+    """A group of `commands` that imports the module of the requested command only."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -283,7 +283,7 @@ class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt as stop:  # of which Typer would tell nothing
+        except KeyboardInterrupt as stop:  # Typer prints no message for it
             raise Interrupted(" ".join(["stopped", *getattr(stop, "__notes__", [])])) from stop
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""For several commands: reading the words that were typed, and finding the answer to ask."""
+"""Shared by several commands: reading the typed words, and finding the answer."""
 
 from __future__ import annotations
 
@@ -26,14 +26,18 @@ _ASSIGNMENT = re.compile(r"[^\W\d]\w*=")
 
 
 def refuse(because: str, **given: Any) -> None:
-    """Make sure that no option was given that would say nothing.
+    """Refuse options without effect.
 
     Parameters
     ----------
     because : str
-        Why it would: "goes with --simulate".
+        The reason: "goes with --simulate".
     **given
-        What was typed for the options, None or False where nothing was.
+        Values of the options; None or False for options not given.
+
+    Raises
+    ------
+    UsageError
     """
     for name, value in given.items():
         if value is not None and value is not False:
@@ -41,12 +45,12 @@ def refuse(because: str, **given: Any) -> None:
 
 
 def refuse_for_many(game: Game, **given: Any) -> None:
-    """Make sure that no option was given that games of three or more players don't have."""
+    """Refuse options that don't exist for games of three or more players."""
     refuse(f"isn't for games of three or more players, such as {game.name}", **given)
 
 
 class Typed(str):
-    """A GAME as it was typed, with the game that was read then."""
+    """The text of a GAME argument, with its game."""
 
     def __new__(cls, text: str, game: Game) -> Typed:
         typed = super().__new__(cls, text)
@@ -59,7 +63,7 @@ class Typed(str):
 def read_game(
     reference: str, assignments: Sequence[str] | None, *, any_target: bool = False
 ) -> Game:
-    """The game that GAME and NAME=VALUE... ask for.
+    """The game of the arguments GAME and NAME=VALUE...
 
     Parameters
     ----------
@@ -104,7 +108,7 @@ def read_values(assignments: Sequence[str]) -> dict[str, str]:
 
 
 class Words(NamedTuple):
-    """The words of a command line that aren't options, by what they are.
+    """The arguments of a command line, by kind.
 
     Attributes
     ----------
@@ -121,16 +125,16 @@ class Words(NamedTuple):
 
     @property
     def kind(self) -> type[Game] | None:
-        """The rules of the game that was typed."""
+        """The rules of the typed game."""
         return find(self.games[0]) if self.games else None
 
     def make_game(self) -> Game:
-        """The game that was typed, with its parameters.
+        """The typed game, with its parameters.
 
         Raises
         ------
         UnknownGame
-            None was.
+            No game was typed.
         """
         if self.kind is None:
             raise UnknownGame("which game? `rollwise games` lists them")
@@ -250,7 +254,7 @@ def solve_or_open(
 
 
 def policies_of(game: Game, max_states: int | None, progress: Progress) -> Policies:
-    """The policies of a game of any number of players, with the answer that is kept."""
+    """The policies of a game of any number of players, with a cached answer."""
     from rollwise.answer.kept import policies
 
     return policies(game, any_players=True, max_states=max_states, progress=progress.listener)
@@ -258,7 +262,7 @@ def policies_of(game: Game, max_states: int | None, progress: Progress) -> Polic
 
 @contextmanager
 def in_one_graph(command: str) -> Iterator[None]:
-    """Say of a game that is too large what the command needs, and what other commands can do."""
+    """Raise UsageError for a game too large for one graph, with the commands that solve it."""
     try:
         yield
     except TooManyStates as error:
@@ -277,7 +281,7 @@ def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
 
 
 def check_workers(workers: int | None, cluster: str | None) -> None:
-    """Refuse, before any work, what can't be.
+    """Refuse impossible numbers of workers, before any work.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What commands say of games of three or more players: see `rollwise.cli.options.also_for_many`."""
+"""Commands for games of three or more players: see `rollwise.cli.options.also_for_many`."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ GAMES = 100_000
 
 
 def _gets(graph: StateGraph) -> str:
-    """The words before what a seat gets."""
+    """The words before the result of a seat."""
     return "gets on average" if has_payoffs(graph) else "wins with probability"
 
 
 def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> None:
-    """Print what each seat gets, where each plays a policy of its own."""
+    """Print the result of each seat, with a policy for each."""
     from rollwise.answer.evaluate_seats import evaluate_seats
 
     with Progress() as progress:
@@ -70,7 +70,7 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
 
 
 def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
-    """Print what one seat can get where all others play one policy."""
+    """Print the best result of one seat against one policy of all others."""
     from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
@@ -104,7 +104,7 @@ def simulate(
     max_states: int | None,
     json: bool,
 ) -> None:
-    """Play games, each seat by a policy of its own, and print who wins."""
+    """Play games with a policy for each seat, and print the results."""
     from rollwise.answer.evaluate_seats import evaluate_seats
     from rollwise.simulate.seats import simulate_seats
 
@@ -139,11 +139,11 @@ def tournament(
     max_states: int | None,
     json: bool,
 ) -> None:
-    """Let policies play in every seating, and print what each has."""
+    """Let policies play in every seating, and print their results."""
     from rollwise.simulate.seats import simulated_tournament, tournament_of_many
 
     if exact:
-        refuse("goes with --no-exact: nothing is simulated", games=games, seed=seed)
+        refuse("goes with --no-exact: the default simulates no games", games=games, seed=seed)
     names = [name.strip() for name in policies.split(",") if name.strip()]
     with Progress() as progress:
         known = policies_of(game, max_states, progress)
@@ -190,8 +190,8 @@ def _print_tournament(graph: StateGraph, found: SeatsTournament) -> None:
     print_table(shown)
     what = "expected payoff" if has_payoffs(graph) else "win probability"
     typer.echo(
-        f"{what} of a seat ({said}), over all seatings but those in which all play "
-        f"alike; and of one among others who all play alike, to {_DIGITS[digits]} decimals"
+        f"{what} of a seat ({said}), over all seatings with different policies; "
+        f"and of one policy among others that are all alike, to {_DIGITS[digits]} decimals"
     )
 
 
@@ -205,7 +205,7 @@ def learn(
     max_states: int | None,
     json: bool,
 ) -> None:
-    """Learn by self-play, and print what each seat could gain against what was learned."""
+    """Learn by self-play, and print the gain of each seat's best response to the learned policy."""
     from rollwise.analysis.learning import learn_seats
     from rollwise.many.seats import build_seats
 
@@ -242,14 +242,14 @@ def learn(
         typer.echo(f"  seat {seat} {_gets(graph)} {number}, {could_have}")
     typer.echo(
         f"  (certified ± {sure}) of what was learned, played by all; the best response of a seat "
-        f"gains at most {max(found.gains):.6f} from the start, and in an equilibrium nothing"
+        f"gains at most {max(found.gains):.6f} from the start (0 in an equilibrium)"
     )
     if save is not None:
         typer.echo(f"Saved to {save}.")
 
 
 def _save_policy(graph: StateGraph, policy: Policy, path: Path) -> None:
-    """Keep a policy as a table, which is a policy where it is typed."""
+    """Save a policy as a table, for use as a policy in other commands."""
     from rollwise.answer.references import policy_table
     from rollwise.machine.parquet_files import write_parquet
 
@@ -277,7 +277,7 @@ def thumb(
     max_states: int | None,
     json: bool,
 ) -> None:
-    """Find rules of thumb, and print what each costs among others who play the equilibrium."""
+    """Find rules of thumb, and print the loss of each among equilibrium players."""
     from rollwise.analysis.thumb.seats import find_seats_rules
     from rollwise.thumb.sentences import python_source
 
@@ -330,6 +330,6 @@ def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
     typer.echo(
         f"losses in {unit} (certified ± {rounded_up(scale * worst)}) where all others play the "
         "equilibrium: on average over the seats, and in each; the gain is that of a best response "
-        f"where all play the rule. These are the best of {rules.search.scored:,} rules that were "
-        f"scored ({seeds_text(rules.search)}), and perhaps not the best there are"
+        f"where all play the rule. These are the best of {rules.search.scored:,} scored rules "
+        f"({seeds_text(rules.search)}), and perhaps not the best there are"
     )

@@ -1,4 +1,4 @@
-"""Options that several commands share, each declared once, and what is made of them."""
+"""Options shared by several commands, each declared once, and the reading of their values."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def _complete_game(incomplete: str) -> list[str]:
-    """Names of games that begin so, for the shell."""
+    """Names of games with this beginning, for the shell."""
     from rollwise.games import available
 
     return [name for name in available() if name.startswith(incomplete)]
 
 
 def _kind_typed(ctx: typer.Context) -> type[Game] | None:
-    """The game that was typed before the word that the shell completes."""
+    """The game before the word to complete."""
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
     typed = ctx.params.get("game") or "".join(line.split()[2:3])
     try:
@@ -45,7 +45,7 @@ def _kind_typed(ctx: typer.Context) -> type[Game] | None:
 
 
 def _complete_parameter(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Parameters of the game that was typed, for the shell."""
+    """Parameters of the typed game, for the shell."""
     name, equals, _ = incomplete.partition("=")
     kind = _kind_typed(ctx)
     specs = [] if kind is None else parameter_specs(kind)
@@ -57,14 +57,14 @@ def _complete_parameter(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _complete_policy(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Policies of the game that was typed, for the shell."""
+    """Policies of the typed game, for the shell."""
     kind = _kind_typed(ctx)
     own = () if kind is None else kind.policies()
     return [name for name in ("optimal", "random", *own) if name.startswith(incomplete)]
 
 
 def _complete_method(incomplete: str) -> list[str]:
-    """Methods that begin so, for the shell."""
+    """Methods with this beginning, for the shell."""
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
@@ -88,9 +88,7 @@ ParametersArgument = Annotated[
 ]
 
 
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document only.")]
 
 
 MaxStatesOption = Annotated[
@@ -116,13 +114,13 @@ NoCacheOption = Annotated[
 
 ModeOption = Annotated[
     str,
-    typer.Option("--mode", help="Who runs the rules: auto, interpreted or compiled."),
+    typer.Option("--mode", help="Execution of the rules: auto, interpreted or compiled."),
 ]
 
 
 POLICIES = (
-    "optimal, random, longest, shortest (what makes the game so), a policy of the game, a .csv or "
-    ".parquet table, what `learn --save` kept (.npz), a rule of thumb (.json), or a mixture: "
+    "optimal, random, longest, shortest (game length), a policy of the game, a .csv or "
+    ".parquet table, a file of `learn --save` (.npz), a rule of thumb (.json), or a mixture: "
     "0.9*optimal+0.1*random."
 )
 
@@ -142,7 +140,7 @@ LoadOption = Annotated[
     typer.Option(
         "--load",
         metavar="FILE",
-        help="Use what `solve --save` saved: a file, or with --by-layer a folder.",
+        help="Use an answer of `solve --save`: a file, or with --by-layer a folder.",
     ),
 ]
 
@@ -160,23 +158,23 @@ OptionalGameArgument = Annotated[
 Command = TypeVar("Command", bound=Callable[..., None])
 
 ContestTiesOption = Annotated[
-    str, typer.Option("--ties", help="Who has the prize: shared, first or win-or-tie.")
+    str, typer.Option("--ties", help="Winner of a tie: shared, first or win-or-tie.")
 ]
 
 
 def also_for_many(
     *takes: str, instead: Mapping[str, str] | None = None
 ) -> Callable[[Command], Command]:
-    """Let a command whose answer has a number for each seat take three or more players too.
+    """Let a command with a number for each seat accept games of three or more players.
 
-    The function in `rollwise.cli.many` that is named like the command answers then.
+    The function of the command's name in `rollwise.cli.many` answers for such games.
 
     Parameters
     ----------
     *takes : str
-        The options that such games have; others are refused.
+        The options of such games; others are refused.
     instead : mapping, optional
-        What serves such games in the place of an option that is refused.
+        Alternatives to refused options, for the message.
     """
 
     def wrap(command: Command) -> Command:
@@ -245,12 +243,12 @@ def method_options(method: str, typed: Sequence[str] | None, **given: Any) -> di
     typed : sequence of str, optional
         The values of ``--set``: ``epsilon=1e-6``.
     **given
-        Options that have a name of their own on the command line; None where they weren't given.
+        Options with their own flags; None for options not given.
 
     Raises
     ------
     UsageError
-        No such method; an option that it doesn't have; a value of another type or out of range.
+        An unknown method or option, or a value of a wrong type or out of range.
     """
     known, settings = find_method(method).options(), find_method(method).settings()
     options = {name: value for name, value in given.items() if value is not None}
@@ -277,7 +275,7 @@ def method_options(method: str, typed: Sequence[str] | None, **given: Any) -> di
 
 
 def printing_sweeps(as_json: bool, digits: int = 12) -> Callable[[int, float], None]:
-    """A function that prints each sweep as it runs; on stderr where stdout is for JSON."""
+    """A callback that prints each sweep; on stderr where stdout is for JSON."""
 
     def tell(sweep: int, change: float) -> None:
         typer.echo(f"sweep {sweep:>6}  change {change:.{digits}g}", err=as_json)
@@ -306,7 +304,7 @@ def check_history_path(path: Path | None) -> None:
 
 
 def _how_far(solution: Any) -> str:
-    """How far a method came that gave up, as far as it says."""
+    """The progress of a method that gave up, where it reports any."""
     run = solution.run
     if run is None:
         return ""
@@ -338,7 +336,7 @@ def tell_unfinished(solution: Any, state: int = 0) -> None:
     )
 
 
-LEAST_MEMORY = 500_000_000  # bytes, of which Numba takes a half
+LEAST_MEMORY = 500_000_000  # bytes; Numba takes half of them
 
 
 def _limit_memory(text: str | None) -> str | None:
@@ -356,7 +354,7 @@ MemoryOption = Annotated[
     typer.Option(
         metavar="SIZE",
         callback=_limit_memory,
-        help="Take no more memory, as in 8GB; what doesn't fit is refused.",
+        help="Memory limit, as in 8GB; larger problems are refused.",
     ),
 ]
 
@@ -370,5 +368,5 @@ ClusterOption = Annotated[
 ]
 ProcessesOption = Annotated[
     int | None,
-    typer.Option("--workers", metavar="N", help="Processes that work at the same time; 1."),
+    typer.Option("--workers", metavar="N", help="Processes that work in parallel; 1."),
 ]

@@ -43,16 +43,16 @@ def about_draws(has_draws: bool) -> str:
 
 
 def print_worth(place: str, value: float, bound: float | None, *, name: str, draws: bool) -> None:
-    """Two lines: what the start is worth, certified.
+    """Print the certified value of the start, in two lines.
 
     Parameters
     ----------
     name : str
-        What a value is called; see `rollwise.graph.view.worth_name`.
+        The name of a value; see `rollwise.graph.view.worth_name`.
     """
     worth = certified(value, bound)
     if bound is None or not math.isfinite(bound):
-        typer.echo(f"  {name} from the start ({place}): no bound was proved, so it isn't known")
+        typer.echo(f"  {name} from the start ({place}): unknown, without a proved bound")
         return
     if name != "win probability":
         typer.echo(f"  {name} from the start ({place}): {worth.number} (certified ± {worth.bound})")
@@ -71,7 +71,7 @@ def print_json(document: Any) -> None:
 
 
 def tell_written(of: StateGraph | Game, place: Path, *, json: bool, size: bool = False) -> None:
-    """Print that a picture, a report or a page was written, and its size."""
+    """Print the path and size of a written picture, report or page."""
     from rollwise.documents.games import written_document
 
     if json:
@@ -90,7 +90,7 @@ def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
 
 
 def tell_undecided(states: int, indent: str = "  ") -> None:
-    """The line about states in which the bounds don't tell what is best, where there are any."""
+    """Print the number of states with an undecided best action, unless it is zero."""
     if states:
         typer.echo(
             f"{indent}in {how_many(states, 'state')} the error bounds don't tell which of several "
@@ -117,7 +117,7 @@ def show(
 
 
 def place_line(verb: str, place: Path | None) -> list[str]:
-    """The line about a file that was written, if there is one."""
+    """The line about a written file, if there is one."""
     return [] if place is None else [f"{verb} {place}."]
 
 
@@ -141,13 +141,13 @@ def table_of(
     Parameters
     ----------
     heads : sequence of str
-        One for each column; no line of heads is shown if all are empty.
+        Head of each column; no line of heads is shown if all are empty.
     rows : iterable
-        The cells of each row: texts, or what Rich draws.
+        The cells of each row: texts or Rich renderables.
     left : container of str
-        The columns that are aligned to the left. The others are aligned to the right.
+        The columns aligned to the left. The others are aligned to the right.
     fold : container of str
-        The columns that are broken into lines instead of cut off.
+        The columns broken into lines instead of cut off.
     indent : int
         Spaces before the first column.
     """
@@ -210,10 +210,10 @@ def print_table(table: Table, console: Console | None = None) -> None:
     console.print(records)
 
 
-SHOWN = 40  # rows shown where nothing else is asked for
+SHOWN = 40  # rows shown by default
 WhereOption = Annotated[
     str | None,
-    typer.Option(metavar="EXPR", help='Which rows, as in "lid >= 3 and forced == 0".'),
+    typer.Option(metavar="EXPR", help='A condition on rows: "lid >= 3 and forced == 0".'),
 ]
 LimitOption = Annotated[int | None, typer.Option(min=0, help="At most this many rows.")]
 OutOption = Annotated[
@@ -224,12 +224,12 @@ CsvOption = Annotated[bool, typer.Option("--csv", help="Print comma-separated va
 
 
 def form_of(out: Path | None, *, csv: bool, json: bool) -> str | None:
-    """How rows are written: csv, json or parquet; None where they are printed for people.
+    """The form of written rows: csv, json or parquet; None for printed rows.
 
     Raises
     ------
     UsageError, OutputError
-        Two forms, no known ending, or a place that can't be written to.
+        Two forms, an unknown ending, or an unwritable place.
     """
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
@@ -269,7 +269,7 @@ def print_rows(text: Mapping[str, list[str]], n: int, total: int) -> None:
 
 
 def print_grid(matrix: Any, origin: Any, form: str) -> None:
-    """Print a matrix; -1 stands where there is nothing.
+    """Print a matrix; -1 marks empty cells.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def print_grid(matrix: Any, origin: Any, form: str) -> None:
     origin : (2,) array
         The numbers of the first row and of the first column.
     form : str
-        How a number is written, as `format` takes it.
+        The format of a number, for `format`.
     """
     text = [
         ["-1" if value == -1 else format(value, form) for value in row] for row in matrix.tolist()
@@ -331,23 +331,23 @@ def print_estimate(start: str, document: dict[str, Any], graph: StateGraph) -> N
 
 
 class Figures:
-    """How the values of a game are written.
+    """The units of a game's values in printed text.
 
     Values of a game that is won or lost run from -1 to 1; people think in chances.
-    What differs by 1 % of all games differs by a percentage point.
+    A difference of 1 % of all games is a percentage point.
 
     Attributes
     ----------
     has_stakes : bool
         Whether values are expected payoffs.
     unit : str
-        Of values.
+        Unit of values.
     points : str
-        Of differences of values.
+        Unit of differences of values.
     wanted : str
-        What is said behind `points` where few of them are wanted.
+        Words behind `points` where small values are good.
     certainty : str
-        How sure they are.
+        The kind of proof behind the values.
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -387,14 +387,14 @@ SECONDS = 30.0  # of a search for rules, unless it is told how long to look
 
 
 def check_file(option: str, path: Path | None, *endings: str, silent: str = "") -> None:
-    """Make sure, before any work, that a file can be written, if one is to be.
+    """Raise, before any work, if a file can't be written. None passes.
 
     Parameters
     ----------
     *endings : str
-        The name must end in one of them.
+        Accepted endings of the name.
     silent : str
-        Another ending that is taken, and not recommended.
+        Another accepted ending, absent from messages.
 
     Raises
     ------
@@ -415,7 +415,7 @@ def write_policy(policies: Policies, policy: Policy, path: Path) -> None:
 
 
 def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | None) -> list[str]:
-    """Keep the last of the rules, if that was asked for; what to say of it."""
+    """Save the last of the rules, if requested. Return the lines to print about it."""
     if save is None or not rules:
         return []
     write_text(save, as_json(rules[-1].rule.document(graph)) + "\n")
@@ -423,7 +423,7 @@ def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | Non
 
 
 def seeds_text(found: Frontier) -> str:
-    """From which seed the rules were looked for, and how often."""
+    """The seed and the number of searches."""
     return f"seed {found.seed}" + (f", {found.searches} searches" if found.searches > 1 else "")
 
 

@@ -1,4 +1,4 @@
-"""The progress of a command, for people who wait at a terminal."""
+"""The progress bar of a command at a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BAR = 20
 
 
 def in_notebook() -> bool:
-    """Whether a notebook runs this, whose cells keep every line that a bar overwrites."""
+    """Whether a notebook runs this process. Its cells keep every overwritten line of a bar."""
     return "JPY_PARENT_PID" in os.environ or "inline" in os.environ.get("MPLBACKEND", "")
 
 
@@ -38,9 +38,9 @@ class _Stage(NamedTuple):
 
 
 class Pace:
-    """How long the rest of a stage takes, if the rest goes as fast as what was seen of it.
+    """Estimated remaining time of a stage, at its average speed so far.
 
-    Nothing is said while the total isn't known, or still grows.
+    There is no estimate while the total is unknown or grows.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Pace:
         self._last = now, done
 
     def left(self, now: float) -> float | None:
-        """The seconds that are left; None where nobody can tell."""
+        """The remaining seconds; None without an estimate."""
         (began, before), (noted, done) = self._first, self._last
         if self._total is None or done <= before:
             return None
@@ -63,16 +63,16 @@ class Pace:
 
 
 class Progress:
-    """A progress bar on stderr, on a terminal only, for what takes over a second.
+    """A progress bar on stderr, on a terminal only, for work of over a second.
 
-    Give it as ``progress`` to what reports ``(stage, done, total or None)``. A stage goes on
-    while only numbers in its name change. One that reports no more, such as rules that never
-    end, is shown by a thread that watches.
+    Functions call it as ``progress(stage, done, total or None)``. Names of stages that differ in
+    numbers only belong to one stage. A watching thread shows stages without reports, such as
+    endless rules.
 
     Attributes
     ----------
     listener : Progress or None
-        None where nobody sees it: who reports often needn't then.
+        None without a terminal, so that frequent reports are skipped.
     """
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ def _bar(left: Callable[[], float | None]) -> Any:
 
     console = Console(stderr=True)
     drawn: list[ProgressColumn] = []
-    if console.width >= WIDE:  # else there is room for what is said, and for nothing besides
+    if console.width >= WIDE:  # a narrow terminal has room for the text only
         drawn = [BarColumn(bar_width=BAR)]
     return Progress(
         TextColumn("{task.description}"),
@@ -175,14 +175,14 @@ def _bar(left: Callable[[], float | None]) -> Any:
 
 
 def done_text(done: int, total: float | None) -> str:
-    """How much is done, of how much if that is known; empty where nothing is counted."""
+    """The amount of work done, and the total if known; empty without counts."""
     if total is None:
         return f"{done:,}" if done else ""
     return f"{done:,} of {int(total):,}"
 
 
 def left_text(seconds: float | None) -> str:
-    """The time that is left, as hours, minutes and seconds; empty where nobody can tell."""
+    """The remaining time as hours, minutes and seconds; empty without an estimate."""
     if seconds is None:
         return ""
     whole = math.ceil(seconds)

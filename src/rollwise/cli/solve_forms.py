@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
     from rollwise.many.others import OtherEquilibria
 
-NAMED = 3  # components of an equilibrium that are named where none was found
+NAMED = 3  # unsettled components named in a message
 
 
 def print_layers(
@@ -42,7 +42,7 @@ def print_layers(
     cluster: str | None = None,
     json: bool = False,
 ) -> None:
-    """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
+    """Solve a game by layers, print the value of the start, and save the answer if requested."""
     from rollwise.answer import kept
     from rollwise.answer.layer_folder import START
     from rollwise.answer.solve_by_layers import solve_by_layers
@@ -130,7 +130,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str], *, json: bool) ->
 
 
 def _print_blind_contest(game: Game, *, json: bool) -> None:
-    """Solve a contest of two who don't see each other's score, and print it."""
+    """Solve a contest of two with hidden scores, and print it."""
     from rollwise.analysis.blind_contest import solve_blind_contest
 
     started = time.perf_counter()
@@ -152,14 +152,12 @@ def _print_blind(document: dict[str, Any]) -> None:
         ),
     )
     mean = document["best_mean"]
-    typer.echo(
-        f"  nobody gains more than {rounded_up(document['gain'])} against that by playing otherwise"
-    )
+    typer.echo(f"  no policy gains more than {rounded_up(document['gain'])} against this mixture")
     wins = certified(mean["wins_against_mixture"], mean["error_bound"])
     loses = certified(mean["best_response_wins"], mean["best_response_error_bound"])
     typer.echo(
-        f"  who plays for the best mean ({mean['mean_score']:.6f}) wins {wins} against it, and "
-        f"whoever knows that wins {loses}"
+        f"  the policy of the best mean ({mean['mean_score']:.6f}) wins {wins} against it, and "
+        f"the best response to that wins {loses}"
     )
     typer.echo(
         f"  {document['states']:,} states with the score, {document['rounds']} best responses, "
@@ -175,8 +173,8 @@ def _print_contest(document: dict[str, Any]) -> None:
     rows = ((str(player), chance) for player, chance in enumerate(chances, start=1))
     show_table(("player", f"wins (ties: {document['ties']})"), rows)
     typer.echo(
-        f"  certified ± {sure}; nobody can gain more than "
-        f"{rounded_up(document['optimality_gap'])} by playing otherwise"
+        f"  certified ± {sure}; no player can gain more than "
+        f"{rounded_up(document['optimality_gap'])} by another policy"
     )
     # the difference of two doubles below 1 is off by no more than 2^-53
     more = certified(document["last_minus_first"], 2 * bound + 2.0**-53, sign=True)
@@ -278,7 +276,9 @@ def _tell(solution: SeatsSolution, document: dict[str, Any]) -> None:
         typer.echo(f"  {gain_text(math.inf, ' by another policy')}")
     else:
         gain = rounded_up(found.deviation_gain)
-        typer.echo(f"  nobody, in any position, gains more than {gain} by another policy (proved)")
+        typer.echo(
+            f"  in every position, no player gains more than {gain} by another policy (proved)"
+        )
     typer.echo(
         f"  {sizes_text(document)}; {how_many(document['components'], 'component')}, of which "
         f"{document['mixing_components']:,} mix actions, in "
@@ -292,7 +292,7 @@ def _tell(solution: SeatsSolution, document: dict[str, Any]) -> None:
 
 
 def _unsettled_text(found: Equilibrium) -> str:
-    """Where no equilibrium was found, and what is proved all the same."""
+    """The components without an equilibrium, and the gain proved in spite of them."""
     components = found.graph.components
     where = components.order[components.indptr[list(found.unsettled[:NAMED])]]
     places = "; ".join(found.graph.state_text(int(state)) for state in where)
@@ -300,12 +300,12 @@ def _unsettled_text(found: Equilibrium) -> str:
     ended = "time ended the search: " if found.timed_out else ""
     return (
         f"{ended}in {how_many(n, 'component')} no equilibrium was found, as at {places}; "
-        f"what is proved holds with them: {gain_text(found.deviation_gain)}"
+        f"the proved bound includes them: {gain_text(found.deviation_gain)}"
     )
 
 
 def _unproved_text(found: Equilibrium) -> str:
-    """In which positions no bound was proved."""
+    """The positions without a proved bound."""
     n, first = len(found.unproved), found.graph.state_text(int(found.unproved[-1]))
     return (
         f"not certified: in {how_many(n, 'position')} no bound was proved, as at {first}; play "
@@ -314,7 +314,7 @@ def _unproved_text(found: Equilibrium) -> str:
 
 
 def _tell_others(others: OtherEquilibria) -> None:
-    """What was found besides."""
+    """Print the other equilibria."""
     n = len(others.others)
     starts = how_many(others.starts, "other start")
     supports = ""
@@ -325,7 +325,7 @@ def _tell_others(others: OtherEquilibria) -> None:
     if others.unsettled:
         typer.echo(f"    {others.unsettled:,} of them came to no equilibrium")
     if not n:
-        typer.echo("    no other was found, which doesn't prove that there is none")
+        typer.echo("    no other was found; this doesn't prove that there is none")
     for other in others.others:
         found = other.found
         bounds = [found.error_bound] * found.graph.players

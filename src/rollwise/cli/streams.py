@@ -1,4 +1,4 @@
-"""Output to streams that know few characters, are full, or were closed."""
+"""Output to streams with small character sets, and to full or closed streams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rollwise.machine.atomic_files import ERROR, OUTPUT, pointed
 
 LONGEST = 800  # letters of a message
 
-# What stands in for a character that a stream doesn't know. Others are shown by their number.
+# Replacements for characters missing from a stream's encoding. Others become their numbers.
 STAND_INS = {
     "→": ">",
     "±": "+/-",
@@ -48,7 +48,7 @@ def _number(char: str) -> str:
     return json.dumps(char)[1:-1]
 
 
-# ASCII by another name: what is called ASCII, Typer takes for a mistake, and writes UTF-8.
+# ASCII by another name: Typer takes a stream called ASCII for a mistake, and writes UTF-8.
 PLAIN = "rollwise_ascii"
 
 
@@ -61,7 +61,7 @@ def _codec(name: str) -> codecs.CodecInfo | None:
 
 def prepare() -> None:
     """Have standard output and error print something for every character."""
-    if sys.stderr is None:  # it is closed: then nobody hears what is wrong
+    if sys.stderr is None:  # closed: error messages have no reader
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
         raise UsageError("standard output is closed; let it go to a file, or to /dev/null")
@@ -79,10 +79,10 @@ _data_descriptor: int | None = None
 
 @contextlib.contextmanager
 def kept_for_data(arguments: Iterable[str]) -> Iterator[None]:
-    """Keep standard output for `write`, where JSON or CSV is asked for.
+    """Reserve standard output for `write` with --json or --csv.
 
-    All other output goes to standard error, whether the rules of a game print it, or a compiled
-    library that writes to the descriptor.
+    All other output goes to standard error, including prints of a game's rules and writes of
+    compiled libraries to the descriptor.
     """
     global _for_data, _data_descriptor
     if not {"--json", "--csv"}.intersection(arguments):
@@ -111,7 +111,7 @@ def _descriptor(stream: TextIO) -> int | None:
 
 
 def write(text: str) -> None:
-    """Print what other programs read."""
+    """Print output for other programs."""
     stream = _for_data or sys.stdout
     if _data_descriptor is None:
         stream.write(text)
@@ -136,13 +136,13 @@ def say(message: str) -> None:
 
 
 def one_line(message: str) -> str:
-    """A message in a line that can be read, whatever was typed or pasted."""
+    """A message as one readable line, for any input."""
     line = " ".join(part for part in message.splitlines() if part.strip())
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
 
 
 def close() -> None:
-    """Have nothing more written to standard output, which failed: not even as Python ends."""
+    """Suppress further writes to standard output after a failure, also at Python's exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

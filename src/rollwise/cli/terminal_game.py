@@ -30,18 +30,18 @@ FORMS = {".game": written, ".jsonl": json_line}  # of files, by the ends of thei
 
 
 class KeptGame:
-    """Writes sessions down, one game after the other, after every move if there is a place.
+    """Writes sessions to a file and a history, one game after the other, after every move.
 
     Parameters
     ----------
     session : Session
         The game under way.
     headers : mapping
-        What the file says of the game besides what the session knows.
+        Headers of the file beyond those of the session.
     place : Path, optional
-        A file of JSON lines, if its name ends in ``.jsonl``, or else as people write games.
+        A file of JSON lines, if its name ends in ``.jsonl``, or else of game notation.
     history : History, optional
-        Where each game is kept besides, once it has a move.
+        Gets each game after its first move.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class KeptGame:
         self._number = None
 
     def keep(self) -> str:
-        """Write the game, where it has a place; what there is to say of it, once."""
+        """Write the game to its file. Return a new message about it, or an empty text."""
         before, self._told = self._told, ""
         if self.place is not None:
             try:
@@ -116,12 +116,12 @@ class KeptGame:
 
 
 def require_new(place: Path) -> None:
-    """Make sure that a game can be kept in this file, and that there is none in it yet.
+    """Raise unless the file can be written and is empty or absent.
 
     Raises
     ------
     UsageError
-        It can't, or there is.
+        The file isn't writable, or isn't empty.
     """
     if place.is_file() and place.stat().st_size:
         raise UsageError(
@@ -132,7 +132,7 @@ def require_new(place: Path) -> None:
 
 
 def _free_name(game: Game) -> Path:
-    """A name for a game that is kept, which no other file has."""
+    """An unused file name for a game."""
     stem, number = file_stem(game), 1
     while True:
         path = Path(f"{stem}{'' if number == 1 else f'-{number}'}.game")
@@ -144,9 +144,9 @@ def _free_name(game: Game) -> Path:
 MOST_FALLS = 30
 MOST_HINTS = 10
 LONG_MENU = 12
-MOST_UNASKED = 100  # moves in which the player has no say
+MOST_UNASKED = 100  # moves of the player without a choice
 COMMANDS = {
-    "hint": "what each choice is worth",
+    "hint": "the value of each choice",
     "undo": "takes your last choice back",
     "stats": "luck and skill so far",
     "save": "keeps the game in a file from now on: save FILE",
@@ -165,7 +165,7 @@ class TakenBack(Exception):
 
 
 class TerminalGame:
-    """Plays a session with whoever sits at the terminal.
+    """Plays a session with the person at the terminal.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class TerminalGame:
     coach : Coach
     kept : KeptGame
     by_hand : bool
-        The dice lie on a real table: ask what they show.
+        The dice lie on a real table: ask for their faces.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class TerminalGame:
         self.people = [i for i, policy in enumerate(session.policies) if policy is None]
 
     def greet(self) -> None:
-        """Say what is played, and how to type."""
+        """Print the game, the kind of its values, and the input syntax."""
         self.tell((self.table.graph.title, "bold"), (f"  (seed {self.session.seed})", ""))
         self.tell((f"Values are {self.figures.certainty}.", "dim"))
         self.tell((self._how_to_type, "dim"))
@@ -228,7 +228,7 @@ class TerminalGame:
             self._keep()
 
     def tell(self, *parts: tuple[str, str]) -> None:
-        """Print a line of words with their styles; nothing in them is markup."""
+        """Print a line of words with their styles, without markup."""
         self.console.print(Text.assemble(*parts), highlight=False)
 
     @property
@@ -302,7 +302,7 @@ class TerminalGame:
         self.console.print(grid)
 
     def _choose(self) -> None:
-        """Ask until an action is chosen that the player stands by."""
+        """Ask until the player confirms an action."""
         session = self.session
         text = self._ask(f"{session.mover}> ", choosing=True)
         while True:
@@ -328,17 +328,17 @@ class TerminalGame:
 
     def _say(self, remark: Remark) -> None:
         if not remark.is_mistake:
-            self.tell(("    coach: ", "magenta"), ("nothing is better", ""))
+            self.tell(("    coach: ", "magenta"), ("no action is better", ""))
             return
         cost = self.figures.cost_text(remark.cost)
         grade = f"a {remark.grade} choice: " if remark.grade else ""
         self.tell(("    coach: ", "magenta"), (f"{grade}it costs {cost}; ", ""),
                   (f"better: {remark.best}", "bold"))  # fmt: skip
 
-    # ---- what is typed
+    # ---- typed input
 
     def _ask(self, prompt: str, *, choosing: bool = False, may_be_empty: bool = False) -> str:
-        """A line that isn't a command."""
+        """A line of input other than a command."""
         while True:
             try:
                 self.console.print(prompt, end="", markup=False, highlight=False)
@@ -357,7 +357,7 @@ class TerminalGame:
                 return text
 
     def _command(self, text: str, choosing: bool) -> tuple[str, str] | None:
-        """A command and what follows it. A choice of that name comes first, unless after a :."""
+        """A command and its argument. A choice of that name comes first, unless after a colon."""
         word, _, rest = text.removeprefix(":").strip().partition(" ")
         command = SHORT.get(word, word.casefold())
         if text.startswith(":"):
@@ -389,7 +389,7 @@ class TerminalGame:
             raise UsageError("there is nothing to choose now")
         self._show_values(choices[:MOST_HINTS], numbered=False)
         if len(choices) > MOST_HINTS:
-            self.tell((f"  and {len(choices) - MOST_HINTS} that are no better", "dim"))
+            self.tell((f"  and {len(choices) - MOST_HINTS} no better", "dim"))
 
     def _undo(self) -> None:
         if self.session.pending is None and self.session.last_choice is None:
@@ -428,14 +428,14 @@ class TerminalGame:
         elif typed:
             dice = "what was thrown"
         else:
-            dice = "what came of it (its number)"
+            dice = "the number of the outcome"
             self._show_falls()
         while True:
             text = self._ask(f"  {name}: {dice}> ")
             words = text.replace(",", " ").split()
             try:
                 if not all(re.fullmatch("-?[0-9]{1,9}", word) for word in words):
-                    raise UsageError(f"{text!r} isn't what dice show; type numbers")
+                    raise UsageError(f"{text!r} isn't a face of a die; type numbers")
                 numbers = [int(word) for word in words]
                 if typed:
                     return session.throw(numbers)

@@ -152,12 +152,12 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
         if not all(alike):
             console.print(Text("  ± one standard error over the games (estimated)", style="dim"))
         if any(alike):
-            text = "  no ±: the same in every game, which doesn't tell how games differ"
+            text = "  no ±: the same in every game, so that their spread is unknown"
             console.print(Text(text, style="dim"))
 
 
 def _around(mean: str, spread: str) -> str:
-    """A mean and its standard error, which games that are all alike don't have."""
+    """A mean and its standard error, undefined for identical results."""
     return mean if spread == "nan" else f"{mean} ± {spread}"
 
 

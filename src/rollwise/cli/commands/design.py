@@ -52,7 +52,7 @@ def balance(
     parameters: ParametersArgument = None,
     sure: Annotated[
         float,
-        typer.Option(metavar="P", help="The chance with which a game counts as decided."),
+        typer.Option(metavar="P", help="Win probability from which on a game counts as decided."),
     ] = SURE,
     evaluations: Annotated[
         int, typer.Option(metavar="N", help="How many rules of thumb are scored; 0 for none.")
@@ -60,11 +60,11 @@ def balance(
     simulate: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Play N games twice, and put what they come to beside each figure."
+            metavar="N", help="Play N games twice and print their averages beside each figure."
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Of that search; of the games, and the next one.", min=0)
+        int, typer.Option(help="Seed of the search and of the simulated games.", min=0)
     ] = SEED,
     out: Annotated[
         Path | None,
@@ -148,7 +148,7 @@ def diff(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Draw what the old strategy gives away (.html, .svg, .png)."
+            metavar="FILE", help="Draw the losses of the old strategy (.html, .svg, .png)."
         ),
     ] = None,
     max_states: MaxStatesOption = None,
@@ -175,7 +175,7 @@ def diff(
         from rollwise.plot.pages import write_figure
 
         figure = plot(found.new, "regret", policy=found.carried)
-        write_figure(figure, out, f"{found.new.graph.game}: what the old strategy gives away")
+        write_figure(figure, out, f"{found.new.graph.game}: losses of the old strategy")
     show(
         json,
         lambda: difference_document(found, limit),
@@ -185,12 +185,12 @@ def diff(
 
 
 def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
-    """The two games that are asked for.
+    """Both games of the command line.
 
     Raises
     ------
     ParameterError, UsageError
-        There aren't two, or a parameter is given three times.
+        There aren't two games, or a parameter has three values.
     """
     others = [word for word in words if "=" not in word]
     if len(others) > 1:
@@ -213,8 +213,8 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
     )
     if not others and len(old) == len({*old, *new}):
         raise UsageError(
-            "what changes? Give a parameter twice, as in `rollwise diff pig sides=6 sides=8`, or "
-            "two games"
+            "no change given: give a parameter twice, as in `rollwise diff pig sides=6 sides=8`, "
+            "or two games"
         )
     return first, second
 
@@ -229,7 +229,7 @@ def _print_diff(found: Difference, limit: int) -> None:
     typer.echo(f"to   {_answer_text(found.new)}")
     share = f" ({len(found.changed) / found.in_both:.1%})" if found.in_both else ""
     typer.echo(
-        f"in {found.in_both:,} states both have a choice; what was best no longer is in "
+        f"in {found.in_both:,} states both have a choice; the old best action no longer is best in "
         f"{len(found.changed):,}{share}, of which play comes to {found.in_play:,}"
     )
     spread = found.loss.spread
@@ -241,8 +241,8 @@ def _print_diff(found: Difference, limit: int) -> None:
     number = " to ".join(lost)
     seats = " on average over the seats" if graph.players == 2 else ""
     typer.echo(
-        f"who goes on as before loses {number} {unit}{seats} (certified ± {sure}); "
-        "where there was no such state or action, they play as is best now"
+        f"the old strategy loses {number} {unit}{seats} (certified ± {sure}); "
+        "with optimal play where the old game lacks the state or the action"
     )
     for line in spread_words([spread]):
         typer.echo(line)
@@ -285,16 +285,16 @@ def handicap(
         str,
         typer.Option(
             metavar="FIELD=A..B",
-            help="The field of the points that the player is given, and how many: banked=0..40, "
-            "or banked,rival=0..40 with the field in which the other's are seen.",
+            help="Field of the points given to the player, and their range: banked=0..40, "
+            "or banked,rival=0..40 with the opponent's view of that field.",
         ),
     ],
     parameters: ParametersArgument = None,
     policy: Annotated[
-        str, typer.Option(metavar="P", help=f"What the player with the points plays. {POLICIES}")
+        str, typer.Option(metavar="P", help=f"Policy of the player with the points. {POLICIES}")
     ] = "optimal",
     against: Annotated[
-        str, typer.Option(metavar="P", help="What the other player plays.")
+        str, typer.Option(metavar="P", help="Policy of the other player.")
     ] = "optimal",
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -363,8 +363,8 @@ def tune(
         typer.Option(
             "--for",
             metavar="AIM",
-            help="What is measured, and the goal: first_player = 0.5, min length, max skill; also "
-            "value, luck, draws.",
+            help="Quantity and goal: first_player = 0.5, min length, max skill; also value, "
+            "luck, draws.",
         ),
     ],
     parameters: ParametersArgument = None,

@@ -1,4 +1,4 @@
-"""``rollwise evaluate``: what a policy is worth."""
+"""``rollwise evaluate``: the value of a policy."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
 
 THETA, ORDER = 1e-10, "reversed"
 AgainstOption = Annotated[
-    str | None, typer.Option(metavar="Q", help="What the opponent plays; P unless given.")
+    str | None, typer.Option(metavar="Q", help="The opponent's policy; P unless given.")
 ]
 EvaluationOption = Annotated[
     str | None,
     typer.Option(
-        help="exact (linear systems, certified; the default) or iterative (sweeps; so where an "
-        "option of it is given)."
+        help="exact (linear systems, certified; the default) or iterative (sweeps; the default "
+        "with an option of it)."
     ),
 ]
 SweepsOption = Annotated[
@@ -75,7 +75,7 @@ SweepsOption = Annotated[
 ThetaOption = Annotated[
     float | None,
     typer.Option(
-        help=f"Iterative: stop after a sweep that changes no win probability by more ({THETA:g})."
+        help=f"Iterative: stop when a sweep changes all win probabilities by less ({THETA:g})."
     ),
 ]
 SweepsOrderOption = Annotated[
@@ -85,7 +85,7 @@ SweepsOrderOption = Annotated[
     ),
 ]
 RowsOption = Annotated[
-    bool, typer.Option("--table", help="A row for each position: what the policy is worth there.")
+    bool, typer.Option("--table", help="The value of the policy in each position, a row each.")
 ]
 
 
@@ -168,7 +168,7 @@ def _evaluated(
     method: str,
     **options: Any,
 ) -> tuple[StateGraph, int, Policy, Policy | None, Evaluation]:
-    """The graph, the position, both policies, and what the first is worth."""
+    """The graph, the position, both policies, and the evaluation of the first policy."""
     from rollwise.answer import kept
     from rollwise.answer.evaluation import evaluate
 
@@ -197,7 +197,7 @@ def _check_rows(table: bool, **rows: Any) -> None:
 def _tell_rows(
     rows: pl.DataFrame, limit: int | None, form: str | None, out: Path | None, document: Document
 ) -> None:
-    """Print or write what the policy is worth in every position."""
+    """Print or write the value of the policy in every position."""
     if form is not None:
         write_rows(rows[:limit], form, out, lambda shown: rows_json(document, shown))
         return
@@ -223,7 +223,7 @@ def _is_scored_by_layers(game: Game, policy: str, max_states: int | None) -> boo
 
 
 def _by_layers(game: Game, path: str, *, json: bool) -> None:
-    """What a rule of thumb of a large game is worth from the start."""
+    """Evaluate a rule of thumb of a large game at the start."""
     from rollwise.analysis.thumb.turns import evaluate_rule
 
     with Progress() as progress:
@@ -238,14 +238,14 @@ def _by_layers(game: Game, path: str, *, json: bool) -> None:
 def _options(
     method: str | None, told: dict[str, Any], **iterative: Any
 ) -> tuple[str, dict[str, Any]]:
-    """The method, which is iterative where something of it is asked for, and what it is told.
+    """The method and the settings of its sweeps. Options of sweeps select the iterative method.
 
     Parameters
     ----------
     told : dict
-        What is to be told of its sweeps.
+        Callbacks of its sweeps.
     **iterative
-        Its options.
+        Options of the iterative method.
     """
     from rollwise.answer.evaluation import METHODS
 
@@ -268,7 +268,7 @@ def _tell_unfinished(found: Evaluation) -> None:
     change = found.history[-1] if found.history else float("nan")
     typer.echo(
         f"rollwise: the evaluation ended without an answer: {found.status} after "
-        f"{found.sweeps:,} sweeps, the last of which changed something by {change:.3g}",
+        f"{found.sweeps:,} sweeps, and the last one changed a value by {change:.3g}",
         err=True,
     )
 
@@ -284,7 +284,7 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
 def _print_iterate(
     document: dict[str, Any], graph: StateGraph, found: Evaluation, order: str
 ) -> None:
-    """What the values are after some sweeps, and that this is no answer."""
+    """Print the values after some sweeps, marked as an iterate."""
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
     versus = "" if document["against"] is None else f" against {document['against']}"
     typer.echo(f"{document['policy']}{versus}, at {where}")
@@ -303,12 +303,12 @@ def _print_iterate(
     typer.echo(f"  after {sweeps} from {what} of 0 everywhere: {first}")
     typer.echo(
         f"  an iterate and not an answer: the last sweep changed some position by "
-        f"{told['last_change']:.3g}, and nothing is proved of the error"
+        f"{told['last_change']:.3g}, and its error has no proved bound"
     )
 
 
 def print_worth(document: dict[str, Any], graph: StateGraph) -> None:
-    """What a policy is worth from each seat, and how sure that is."""
+    """Print the value of a policy in each seat, with its error bound."""
     if "never_ends" in document:
         typer.echo("  expected score infinite: play may never end, and costs without bound (exact)")
         return

@@ -1,4 +1,4 @@
-"""``rollwise learn``: learn a game by self-play, and see what was learned and what wasn't."""
+"""``rollwise learn``: learn a game by self-play, and compare the result with the solution."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ WorkersOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Threads that play at the same time (1).",
+        help="Threads that play in parallel (1).",
     ),
 ]
 CompareOption = Annotated[
-    bool, typer.Option("--compare", help="Hold what was learned against the exact solution.")
+    bool, typer.Option("--compare", help="Compare the learned policy with the exact solution.")
 ]
 CheckpointsOption = Annotated[
     int | None,
@@ -78,13 +78,13 @@ SaveOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep all that was learned, also after Ctrl-C (.npz); with --against the policy "
+        help="Save the learner's counts, also after Ctrl-C (.npz); with --against the policy "
         "(.csv, .parquet).",
     ),
 ]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 ResumeOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Go on from what --save kept.")
+    Path | None, typer.Option(metavar="FILE", help="Continue from a file of --save.")
 ]
 
 
@@ -115,12 +115,12 @@ def learn(
 ) -> None:
     """Learn a game by self-play.
 
-    The counts decide how likely each action is in the next game: at first all
-    nearly alike, then more and more the best one. What is learned is an estimate.
+    Counts of past games set the probability of each action in the next game: at first nearly
+    equal, later mostly the best action. The learned values are estimates.
 
-    In the assignment that this learner is taken from, NGames is --games and M is
-    --explore. NSides, LTarget, UTarget and NDice are the parameters sides, low, high
-    and dice of the game dice-blackjack.
+    In the assignment behind this learner, NGames is --games and M is --explore. NSides,
+    LTarget, UTarget and NDice are the parameters sides, low, high and dice of the game
+    dice-blackjack.
     """
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
@@ -165,7 +165,7 @@ def _played(
     compare: bool,
     checkpoints: int | None,
 ) -> list[Assessment]:
-    """Have a learner play; how it compares along the way and at the end, if that was asked."""
+    """Have a learner play. Return its assessments along the way and at the end, if requested."""
     from rollwise.analysis.learning import Reference, play_and_assess
 
     try:
@@ -188,7 +188,7 @@ def _show(
     csv: bool,
     json: bool,
 ) -> None:
-    """Print what was learned, how it compares at the end, and along the way if that was asked."""
+    """Print the learned table, the final comparison and the learning curve, as requested."""
     compared = final[0] if final else None
     if csv:
         streams.write(learned.table().write_csv())
@@ -201,7 +201,7 @@ def _show(
 def _tell_against(
     policies: Policies, found: LearnedAgainst, save: Path | None, *, csv: bool, json: bool
 ) -> None:
-    """What was learned against a policy, and what it gets from it."""
+    """Print the response learned against a policy, and its result against that policy."""
     learned, graph = found.learned, policies.graph
     if save is not None:
         write_policy(policies, learned.policy, save)
@@ -224,7 +224,7 @@ def _tell_against(
 
 
 def _check_numbers(games: int | None, **others: int | None) -> int:
-    """The number of games that was asked for."""
+    """The requested number of games."""
     if games is None:
         raise UsageError("how many games? Give --games N")
     for name, number in {"games": games, **others}.items():
@@ -234,7 +234,7 @@ def _check_numbers(games: int | None, **others: int | None) -> int:
 
 
 def _learner(graph: StateGraph, games: int, resume: Path | None, **settings: Any) -> Learner:
-    """A new learner, or one that goes on from a file."""
+    """A new learner, or the learner of a file."""
     from rollwise.learn import Learner
 
     given = {name: value for name, value in settings.items() if value is not None}
@@ -294,7 +294,7 @@ def _print(learned: Learned, final: Assessment | None, curve: list[Assessment]) 
 
 
 def _estimate(learned: Learned) -> str:
-    """What the start seems to be worth."""
+    """The estimated value of the start."""
     value, error = float(learned.estimates[0]), float(learned.estimate_errors[0])
     if math.isnan(error):
         return f"{value:z.5f}"

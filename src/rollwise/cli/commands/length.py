@@ -36,7 +36,8 @@ def length(
     game: GameArgument,
     parameters: ParametersArgument = None,
     policy: Annotated[
-        str, typer.Option(metavar="P", help=f"What all play, between the extremes. {POLICIES}")
+        str,
+        typer.Option(metavar="P", help=f"Policy of all players, between the extremes. {POLICIES}"),
     ] = "optimal",
     max_states: MaxStatesOption = None,
     by_layer: Annotated[
@@ -49,9 +50,7 @@ def length(
     ] = False,
     games: Annotated[
         int,
-        typer.Option(
-            min=0, help="With --by-layer: play so many games with each policy that is found."
-        ),
+        typer.Option(min=0, help="With --by-layer: simulated games with each policy."),
     ] = 0,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of these games; a new one unless given.")
@@ -60,8 +59,8 @@ def length(
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="With --by-layer: look no further after so many; what hasn't settled is proved as "
-            "it stands.",
+            help="With --by-layer: seconds of search; open positions then keep their proved "
+            "bounds.",
         ),
     ] = None,
     memory: MemoryOption = None,
@@ -114,7 +113,7 @@ def length(
 
 
 def _found(game: Game, policy: str, max_states: int | None, progress: Progress) -> LengthRange:
-    """How long a game can last: one that is too large for one graph by layers."""
+    """The range of game lengths, by layers where the game is too large for one graph."""
     from rollwise.analysis.length_range import length_range, length_range_by_layer
     from rollwise.answer import kept
 
@@ -145,7 +144,7 @@ def _print(title: str, found: LengthRange, seed: int) -> None:
 
 
 def _cells(length: Length) -> list[str]:
-    """A length in moves, its standard deviation, and the mean of the games that were played."""
+    """A length in moves, its standard deviation, and the mean of the simulated games."""
     from rollwise.analysis.length_range import OPPOSED
 
     if length.unsettled is not None:

@@ -44,7 +44,7 @@ from rollwise.documents.scores import (
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, chances, column, estimated, in_common, rounded_up
 
-UNPROVED = "no bound was proved, so it isn't known"
+UNPROVED = "unknown, without a proved bound"
 AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
 ThenOption = Annotated[
     list[str] | None,
@@ -80,11 +80,11 @@ def optimal(
         typer.Option(
             "--against",
             metavar="POLICY",
-            help="The least and the most that optimal policies are worth against this one.",
+            help="The range of optimal policies' values against this opponent.",
         ),
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Tell in fractions which actions are equally good.")
+        bool, typer.Option("--exact", help="Decide ties between actions in fractions.")
     ] = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -92,8 +92,8 @@ def optimal(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the policy that --then picks to a .csv or .parquet file, which is then a "
-            "policy like others. Where it looks at the points made so far, they go with "
+            help="Write the policy chosen by --then to a .csv or .parquet file, for use as a "
+            "policy. A policy that depends on the points made so far is for the game with "
             "as=score.",
         ),
     ] = None,
@@ -140,7 +140,7 @@ def optimal(
 
 
 def read_ties(ties: str | None, aims: list[str]) -> str:
-    """The value of --ties, which only the aim ``win`` needs."""
+    """The value of --ties, an option of the aim ``win``."""
     from rollwise.analysis.contest import TIES
 
     if ties is None:
@@ -159,7 +159,7 @@ def _print_optimal(document: dict[str, Any], graph: Any) -> None:
     print_worth(start, document["value"], document["error_bound"], name=name, draws=graph.has_draws)
     typer.echo(
         f"  several actions are equally good in {document['tied_states']:,} of the "
-        f"{document['reached_states']:,} states that optimal play comes to"
+        f"{document['reached_states']:,} states reached by optimal play"
     )
     if document["tied_states"]:
         typer.echo(tell_loss(document["loss_bound"]))
@@ -189,11 +189,11 @@ def _print_against(told: dict[str, Any], graph: Any) -> None:
 
 
 def tell_loss(loss: float | None) -> str:
-    """How far the policies that are counted as optimal can be off the best."""
+    """The line about the largest possible loss of policies counted as optimal."""
     if loss is None:
-        return "  nothing is proved of what these policies can lose"
+        return "  no bound on the loss of these policies was proved"
     if not loss:
-        return "  all policies that take such actions are optimal (exact)"
+        return "  all policies of such actions are optimal (exact)"
     return (
         f"  a policy that takes any of these actions loses at most {rounded_up(loss)} (certified)"
     )
@@ -203,7 +203,7 @@ def print_ranges(ranges: list[dict[str, Any]], after_aims: bool, loss: float | N
     """The least and the most of each quantity, a line each."""
     if ranges:
         which = "all optimal policies" if loss is not None else "policies of such actions"
-        which = "the policies that are left" if after_aims else which
+        which = "the remaining policies" if after_aims else which
         typer.echo(f"  over {which}:")
     for one in ranges:
         ends, bound = in_common(column([one["least"], one["most"]], [one["error_bound"]] * 2))
@@ -228,14 +228,14 @@ def distribution(
     ] = None,
     state: Annotated[
         str | None,
-        typer.Option("--state", metavar="STATE", help="What is still to come from this state."),
+        typer.Option("--state", metavar="STATE", help="The score still to come from this state."),
     ] = None,
     target: Annotated[
         int | None,
         typer.Option(
             "--target",
             metavar="SCORE",
-            help="Also for who plays to reach this score, and not for the mean.",
+            help="Also for a player who maximises the chance of this score, not the mean.",
         ),
     ] = None,
     then: ThenOption = None,
@@ -325,7 +325,7 @@ class Column(NamedTuple):
 
 
 def _side_by_side(shown: list[dict[str, Any]]) -> tuple[list[int], list[Column]]:
-    """The numbers that any policy gives, and columns with a cell for each."""
+    """The scores of all policies, and columns with a cell for each."""
     values = sorted({row["value"] for entry in shown for row in entry["rows"]})
     columns = []
     for entry in shown:
@@ -422,13 +422,14 @@ def frontier(
         typer.Option(
             "--aim",
             metavar="AIM",
-            help="What the mean is held against: win (a contest, against one who plays next and "
-            "knows the score) or score<=N.",
+            help="The aim compared with the mean: win (a contest with an opponent who plays next "
+            "and knows the score) or score<=N.",
         ),
     ] = "win",
     ties: WinTiesOption = None,
     tolerance: Annotated[
-        float, typer.Option(min=0.0, help="How far the frontier may lie beyond what is shown.")
+        float,
+        typer.Option(min=0.0, help="Largest distance of the true frontier from the drawn one."),
     ] = 1e-4,
     json: JsonOption = False,
     no_cache: NoCacheOption = False,

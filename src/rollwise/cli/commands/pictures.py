@@ -62,7 +62,7 @@ def plot(
     x: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along x.")] = None,
     y: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along y.")] = None,
     where: Annotated[
-        str | None, typer.Option(metavar="EXPR", help='Which states, as in "rival == 50".')
+        str | None, typer.Option(metavar="EXPR", help='A condition on states: "rival == 50".')
     ] = None,
     policy: Annotated[
         str | None,
@@ -73,7 +73,7 @@ def plot(
     theta: Annotated[
         float | None,
         typer.Option(
-            help="For `convergence` of a policy: stop after a sweep that changes no more."
+            help="For `convergence` of a policy: stop when a sweep changes all values by less."
         ),
     ] = None,
     state: Annotated[
@@ -96,7 +96,7 @@ def plot(
         typer.Option(
             "--with",
             metavar="FILE",
-            help="Scores that people made, or games that `play` kept, for `scores`.",
+            help="Scores of people, or games saved by `play`, for `scores`.",
         ),
     ] = None,
     width: Annotated[
@@ -237,7 +237,7 @@ def page(
 
 
 TEXT = ("prism", "drn", "json", "lp", "mps")
-MUCH = 200e6  # bytes of JSON that are written without being asked for twice
+MUCH = 200e6  # bytes of JSON; larger documents need a confirming option
 
 
 @app.command("export")
@@ -253,7 +253,7 @@ def export(
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="POLICY", help="In a model: what the second player does."),
+        typer.Option(metavar="POLICY", help="In a model: the policy of the second player."),
     ] = None,
     program: Annotated[
         str | None,

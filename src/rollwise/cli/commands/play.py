@@ -70,16 +70,14 @@ def play(
     ] = "ask",
     seat: Annotated[
         str | None,
-        typer.Option(
-            help="Your seat: first (which moves first), second, or, with --games, alternate."
-        ),
+        typer.Option(help="Your seat: first (moves first), second, or, with --games, alternate."),
     ] = None,
     seats: Annotated[
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Who has each seat, in the order of the moves: human, or a policy. For games of "
-            "two or more, instead of --against and --seat.",
+            help="The player of each seat, in the order of the moves: human, or a policy. For "
+            "games of two or more, instead of --against and --seat.",
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the dice.")] = None,
@@ -99,7 +97,7 @@ def play(
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Take up a game that was kept, or games with --games."),
+        typer.Option(metavar="FILE", help="Continue a saved game, or games with --games."),
     ] = None,
     history: HistoryOption = None,
     json: JsonOption = False,
@@ -162,15 +160,15 @@ def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int
 
 
 def named_policy(table: Table, name: str) -> Policy | str | None:
-    """A policy by its name, on the graph that is played; None for a person.
+    """A policy by its name, on the graph of the table; None for a person.
 
-    The optimal one stays a name until it first moves, so that nobody waits for it.
+    The optimal policy stays a name until its first move, so that the game starts at once.
     """
     if name == "human":
         return None
     if name == "optimal":
         return name
-    if ";" in name:  # by which @players is divided
+    if ";" in name:  # the separator of policies in @players
         raise UsageError(f"the game can't be kept with a policy called {name!r}; rename its file")
     return table.policies.find(name)
 
@@ -183,9 +181,9 @@ def _new_session(
 
     players = table.graph.players
     if seats is not None:
-        refuse("doesn't go with --seats, which says who plays", against=against, seat=seat)
+        refuse("doesn't go with --seats, which names all players", against=against, seat=seat)
     if players > 2:
-        refuse("is for games of two; --seats A,B,... says who has which seat", seat=seat)
+        refuse("is for games of two; --seats A,B,... names the player of each seat", seat=seat)
     if seats is not None or players > 2:
         return _seated(
             table, seats or ",".join(["human", *[against or "optimal"] * (players - 1)]), seed
@@ -270,11 +268,11 @@ class Series:
     Parameters
     ----------
     sessions : list of Session
-        Those that were begun; the last one goes on, and others follow.
+        The games begun so far; the last one may be unfinished.
     kept : KeptGame
-        Of the first one.
+        The saved form of the first one.
     games : int or None
-        How many are to be played in all; None is one that isn't part of a series.
+        The number of games of the series; None for a single game.
     alternate : bool
         The players change seats from game to game.
     """
@@ -294,18 +292,18 @@ class Series:
 
     @property
     def people(self) -> list[str]:
-        """The players who aren't machines, or whoever moved first in the first game."""
+        """The human players; in games between policies, the first mover of the first game."""
         first = self.sessions[0]
         seats = zip(first.names, first.policies, strict=True)
         return [name for name, policy in seats if policy is None] or [first.names[0]]
 
     def sit_down(self, console: Console, coach: str, *, by_hand: bool, again: Sequence[str]) -> int:
-        """Play until all games are over, or somebody stops: then what was played is kept.
+        """Play until all games are over, or the player stops and the unfinished game is saved.
 
         Parameters
         ----------
         again : sequence of str
-            The game, as it was typed, for the command that goes on.
+            The game as typed, for the command that resumes it.
 
         Returns
         -------
@@ -379,7 +377,7 @@ class Series:
         return [session for session in self.sessions if session.is_over]
 
     def show(self, console: Console) -> None:
-        """The ledger of a game that is over, or the tally of a series."""
+        """Show the ledger of a finished game, or the tally of a series."""
         session = self.sessions[-1]
         if self.games is not None:
             for name in self.people if self._finished else ():

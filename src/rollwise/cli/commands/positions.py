@@ -63,14 +63,13 @@ def table(
     ] = False,
     each_action: Annotated[
         bool,
-        typer.Option("--each-action", help="A column for each action: what it is worth."),
+        typer.Option("--each-action", help="A column for each action, with its value."),
     ] = False,
     grid: Annotated[
         bool,
         typer.Option(
             "--grid",
-            help="Two matrices by two fields instead of rows: the best actions, and what they are "
-            "worth.",
+            help="Two matrices by two fields instead of rows: the best actions, and their values.",
         ),
     ] = False,
     limit: LimitOption = None,
@@ -160,7 +159,7 @@ def advise(
     ] = ...,  # type: ignore[assignment]
     throw: Annotated[
         str | None,
-        typer.Option(metavar="N,...", help="What was thrown; without it, each throw is shown."),
+        typer.Option(metavar="N,...", help="The throw; without it, each possible throw is shown."),
     ] = None,
     rolls_left: Annotated[
         int | None,

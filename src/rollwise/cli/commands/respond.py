@@ -1,4 +1,4 @@
-"""``rollwise respond``: the best response to a policy, and what it wins."""
+"""``rollwise respond``: the best response to a policy, and its gain."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ def respond(
     print_worth(document, graph)
     counts = "" if graph.is_score else " (a win counts 1, a loss -1)"
     typer.echo(
-        f"  exploitability {exploitability.number} (certified ± {exploitability.bound}): what it "
-        f"wins a game{counts}, on average over the seats"
+        f"  exploitability {exploitability.number} (certified ± {exploitability.bound}): its "
+        f"winnings a game{counts}, on average over the seats"
     )

@@ -111,10 +111,10 @@ def compare(
     game: GameArgument,
     parameters: ParametersArgument = None,
     methods: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Which methods; all unless given.")
+        str | None, typer.Option(metavar="A,B,...", help="Methods to compare; all unless given.")
     ] = None,
     time_limit: Annotated[
-        float, typer.Option("--time-limit", help="Seconds that each method may take.")
+        float, typer.Option("--time-limit", help="Time limit of each method, in seconds.")
     ] = TIME_LIMIT,
     samples: Annotated[
         int | None, typer.Option(metavar="N", help="Sampled: draws of each chance (300,000).")
@@ -178,20 +178,21 @@ def _print_comparison(
         typer.echo(f"out of time: each method had {time_limit:g} s (--time-limit)")
     typer.echo(
         f"error: the largest of any of {n_states:,} states, from values certified "
-        f"± {rounded_up(bound)}; claimed error: what the method itself says"
+        f"± {rounded_up(bound)}; claimed error: the method's own bound"
     )
 
 
 @app.command("verify")
 def verify(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="What `solve --save` kept: a file or folder.")
+        str,
+        typer.Argument(metavar="FILE", help="An answer saved by `solve --save`: file or folder."),
     ],
     game: Annotated[
         str | None,
         typer.Argument(
             metavar="[GAME]",
-            help="Whose rules: the file says it itself, unless they are in a file of yours.",
+            help="The game, needed only where its rules are in a file of yours.",
         ),
     ] = None,
     parameters: ParametersArgument = None,
@@ -231,7 +232,7 @@ def verify(
 
 
 def _game_of(asked: Words) -> Game | None:
-    """The game that was typed; with the parameters of the file where none were."""
+    """The typed game; its parameters default to those of the file."""
     if asked.kind is None and not asked.values:
         return None
     if asked.values:
@@ -248,10 +249,10 @@ def _game_of(asked: Words) -> Game | None:
 
 @app.command("cache")
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all that is kept.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all cached answers.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show or remove the answers that are kept."""
+    """Show or remove the cached answers."""
     user_cache.use(True)
     folder = user_cache.answers_folder()
     document = kept_document(folder, user_cache.MOST_BYTES, clear)
@@ -265,7 +266,7 @@ def cache(
 def _print_kept(document: dict[str, Any]) -> None:
     rows, size, folder = document["kept"], in_bytes(document["bytes"]), document["folder"]
     if folder is None:
-        line = "Nothing is kept: there is no private folder for it, or ROLLWISE_NO_CACHE is set"
+        line = "No answers are kept: there is no private folder, or ROLLWISE_NO_CACHE is set"
     elif document["cleared"]:
         line = f"Removed {len(rows):,} files, {size}, from {folder}"
     else:

@@ -43,7 +43,7 @@ def scores(
     game: GameArgument,
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="One score a line, or games that `play` kept."),
+        typer.Argument(metavar="FILE", help="One score a line, or games saved by `play`."),
     ],
     parameters: ParametersArgument = None,
     policy: Annotated[str, typer.Option(metavar="POLICY", help=POLICIES)] = "optimal",
@@ -80,7 +80,7 @@ def scores(
     expected = distribution(graph, plan)
     ties = ties_in_play(graph, plan)
     tested = goodness_of_fit(made, expected)
-    # of several optimal policies the one that fits best is the one to test against
+    # the scores are tested against the optimal policy with the best fit
     best = None
     if policy == "optimal" and ties is not None:
         best = best_fit(made, OptimalSet.of(policies.solution), expected)
@@ -110,12 +110,12 @@ def _print_scores(policy: str, tested: GoodnessOfFit, expected: Distribution) ->
 
 def _tell_verdict(tested: GoodnessOfFit, best: BestFit | None) -> None:
     typer.echo(
-        f"mean: {tested.z:+.2f} standard errors off; so far or farther by chance in "
+        f"mean: {tested.z:+.2f} standard errors off; as large a difference by chance in "
         f"{tested.p_mean:.1%} of cases"
     )
     if tested.cells > 1:
         typer.echo(
-            f"shape: chi-square {tested.chi_square:.2f} over {tested.cells} cells; so much or more "
+            f"shape: chi-square {tested.chi_square:.2f} over {tested.cells} cells; as much "
             f"by chance in {tested.p_shape:.1%} of cases"
         )
     p_shape, whom = tested.p_shape, "this policy"
@@ -123,11 +123,11 @@ def _tell_verdict(tested: GoodnessOfFit, best: BestFit | None) -> None:
         p_shape, whom = best.p_shape, "optimal play"
         typer.echo(
             f"  of all optimal policies the best fit has {best.chi_square:.2f}; none is below "
-            f"{best.least:.2f}, and so much or more comes by chance in {p_shape:.1%} of cases"
+            f"{best.least:.2f}, and as much comes by chance in {p_shape:.1%} of cases"
         )
     differs = tested.p_mean < 0.05 or p_shape < 0.05
     typer.echo(
-        f"The scores {'differ from' if differs else 'are what one expects of'} {whom}"
+        f"The scores {'differ from' if differs else 'are consistent with'} {whom}"
         f"{'' if differs else ', as far as so many games can tell'} (5% level)."
     )
 
@@ -142,7 +142,7 @@ def bet(
     ties: ContestTiesOption = "shared",
     scores: Annotated[
         str | None,
-        typer.Option(metavar="S,S,...", help="Final scores of those who had their turns."),
+        typer.Option(metavar="S,S,...", help="Final scores of the players before you."),
     ] = None,
     state: Annotated[
         str | None,
@@ -152,10 +152,10 @@ def bet(
             "to_roll=2,...,score=3.",
         ),
     ] = None,
-    pot: Annotated[float, typer.Option(min=0, help="The pot that fair stakes add up to.")] = 1.0,
+    pot: Annotated[float, typer.Option(min=0, help="The sum of the fair stakes.")] = 1.0,
     against: Annotated[
         str | None,
-        typer.Option(metavar="POLICY", help="The edge over an opponent who plays this policy."),
+        typer.Option(metavar="POLICY", help="The edge over an opponent with this policy."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -238,7 +238,7 @@ def _print_bet(document: dict[str, Any]) -> None:
 
 
 def _certified(told: dict[str, Any], *names: str) -> tuple[list[str], str]:
-    """Numbers of a document with their signs, and the bound that they share."""
+    """Signed numbers of a document, and their common error bound."""
     bounds = [told["error_bound"]] * len(names)
     return in_common(column([told[name] for name in names], bounds, sign=True))
 
@@ -259,7 +259,7 @@ def judge(
     json: JsonOption = False,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """List the moves of a play that lost points or chances."""
+    """List the moves of a play that lost points or win probability."""
     from rollwise.analysis.judge import judge as judge_plays
     from rollwise.analysis.judge import read_plays
     from rollwise.answer.kept import solve

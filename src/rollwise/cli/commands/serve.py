@@ -48,10 +48,10 @@ def serve(
             help="GB for all games together; three quarters of the machine's memory unless given.",
         ),
     ] = None,
-    most_games: Annotated[int, typer.Option(min=2, help="Games that are held at once.")] = 8,
+    most_games: Annotated[int, typer.Option(min=2, help="Games kept in memory at once.")] = 8,
     history: HistoryOption = None,
     rate: Annotated[
-        float, typer.Option(min=1, help="Requests a second that one address may make.")
+        float, typer.Option(min=1, help="Requests per second allowed from one address.")
     ] = 500.0,
 ) -> None:
     """Serve games to browsers, with a JSON API."""
@@ -69,7 +69,7 @@ def serve(
     _check_memory({"--memory": memory, "--total-memory": total_memory})
     offered = offer(games or (), solutions)
     if history is not None:
-        History(history)  # which says what is wrong with it
+        History(history)  # raises the error of an unusable file
     all_together = 0.75 * memory_of_machine() if total_memory is None else total_memory * 1e9
     limits = Limits(
         seconds=time_limit, memory=int(memory * 1e9), games=most_games, rate=rate,
@@ -93,7 +93,7 @@ def serve(
     config = uvicorn.Config(
         made, log_level="warning", server_header=False, timeout_keep_alive=15,
         http=Connections(H11Protocol), ws="none",  # type: ignore[arg-type]
-        proxy_headers=False,  # anybody can write them
+        proxy_headers=False,  # any client can forge them
         timeout_graceful_shutdown=2,
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=[listening])

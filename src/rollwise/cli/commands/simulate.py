@@ -41,7 +41,7 @@ NOT_LARGE = "isn't for games that are played turn by turn: too large for one gra
 
 AgainstOption = Annotated[
     str | None,
-    typer.Option(metavar="Q", help="What the opponent plays; else the same policy."),
+    typer.Option(metavar="Q", help="The opponent's policy; P unless given."),
 ]
 GamesOption = Annotated[
     int | None,
@@ -52,7 +52,7 @@ GamesOption = Annotated[
 ]
 SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")]
 WorkersOption = Annotated[
-    int | None, typer.Option(help="Threads that play at the same time; 1 unless given.")
+    int | None, typer.Option(help="Threads that play in parallel; 1 unless given.")
 ]
 ExactOption = Annotated[
     bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
@@ -92,7 +92,7 @@ def simulate(
 
     if tell:
         told = {"games": games, "workers": workers, "cluster": cluster, "no_exact": not exact}
-        refuse("doesn't go with --tell, which tells one game", **told)
+        refuse("doesn't go with --tell, the story of one game", **told)
     if games is not None and games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
     check_workers(workers, cluster)
@@ -158,7 +158,7 @@ def _of_large(
     *,
     json: bool,
 ) -> None:
-    """Games of one that is too large for one graph."""
+    """Simulate a game too large for one graph."""
     from rollwise.answer import kept
     from rollwise.graph import title_of
     from rollwise.simulate.large_match import simulate_large
@@ -188,7 +188,7 @@ def _played(
     cluster: str | None,
     **options: Any,
 ) -> Match:
-    """Games that are played, warning of every figure that chance doesn't explain."""
+    """Play the games, with a warning for every figure that chance doesn't explain."""
     from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 ToleranceOption = Annotated[
     float | None,
-    typer.Option(help="The largest certified error that is good enough; fail beyond it."),
+    typer.Option(help="Largest acceptable certified error; fail beyond it."),
 ]
 SaveOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
@@ -75,7 +75,7 @@ ByLayerOption = Annotated[
 ResumeOption = Annotated[
     bool,
     typer.Option(
-        "--resume", help="Go on with the layers that a run with --by-layer --save has proved."
+        "--resume", help="Continue from the proved layers of a run with --by-layer --save."
     ),
 ]
 StartsOption = Annotated[
@@ -94,11 +94,11 @@ KeepOption = Annotated[
     typer.Option(
         "--keep",
         metavar="WHAT",
-        help="With --by-layer, without --save: start, the answer of the start alone, which takes "
-        "the least memory.",
+        help="With --by-layer, without --save: start, the value of the start alone, with the "
+        "least memory.",
     ),
 ]
-# Outcomes that are looked at within some milliseconds.
+# Graphs of fewer outcomes are examined within milliseconds.
 QUICKLY_SEEN = 500_000
 ONLY_BY_LAYER = (
     "doesn't go with --by-layer, which goes with --save, --resume, --keep, --workers, "
@@ -176,7 +176,7 @@ def _goes_by_layers(game: Game, max_states: int | None) -> bool:
 
 
 def _unusual(method: str, mode: str) -> dict[str, Any]:
-    """The method and the mode, where they aren't those that are taken anyway."""
+    """The method and the mode; None for each default."""
     return {
         "method": None if method == DEFAULT else method,
         "mode": None if mode == "auto" else mode,
@@ -193,7 +193,7 @@ def _check_places(
     workers: int | None,
     cluster: str | None,
 ) -> None:
-    """Refuse files that can't be written, before the work, and what goes with a folder only."""
+    """Refuse unwritable files, and options that need a folder, before the work."""
     check_workers(workers, cluster)
     if keep not in (None, "all", "start"):
         raise UsageError(f"--keep is all or start, not {keep}")
@@ -213,7 +213,7 @@ def _check_places(
 
 
 def _check_estimate(method: str, **proved: Any) -> None:
-    """Refuse what estimates can't have."""
+    """Refuse options about proofs for a method of estimates."""
     if find_method(method).estimates:
         refuse("is for answers that are proved, and not for estimates", **proved)
 
@@ -230,7 +230,7 @@ def _solved(game: Game, tolerance: float | None, **how: Any) -> Solution:
 def _tell(
     solution: Solution, game: str, save: Path | None, history: Path | None, *, json: bool
 ) -> None:
-    """Print and save a solution, and say what is wrong with it, if anything is."""
+    """Print and save a solution, with oddities of the game's rules."""
     if history is not None:
         write_history(history, solution.run.history if solution.run is not None else ())
     if save is not None and not solution.gave_up:
@@ -257,7 +257,7 @@ def _tell(
 
 
 def _oddities(graph: StateGraph) -> list[str]:
-    """What `check` would say, where it takes next to no time to see."""
+    """Findings of `check` for graphs small enough to examine at once."""
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
     from rollwise.analysis.findings import nothing_at_stake, oddities
@@ -301,7 +301,7 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
 
 
 def _compiled() -> str:
-    """That some of the time went into compiling, which comes but once."""
+    """A note about time spent in compiling, where there was any; it comes only once."""
     if "rollwise.machine.kernel_cache" not in sys.modules:  # and Numba stays where it is
         return ""
     from rollwise.machine.kernel_cache import has_compiled

@@ -1,4 +1,4 @@
-"""``rollwise thumb``: rules that people can remember, and what they cost."""
+"""``rollwise thumb``: short rules of thumb for people, and their losses."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _policies(game: Game, max_states: int | None, progress: Progress) -> Policie
 
 
 def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json: bool) -> None:
-    """Refuse what can't be, before any work."""
+    """Refuse impossible combinations of options, before any work."""
     from rollwise.machine.atomic_files import check_place
 
     if python and json:
@@ -174,7 +174,7 @@ def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json
 
 
 def check_searchers(searches: int | None, workers: int | None, cluster: str | None) -> None:
-    """Refuse, before any work, workers for whom there is none."""
+    """Refuse, before any work, workers without several searches."""
     if searches is None:
         because = "goes with --searches K: a search is the work of one, and K are that of several"
         refuse(because, workers=workers, cluster=cluster)
@@ -184,7 +184,7 @@ def check_searchers(searches: int | None, workers: int | None, cluster: str | No
 
 
 def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list[str]:
-    """Write the sheet that was asked for; what to say of it."""
+    """Write the requested cheat sheet. Return the lines to print about it."""
     if out is None or policies is None or not found.rules:
         return []
     from rollwise.report.cheat_sheet import cheat_sheet, write_page
@@ -219,13 +219,13 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
         table.add_row(str(rule.numbers), *cells, rule.text)
     print_table(table)
     if not document["rules"]:
-        typer.echo(f"none of the {found.scored:,} rules that were scored ends every play")
+        typer.echo(f"none of the {found.scored:,} scored rules ends every play")
         return
     worst = max(rule["error_bound"] for rule in document["rules"])
     seats = ", on average over the seats" if graph.players == 2 else ""
     typer.echo(
         f"losses against optimal play in {unit}{seats} (certified ± {rounded_up(scale * worst)}); "
-        f"the best of {found.scored:,} rules that were scored ({seeds_text(found)}), and perhaps "
+        f"the best of {found.scored:,} scored rules ({seeds_text(found)}), and perhaps "
         "not the best there are"
     )
     for words in spread_words(rule.spread for rule in found.rules):

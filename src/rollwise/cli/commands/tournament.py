@@ -48,7 +48,7 @@ def tournament(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Threads that play at the same time; 1 unless given.")
+        int | None, typer.Option(help="Threads that play in parallel; 1 unless given.")
     ] = None,
     cluster: ClusterOption = None,
     exact: Annotated[
@@ -87,7 +87,7 @@ def tournament(
             )
     if found.exact and (games, workers, seed) != (None, None, None):
         typer.echo(
-            "rollwise: nothing was simulated, so --games, --seed and --workers say nothing; "
+            "rollwise: nothing was simulated, so --games, --seed and --workers have no effect; "
             "--no-exact simulates",
             err=True,
         )

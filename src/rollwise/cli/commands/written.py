@@ -1,4 +1,4 @@
-"""Games that were written down: ``rollwise review``, ``drill`` and ``exploit``."""
+"""Commands for recorded games: ``rollwise review``, ``drill`` and ``exploit``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FileArgument = Annotated[
 
 
 class _Games(NamedTuple):
-    """Written games, and the rules by which all of them were played."""
+    """Recorded games with common rules."""
 
     path: Path
     records: list[Record]
@@ -175,17 +175,17 @@ def drill(
     parameters: ParametersArgument = None,
     player: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Whose mistakes; those of all people unless given."),
+        typer.Option(metavar="NAME", help="The player whose mistakes count; else all people."),
     ] = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, help="At most so many positions, the worst first.")
+        int, typer.Option(metavar="N", min=1, help="Largest number of positions, the worst first.")
     ] = 20,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Practise the positions that played games got wrong."""
+    """Practise the positions misplayed in recorded games."""
     from rollwise.coach.drill import Drill, questions
     from rollwise.documents.played import drill_document
 
@@ -205,7 +205,7 @@ def _ask(drill: Drill) -> None:
     from rollwise.cli.printing import Figures
 
     if drill.is_over:
-        return typer.echo("no mistakes: there is nothing to drill")
+        return typer.echo("no mistakes, and so no positions to drill")
     table, figures = drill.table, Figures(drill.table.solution)
     typer.echo(f"{table.graph.title}: {len(drill.waiting)} positions; quit ends it")
     while not drill.is_over:
@@ -245,21 +245,21 @@ def exploit(
     parameters: ParametersArgument = None,
     player: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Who is to be beaten; the only person unless given."),
+        typer.Option(metavar="NAME", help="The opponent; the only person unless given."),
     ] = None,
     risk: Annotated[
         float,
         typer.Option(
             metavar="LOSS",
             min=0,
-            help="What may be lost against anybody: win probability, or points.",
+            help="Acceptable loss against the worst opponent: win probability, or points.",
         ),
     ] = RISK,
     limit: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many positions are listed.")
     ] = LIMIT,
     seed: Annotated[
-        int, typer.Option(help="Of what is drawn to say how sure it is.", min=0)
+        int, typer.Option(help="Seed of the draws behind the confidence interval.", min=0)
     ] = SEED,
     save: Annotated[
         Path | None,
@@ -318,12 +318,12 @@ def _friend(records: list[Record], player: str | None, path: Path) -> str:
     people = [name for name in everybody if name not in machines]
     if len(people) != 1:
         among = people or everybody
-        raise UsageError(f"who is to be beaten? --player NAME; there are {', '.join(among)}")
+        raise UsageError(f"which opponent? Give --player NAME, one of {', '.join(among)}")
     return people[0]
 
 
 def _choices(sessions: list[Session], name: str) -> Any:
-    """The actions that a player took where there was a choice."""
+    """Actions of a player at states with several legal actions."""
     import numpy as np
 
     return np.array(
@@ -365,10 +365,10 @@ def _print_exploit(document: dict[str, Any], is_score: bool, title: str) -> None
     ]
     typer.echo(
         f"{unit} on average over the seats, certified ± {rounded_up(scale * worst)}. Against "
-        f"{player}: as learned. Promised: against whoever takes each action at least as often as "
-        f"the games of {player} make nearly sure, times the trust. Risked: the most that anybody "
-        "can win from it.\n"
-        f"The true policy of {player} isn't known. Against nine in ten of those that are likely "
+        f"{player}: as learned. Promised: against any policy with each action at least as often as "
+        f"the games of {player} make nearly sure, times the trust. Risked: the most that an "
+        "opponent can win from it.\n"
+        f"The true policy of {player} isn't known. Against nine in ten likely policies "
         f"the chosen one gets {said[0]} {unit}, and optimal play {said[1]} {unit} (estimated)."
     )
     if not document["states_that_differ"]:
