@@ -220,7 +220,7 @@ def file_stem(game: Game) -> str:
 
 
 def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> Solution:
-    """The solution of a game in one graph: found now, or read from a file or folder."""
+    """The solution of a game in one graph: computed now, or read from a file or folder."""
     from rollwise.answer import kept
     from rollwise.builders.rules import require_two
 

@@ -156,7 +156,7 @@ def plot(
 def _solved(
     game: Game, kind: str, where: str | None, load: str | None, max_states: int | None
 ) -> Solution:
-    """The answer; of a game that is too large for one graph, in the positions that are drawn."""
+    """The answer; for a game too large for one graph, in the drawn positions."""
     from rollwise.plot import check_players, drawn
 
     check_players(kind, game.name, game.players)
