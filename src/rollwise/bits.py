@@ -1,12 +1,12 @@
 """Sets of small numbers as one whole number, for the rules of games with boards.
 
-The number k is in a set where bit k is 1: so a board of 60 squares is one field of a state. The
+The number k is in a set if bit k is 1. A board of 60 squares is one field of a state. The
 helpers work in interpreted and in compiled rules alike::
 
     if bits.has(s.open, tile):
         yield 1, AGAIN, Box(bits.without(s.open, tile))
 
-Members go from 0 to 61; a field of a state has room for those to 30.
+Members go from 0 to 61. A field of a state has room for members up to 30.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def without(members: int, k: int) -> int:
 
 @rule
 def size(members: int) -> int:
-    """How many are in a set."""
+    """Number of members of a set."""
     if members < 0:
         raise ValueError("a set of bits is a whole number from 0")
-    found = 0
+    count = 0
     while members:
         members &= members - 1
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 @rule
@@ -67,7 +67,7 @@ def upto(n: int) -> int:
 
 @rule
 def members(found: int) -> Iterator[int]:
-    """Yield what is in a set, the smallest first."""
+    """Yield the members of a set, the smallest first."""
     if found < 0:
         raise ValueError("a set of bits is a whole number from 0")
     k = 0

@@ -1,6 +1,6 @@
-"""Boards as rows of cells, from which the terminal and the browser draw.
+"""Boards as rows of cells, drawn by the terminal and the browser.
 
-A rule sheet that draws itself gives them in ``cells(s)``, seen by the mover::
+A rule sheet with a board returns the cells from ``cells(s)``, from the view of the mover::
 
     def cells(self, s):
         return [[boards.tile(str(k), gone=not bits.has(s.open, k)) for k in range(1, 10)]]
@@ -24,9 +24,9 @@ class Cell(NamedTuple):
     kind : str
         One of `KINDS`.
     text : str
-        What is written on it.
+        The text on the cell.
     numbers : tuple of int
-        What else there is to draw, as the functions say.
+        Further contents, as described by the functions of this module.
     """
 
     kind: str
@@ -43,17 +43,17 @@ def label(text: str = "") -> Cell:
 
 
 def square(mine: int = 0, theirs: int = 0, *, marked: bool = False) -> Cell:
-    """A square of a track with pieces of the mover and of the other player; it may be marked."""
+    """A square of a track with pieces of the mover and of the opponent; it may be marked."""
     return Cell("square", "", (int(mine), int(theirs), int(marked)))
 
 
 def point(mine: int = 0, theirs: int = 0) -> Cell:
-    """A point of backgammon, on which pieces are piled."""
+    """A point of backgammon with its piled pieces."""
     return Cell("point", "", (int(mine), int(theirs)))
 
 
 def tile(text: str, *, gone: bool = False) -> Cell:
-    """A tile, which may be gone."""
+    """A tile, present or gone."""
     return Cell("tile", text, (int(gone),))
 
 
@@ -63,12 +63,12 @@ def box(text: str, *, filled: bool = False) -> Cell:
 
 
 def bar(kept: int, risked: int = 0, *, of: int, theirs: bool = False) -> Cell:
-    """So many steps of a column, or points of a bank, some at risk; the other player's or not."""
+    """Steps of a column or points of a bank, some at risk; of the opponent if `theirs`."""
     return Cell("bar", "", (int(kept), int(risked), int(of), int(theirs)))
 
 
 def text_board(board: Board) -> str:
-    """A board in lines of text: o and # are the mover's, x the other player's."""
+    """A board in lines of text: o and # are the mover's, x the opponent's."""
     rows = [[_text(cell) for cell in row] for row in board]
     columns = range(max(map(len, rows), default=0))
     widths = [max(len(row[k]) for row in rows if k < len(row)) for k in columns]
@@ -83,8 +83,8 @@ def text_board(board: Board) -> str:
 
 
 def _text(cell: Cell) -> str:
-    found: str = KINDS[cell.kind](cell.text, *cell.numbers)
-    return found
+    text: str = KINDS[cell.kind](cell.text, *cell.numbers)
+    return text
 
 
 def _square(text: str, mine: int, theirs: int, marked: int) -> str:

@@ -1,12 +1,12 @@
-"""Dice inside rules: what can fall, and in how many of the equally likely ways.
+"""Dice inside rules: possible results and their numbers of equally likely ways.
 
-Each helper yields ``(weight, what fell)`` with whole-number weights that add up
-to ``sides ** n``. They work in interpreted and in compiled rules alike::
+Each helper yields ``(weight, result)`` with whole-number weights. The weights add up
+to ``sides ** n``. The helpers work in interpreted and in compiled rules alike::
 
     for ways, total in dice.total(2, 6):
         yield ways, PASS, State(s.points + total)
 
-The weights must fit 63 bits, which 20 dice always do; more raise a ValueError.
+The weights must fit 63 bits, true for 20 dice or fewer; larger ones raise a ValueError.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rollwise.game import spoken as spoken
 
 Helper = TypeVar("Helper", bound=Callable[..., Iterator[tuple[int, Any]]])
 
-# What is kept for interpreted rules: results of so many kinds of throws, each with so many.
+# Cache for interpreted rules: number of lists, and largest number of results in a list.
 MOST_LISTS, MOST_RESULTS = 64, 10_000
 
 MOST_POOLED = 10  # dice of a pool
@@ -56,21 +56,23 @@ def _choose(n: int, k: int) -> int:
 def _remembered(
     how_many: Callable[[int, int], int], fresh: Callable[[Any], Any] | None = None
 ) -> Callable[[Helper], Helper]:
-    """Let interpreted rules read from a list what a helper yields; compiled rules run its code.
+    """Let interpreted rules read the results of a helper from a list; compiled rules run its code.
 
     Parameters
     ----------
     how_many : callable
-        Of dice and sides: how many results the helper yields. Too many aren't kept.
+        Number of results of the helper, as a function of dice and sides. Long lists aren't kept.
     fresh : callable, optional
-        Copies what falls, where that can be changed.
+        Copies a mutable result.
     """
 
     def decorate(function: Helper) -> Helper:
         @lru_cache(MOST_LISTS)
         def results(n: int, sides: int, **more: int) -> list[tuple[int, Any]]:
-            found = function(n, sides, **more)
-            return list(found) if fresh is None else [(w, fresh(fallen)) for w, fallen in found]
+            yielded = function(n, sides, **more)
+            if fresh is None:
+                return list(yielded)
+            return [(ways, fresh(fallen)) for ways, fallen in yielded]
 
         @wraps(function)
         def helper(n: int, sides: int, **more: int) -> Iterator[tuple[int, Any]]:
@@ -101,8 +103,8 @@ def one(sides: int) -> Iterator[tuple[int, int]]:
 def total(n: int, sides: int) -> Iterator[tuple[int, int]]:
     """Yield ``(ways, sum)`` for the sum of `n` dice, smallest first.
 
-    The ways are counted die by die: what one more die adds to a sum is the sum
-    of the `sides` counts below it.
+    The ways are counted die by die: the ways to a sum with one more die are the total of the
+    `sides` counts below it.
     """
     _require(n, sides)
     ways = np.zeros(n * sides + 1, np.int64)
@@ -121,9 +123,9 @@ def total(n: int, sides: int) -> Iterator[tuple[int, int]]:
 def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield ``(ways, counts)`` for how often each face shows on `n` dice.
 
-    ``counts[face]`` is the number of dice that show `face`, 1 to `sides`
+    ``counts[face]`` is the number of dice with this `face`, 1 to `sides`
     (``counts[0]`` is 0). The ways are the multinomial n! / prod(counts!). Copy the array
-    if you keep it: compiled rules have one array for all.
+    to keep it: compiled rules reuse one array.
     """
     _require(n, sides)
     shown = np.zeros(sides + 1, np.int64)
@@ -151,33 +153,33 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
 
 @_remembered(lambda n, sides: comb(n + sides - 1, n), np.ndarray.copy)
 def faces(n: int, sides: int, of: int = 0) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield ``(ways, faces)`` for what `n` dice show, in ascending order: ``[2, 2, 5]``.
+    """Yield ``(ways, faces)`` for the faces of `n` dice in ascending order: ``[2, 2, 5]``.
 
-    For `Game.throws`, which takes the array as a throw. The ways are those of `counts`, and so
-    is the order. Copy the array if you keep it, as with `counts`.
+    The array can be a throw of `Game.throws`. Ways and order are those of `counts`. Copy the array
+    to keep it, as with `counts`.
 
-    All throws of a game have one length. Where the number of dice depends on the state, give
-    the largest as `of`: each die that is not thrown is a 0 at the end, as in ``[2, 5, 0]``.
+    All throws of a game have one length. If the number of dice depends on the state, give
+    the largest as `of`: each die left out is a 0 at the end, as in ``[2, 5, 0]``.
     """
     if 0 < of < n:
         raise ValueError("faces() throws more dice than its argument of says")
-    found = np.zeros(max(n, of), np.int64)
+    ascending = np.zeros(max(n, of), np.int64)
     for ways, shown in counts(n, sides):
         k = 0
         for face in range(1, sides + 1):
             for _ in range(shown[face]):
-                found[k] = face
+                ascending[k] = face
                 k += 1
-        yield ways, found
+        yield ways, ascending
 
 
 def _of_its_own(function: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Iterator[Any]]:
-    """Let interpreted rules have an array of their own each time."""
+    """Give interpreted rules a new array for each result."""
 
     @wraps(function)
     def helper(shown: Any) -> Iterator[Any]:
-        for found in function(shown):
-            yield found.copy()
+        for part in function(shown):
+            yield part.copy()
 
     interpreted_as(function, helper)
     return helper
@@ -185,7 +187,7 @@ def _of_its_own(function: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Ite
 
 @_of_its_own
 def parts(shown: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield all that can be set aside of some dice, nothing and everything among it.
+    """Yield all selections of some dice, from no die to all of them.
 
     Parameters
     ----------
@@ -195,8 +197,8 @@ def parts(shown: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     Yields
     ------
     (sides + 1,) int64
-        How often each face is set aside. The counts of the last face change slowest. Copy the
-        array if you keep it, as with `counts`.
+        How often each face is selected. The counts of the last face change slowest. Copy the
+        array to keep it, as with `counts`.
     """
     aside = np.zeros(len(shown), np.int64)
     given = aside.copy()
@@ -214,17 +216,17 @@ def parts(shown: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 @rule
 def how_often(thrown: Any, face: int) -> int:
-    """How many dice of a throw, a tuple or an array, show a face."""
-    found = 0
+    """Number of dice with this face in a throw, a tuple or an array."""
+    number = 0
     for shown in thrown:
         if shown == face:
-            found += 1
-    return found
+            number += 1
+    return number
 
 
 @rule
 def most_alike(thrown: Any) -> int:
-    """How many dice of a throw show the same face, at most; 0 of an empty throw."""
+    """Largest number of dice with equal faces in a throw; 0 for an empty throw."""
     most = 0
     for face in thrown:
         most = max(most, how_often(thrown, face))
@@ -233,7 +235,7 @@ def most_alike(thrown: Any) -> int:
 
 @rule
 def longest_run(thrown: Any) -> int:
-    """How many faces in a row a throw shows, at most: 3 for 1 3 4 4 5. Faces are 1 to 61."""
+    """Length of the longest run of faces in a throw: 3 for 1 3 4 4 5. Faces are 1 to 61."""
     shown, longest = 0, 0
     for face in thrown:
         if face < 1 or face > 61:
@@ -254,12 +256,12 @@ def code(shown: NDArray[np.int64]) -> int:
     ValueError
         There are more than 7 faces, or more than 15 dice of one: an action has 31 bits.
     """
-    found = 0
+    number = 0
     for face in range(1, len(shown)):
         if shown[face] < 0 or shown[face] > 15 or face > 7 or (face > 6 and shown[face] > 7):
             raise ValueError("a code has room for 15 dice of each of 7 faces")
-        found |= int(shown[face]) << (4 * (face - 1))
-    return found
+        number |= int(shown[face]) << (4 * (face - 1))
+    return number
 
 
 @rule
@@ -270,17 +272,16 @@ def of_code(found: int, face: int) -> int:
 
 @dataclass(frozen=True)
 class Pool:
-    """A turn in which dice are thrown, some are kept, and the others are thrown again.
+    """A turn with rerolls: dice are thrown, some are kept, and the others are thrown again.
 
     Attributes
     ----------
     n : int
-        How many dice.
+        Number of dice.
     sides : int
-        Of each.
+        Sides of each die.
     rerolls : int
-        How often, after the first throw, the mover may throw some of them again. Whoever keeps
-        all of them throws no more.
+        Largest number of further throws after the first. The turn ends early if all dice are kept.
     """
 
     n: int
@@ -304,23 +305,23 @@ class Pool:
 
     @cached_property
     def throws(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Each throw of all dice with its ways, as `faces` yields it."""
+        """Each throw of all dice with its ways, as `faces` yields them."""
         return [(ways, tuple(map(int, shown))) for ways, shown in faces(self.n, self.sides)]
 
     @cached_property
     def keeps(self) -> list[tuple[int, ...]]:
-        """What can be kept with dice left to throw: faces ascending, the empty tuple first."""
+        """Every selection that leaves dice to throw: faces ascending, the empty tuple first."""
         sizes = range(self.n)
         return [tuple(map(int, shown)) for m in sizes for _, shown in faces(m, self.sides)]
 
     @property
     def n_states(self) -> int:
-        """How many states of a graph a turn has, after each throw and where dice are kept."""
+        """Number of graph states of a turn: one for each throw and for each selection."""
         n, m = comb(self.n + self.sides - 1, self.n), comb(self.n + self.sides - 1, self.n - 1)
         return n + self.rerolls * (n + m)
 
     def after(self, kept: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
-        """Each throw that keeping these dice can bring, with its ways."""
+        """Each throw possible after keeping these dice, with its ways."""
         left = self.n - len(kept)
         return [
             (ways, tuple(sorted((*kept, *map(int, shown)))))
@@ -328,29 +329,29 @@ class Pool:
         ]
 
     def kept_from(self, throw: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """What can be kept of a throw: all of it first, then ever less, nothing last."""
-        found = {part for m in range(self.n + 1) for part in combinations(throw, m)}
-        return sorted(found, key=lambda part: (-len(part), part))
+        """Every selection from a throw: all dice first, then ever fewer, no dice last."""
+        selections = {part for m in range(self.n + 1) for part in combinations(throw, m)}
+        return sorted(selections, key=lambda part: (-len(part), part))
 
     def code(self, kept: Sequence[int]) -> int:
-        """What is kept as one whole number: its digits in the base ``sides + 1``, ascending."""
-        found = 0
+        """The kept dice as one whole number: faces as digits in base ``sides + 1``, ascending."""
+        number = 0
         for face in sorted(kept):
-            found = found * (self.sides + 1) + face
-        return found
+            number = number * (self.sides + 1) + face
+        return number
 
 
 def pool(n: int, sides: int = 6, rerolls: int = 2) -> Pool:
-    """A turn of dice that may be thrown again, for `Game.throws`: as in Yahtzee, ``pool(5)``.
+    """A turn of dice with rerolls, for `Game.throws`: as in Yahtzee, ``pool(5)``.
 
     All dice are thrown. Then, up to `rerolls` times, the mover keeps some of them and throws the
-    others again. `Game.actions`, `Game.outcomes` and `Game.reward` are given the throw that comes
-    of it: the faces, ascending. The pool is the same in every state of a game.
+    others again. `Game.actions`, `Game.outcomes` and `Game.reward` receive the final throw: the
+    faces, ascending. The pool is the same in every state of a game.
 
     Parameters
     ----------
     n : int
-        How many dice, at most 10.
+        Number of dice, at most 10.
     sides : int
     rerolls : int
 
@@ -361,20 +362,19 @@ def pool(n: int, sides: int = 6, rerolls: int = 2) -> Pool:
     try:
         return Pool(index(n), index(sides), index(rerolls))
     except TypeError:
-        return Pool(n, sides, rerolls)  # which says what it takes
+        return Pool(n, sides, rerolls)  # raises an error with the valid types
 
 
 def place_in_counts(faces: Sequence[int], sides: int) -> int:
-    """The place, from 0, at which `counts` yields what these faces show.
+    """The index, from 0, of these faces in the order of `counts`. For `Game.fallen`.
 
-    For `Game.fallen`. `counts` goes through the counts in colexicographic order, so those
-    before it that first differ from it in a face, seen from the last one, number
-    C(r + f - 1, f - 1) - C(q + f - 1, f - 1), with f the face, r the dice that show at
-    most f, and q those that show less.
+    `counts` yields colexicographic order. Let f be the last face in which an earlier result
+    differs from this one, r the number of dice with face f or less, and q the number with less
+    than f. The number of such results is C(r + f - 1, f - 1) - C(q + f - 1, f - 1).
     """
-    below, place = list(faces).count(1), 0
+    below, index_in_order = list(faces).count(1), 0
     for face in range(2, sides + 1):
         upto = below + list(faces).count(face)
-        place += comb(upto + face - 1, face - 1) - comb(below + face - 1, face - 1)
+        index_in_order += comb(upto + face - 1, face - 1) - comb(below + face - 1, face - 1)
         below = upto
-    return place
+    return index_in_order

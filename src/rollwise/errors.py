@@ -1,7 +1,7 @@
-"""The errors that rollwise raises: one tree, each with the exit code of its kind.
+"""The errors of rollwise: one tree, each with the exit code of its kind.
 
-A mistake in what the user gave (a game, a parameter, a state, a file) ends the
-command line with 2; a run that was right to ask for and failed ends it with 1.
+An error in the input of the user (a game, a parameter, a state, a file) ends the command line
+with 2. A valid request whose run failed ends it with 1.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _on_command_line = False
 
 
 def spelled(*, python: str, command_line: str) -> str:
-    """What a message tells the user to write, in the words of where the user is."""
+    """The part of a message with an instruction, in the words of Python or of the command line."""
     return command_line if _on_command_line else python
 
 
 @contextlib.contextmanager
 def words_of_the_command_line() -> Iterator[None]:
-    """Within this, messages speak of options; elsewhere of arguments."""
+    """Within this context, messages name options; elsewhere they name arguments."""
     global _on_command_line
     before, _on_command_line = _on_command_line, True
     try:
@@ -30,18 +30,18 @@ def words_of_the_command_line() -> Iterator[None]:
 
 
 def on_command_line() -> bool:
-    """Whether messages speak of options."""
+    """Whether messages name options."""
     return _on_command_line
 
 
 class RollwiseError(Exception):
-    """Anything that rollwise reports instead of an answer."""
+    """Any error that rollwise reports instead of an answer."""
 
     exit_code = 2
 
 
 class UsageError(RollwiseError):
-    """A request that can't be carried out as it was put."""
+    """A request that can't be carried out in this form."""
 
 
 class ForMorePlayers(UsageError):
@@ -61,7 +61,7 @@ class ForMorePlayers(UsageError):
 
 
 class UnknownGame(UsageError):
-    """No game goes by this name, or its file can't be read as rules."""
+    """No game has this name, or its file can't be read as rules."""
 
 
 class ParameterError(UsageError):
@@ -69,29 +69,29 @@ class ParameterError(UsageError):
 
 
 class UnknownState(UsageError):
-    """A state that can't be reached in this game, or isn't written as one."""
+    """A state that can't be reached in this game, or text in another form than a state."""
 
 
 class ExpressionError(UsageError):
-    """A filter that can't be understood."""
+    """A filter that can't be parsed."""
 
 
 class SolutionFileError(UsageError):
-    """A saved solution that is damaged, or that was made for other rules."""
+    """A saved solution that is damaged, or belongs to other rules."""
 
 
 class RefusedFile(SolutionFileError):
-    """A saved solution that was to be verified, and can't even be read."""
+    """An unreadable file given as a saved solution to verify."""
 
     exit_code = 1
 
 
 class OutputError(UsageError):
-    """A file that can't be written. Where the disk is full, that is a run that failed."""
+    """A file that can't be written. A full disk counts as a failed run."""
 
 
 class LearnerFileError(UsageError):
-    """A saved learner that is damaged, or that was made for other rules."""
+    """A saved learner that is damaged, or belongs to other rules."""
 
 
 class RulesError(RollwiseError):
@@ -99,13 +99,13 @@ class RulesError(RollwiseError):
 
 
 class RulesDiffer(RollwiseError):
-    """Compiled rules do something else than the same rules in Python."""
+    """Compiled rules give other results than the same rules in Python."""
 
     exit_code = 1
 
 
 class EndlessPlay(RulesError):
-    """The players can go round for ever, so the game has no certain value."""
+    """The players can go round for ever, and the game has no certain value."""
 
 
 class TooManyStates(RulesError):
@@ -123,38 +123,38 @@ class TooManyStates(RulesError):
 
 
 class NotConverged(RollwiseError):
-    """A solver ended without the answer that it was asked for."""
+    """A solver ended without the requested answer."""
 
     exit_code = 1
 
 
 class TooLargeForFractions(RollwiseError):
-    """A game whose exact values would be too long to write down."""
+    """A game whose exact values are too long to write down."""
 
     exit_code = 1
 
 
 class TooLittleMemory(RollwiseError, MemoryError):
-    """The process may not take the memory that it needs."""
+    """The memory limit of the process is below its need."""
 
     exit_code = 1
 
 
 class NotServed(RollwiseError):
-    """A server that can't listen where it should."""
+    """A server that can't listen at its address."""
 
     exit_code = 1
 
 
 class ClusterError(RollwiseError):
-    """Workers that can't be reached, or that are gone."""
+    """Workers that are unreachable or gone."""
 
     exit_code = 1
 
 
 class PolicyError(UsageError):
-    """A policy that there isn't, or that doesn't fit the game."""
+    """An unknown policy, or one unfit for the game."""
 
 
 class MissingExtra(UsageError):
-    """An optional part of rollwise that isn't installed; the message says how to."""
+    """An optional part of rollwise is missing. The message gives the command to install it."""

@@ -1,4 +1,4 @@
-"""What users' own code raises and gives, as part of an error message of one line."""
+"""Exceptions and values of users' code, as part of an error message of one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from operator import index
 from pathlib import Path
 from types import GeneratorType
 
-# What isn't a fault of the code that it comes out of.
+# Exceptions that aren't faults of users' code.
 PASSED_ON = (KeyboardInterrupt, MemoryError)
 
 LONGEST = 300
@@ -22,13 +22,13 @@ _SHEETS = _HOUSE / "games"
 
 
 def one_line(text: str) -> str:
-    """A text without line breaks, cut where it gets long."""
+    """A text without line breaks, cut at a maximum length."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
 
 
 def shown(value: object) -> str:
-    """A value as Python writes it, in a line; its type where it can't be written."""
+    """The repr of a value in one line, or its type if the repr fails."""
     try:
         return one_line(repr(value))
     except PASSED_ON:
@@ -39,7 +39,7 @@ def shown(value: object) -> str:
 
 @contextmanager
 def failing(kind: type[Exception], what: str) -> Iterator[None]:
-    """Make an exception of users' code one of a kind that says what fails, and why."""
+    """Turn an exception of users' code into one of this kind that names part and cause."""
     try:
         yield
     except PASSED_ON:
@@ -49,12 +49,12 @@ def failing(kind: type[Exception], what: str) -> Iterator[None]:
 
 
 def whole(value: object) -> int:
-    """A whole number of any kind as Python's own.
+    """A whole number of any type as Python's int.
 
     Raises
     ------
     TypeError
-        It is none, or what makes it one fails.
+        The value isn't whole, or its conversion fails.
     """
     try:
         return index(value)  # type: ignore[arg-type]
@@ -65,7 +65,7 @@ def whole(value: object) -> int:
 
 
 def fault_text(error: BaseException) -> str:
-    """What was raised, and where: ``ValueError: no such face (own.py, line 12)``."""
+    """An exception and its line of code: ``ValueError: no such face (own.py, line 12)``."""
     try:
         message = one_line(str(error))
     except PASSED_ON:
@@ -73,14 +73,14 @@ def fault_text(error: BaseException) -> str:
     except BaseException:
         message = ""
     name = type(error).__name__
-    place = fault_place(error)
-    return f"{name}: {message}{place}" if message else f"{name}{place}"
+    line = fault_place(error)
+    return f"{name}: {message}{line}" if message else f"{name}{line}"
 
 
 def fault_place(error: BaseException) -> str:
-    """The last line of the users' code that an exception came through: `` (own.py, line 12)``.
+    """The last line of users' code in the traceback of an exception: `` (own.py, line 12)``.
 
-    Of several files it is the one that rollwise called.
+    Of several files, the line is in the one called by rollwise.
     """
     frames = [
         (frame.f_code.co_filename, line)
@@ -95,14 +95,14 @@ def fault_place(error: BaseException) -> str:
 
 
 def yielded_place(given: object, number: int) -> str:
-    """The line of the users' code that yields an item, as `fault_place` writes it; empty if none.
+    """The line of users' code with the yield of an item, as `fault_place` writes it; empty if none.
 
     Parameters
     ----------
     given : object
-        What a rule gave, from which nothing was taken yet.
+        The result of a rule, not yet iterated.
     number : int
-        Of the item, from 0.
+        Index of the item, from 0.
     """
     try:
         if not isinstance(given, GeneratorType):
@@ -122,9 +122,9 @@ def yielded_place(given: object, number: int) -> str:
 
 
 def too_deep(tree: ast.AST) -> bool:
-    """Whether more parts of an expression lie within one another than a stack may hold.
+    """Whether an expression is nested too deeply for the stack.
 
-    Python's stack is filled by the code that reads them, and that of Polars by what works them out.
+    Parsing fills Python's stack, and evaluation fills the stack of Polars.
     """
     depth, level = 0, [tree]
     while level and depth <= DEEPEST:
@@ -135,9 +135,9 @@ def too_deep(tree: ast.AST) -> bool:
 
 @cache
 def is_users(file: str) -> bool:
-    """Whether a file is not of this package (its rule sheets are), nor made up by Python.
+    """Whether a file is users' code: not of this package (except rule sheets) and not generated.
 
-    Nor is it Numba's, which only reads the rules, nor Python's own.
+    Files of Numba, which only reads the rules, and of Python itself aren't users' code either.
     """
     parents = Path(file).parents
     ours = _HOUSE in parents and (_SHEETS not in parents or file.endswith("__init__.py"))

@@ -1,7 +1,7 @@
-"""The language that games are written in.
+"""The language for writing games.
 
-A game is a frozen dataclass whose fields are its parameters. Its rules are plain
-Python: where a play starts, what the mover may do, and what can come of it.
+A game is a frozen dataclass. Its fields are the parameters. Its rules are plain Python:
+the opening, the actions of the mover, and the outcomes of each action.
 See ``rollwise/games/`` for rule sheets to copy.
 """
 
@@ -40,65 +40,65 @@ from rollwise.parameters import parameter as parameter
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
 
-# What follows an outcome, from the mover's point of view.
+# Codes of `then`, from the mover's point of view.
 AGAIN, PASS, WIN, LOSE, DRAW, END = range(6)
 THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 
-# Any other payoff is a `then` too: the bits of a double, read as a whole number of 64 bits. Those
-# of so small doubles are left out, for they would be the codes above, or typing errors for them.
-# Payoffs of several seats are doubles between the smallest that count and the least of one.
+# Any other payoff is a `then` too: the bits of a double, read as a whole number of 64 bits. Very
+# small doubles are excluded: their bits would be the codes above, or typing errors for them.
+# Payoffs of several seats are doubles below LEAST_PAYOFF and above the excluded ones.
 LEAST_PAYOFF, MOST_PAYOFF = SMALL, 1e300
 _PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
-# Where the game goes on a `then` has no other bits than these: that of PASS, or the 16 of a number
-# of seats (see `skip`). No payoff is so small, as a whole number.
+# If the game goes on, a `then` has no other bits than these: the bit of PASS, or the 16 bits of a
+# number of seats (see `skip`). As a whole number, every payoff is larger.
 GOES_ON, SKIPS = 0xFFFF01, 0xFFFF00
 MOST_SKIPPED = 32_767
 
 SMALL_WORDS = ("a", "and", "for", "in", "of", "on", "the", "to")  # in headings
 MOST_PLAYERS = 16
-MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
+MANY_FIELDS = 8  # with more fields `Game.describe` leaves out zeros
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_RULES: dict[Callable[..., Any], Callable[..., Any]] = {}  # what is compiled for what rules call
+_RULES: dict[Callable[..., Any], Callable[..., Any]] = {}  # callee: compiled counterpart
 
 
 def rule(function: Function) -> Function:
-    """Mark a helper function that rules call, so that it is compiled with them.
+    """Mark a helper function of the rules, to be compiled with them.
 
-    The function stays what it is; it must be one that Numba can compile.
+    The function itself is returned unchanged. Numba must be able to compile it.
     """
     _RULES[function] = function
     return function
 
 
 def interpreted_as(function: Callable[..., Any], other: Function) -> Function:
-    """Let rules call another function than the one that is compiled, for it is slow in Python.
+    """Let interpreted rules call a faster Python function in place of the compiled one.
 
-    Both have to do the same.
+    Both functions must give the same results.
     """
     _RULES[other] = function
     return other
 
 
 def marked_rules() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """All functions marked with `rule` so far, each with what is compiled in its place."""
+    """All functions marked with `rule` so far, each with its compiled counterpart."""
     return dict(_RULES)
 
 
 @rule
 def skip(seats: int) -> int:
-    """What follows an outcome after which the die moves on by so many seats.
+    """The `then` of an outcome that moves the die on by this number of seats.
 
     ``skip(2)`` leaves out the next player, ``skip(-1)`` is `PASS_BACK`, ``skip(1)`` is `PASS` and
-    ``skip(0)`` `AGAIN`. It goes round the table: of three players ``skip(4)`` is the next. The next
-    state is written as the player sees it who has the die then. Compiled rules may call it.
+    ``skip(0)`` is `AGAIN`. Seats are counted round the table: of three players ``skip(4)`` is the
+    next. Write the next state from the view of the player with the die. Compiled rules may call it.
 
     Raises
     ------
     ValueError
-        It isn't a whole number from -32,767 to 32,767.
+        The argument isn't a whole number from -32,767 to 32,767.
     """
     if not -MOST_SKIPPED <= seats <= MOST_SKIPPED:
         raise ValueError("skip takes a whole number of seats from -32,767 to 32,767")
@@ -111,16 +111,16 @@ PASS_BACK = skip(-1)
 
 
 def payoff(points: float) -> int:
-    """What follows an outcome that ends the game and brings the mover so many points.
+    """The `then` of an outcome that ends the game with this payoff for the mover.
 
-    ``yield 1, payoff(2), s`` is a gammon, ``payoff(-2)`` a lost one, and ``payoff(1)``,
+    ``yield 1, payoff(2), s`` wins a gammon and ``payoff(-2)`` loses one. ``payoff(1)``,
     ``payoff(-1)`` and ``payoff(0)`` are `WIN`, `LOSE` and `DRAW`. The other player gets the
     opposite. With three or more players see `won_by`, `shared` and `payoffs`.
 
     Raises
     ------
     ValueError
-        The points aren't a finite number, or so small that only a slip can be meant.
+        The payoff isn't a finite number, or is too small to be intended.
     """
     try:
         amount = float(points) if not isinstance(points, str) else math.nan
@@ -142,16 +142,16 @@ def bits_of(amount: float) -> int:
 
 
 def won_by(*seats: int) -> int:
-    """What follows an outcome that ends a game of several players: who wins it.
+    """The `then` of an outcome that ends a game of several players with a win for these seats.
 
     Seats are counted from the mover, in the order of their moves: 0 is the mover, 1 the next.
-    Several share the win in equal parts. ``won_by(0)`` is `WIN`. Write it as a constant of the
-    module, ``NEXT_WINS = won_by(1)``, for compiled rules can't call it.
+    Several winners share the win in equal parts. ``won_by(0)`` is `WIN`. Compiled rules can't call
+    it. Write it as a constant of the module, ``NEXT_WINS = won_by(1)``.
 
     Raises
     ------
     ValueError
-        There is no seat, or one that can't be.
+        No seat is given, or an impossible one.
     """
     if not seats or not all(isinstance(seat, int) and 0 <= seat < MOST_PLAYERS for seat in seats):
         raise ValueError(
@@ -161,17 +161,17 @@ def won_by(*seats: int) -> int:
 
 
 def shared(*parts: int) -> int:
-    """What follows an outcome that ends a game of several players: in which parts they share it.
+    """The `then` of an outcome that ends a game of several players with these shares of the win.
 
-    A whole number for each seat, in the order of the moves from the mover on: with
-    ``shared(2, 1, 0)`` the mover has two thirds of the win and the next player one. So ranks and
-    stakes that always add up to the same are written too. Write it as a constant of the module,
-    as `won_by`.
+    Give a whole number for each seat, from the mover on, in the order of the moves. With
+    ``shared(2, 1, 0)`` the mover has two thirds of the win and the next player one third. Shares
+    can express ranks and stakes with a fixed sum. Write it as a constant of the module, as
+    `won_by`.
 
     Raises
     ------
     ValueError
-        The parts aren't whole numbers from 0 of some size, at least two and not all 0.
+        The shares aren't at least two whole numbers from 0 to a maximum, or all are 0.
     """
     most = (1 << digit_bits(max(len(parts), 2))) - 1
     fine = 2 <= len(parts) <= MOST_PLAYERS and all(
@@ -186,18 +186,18 @@ def shared(*parts: int) -> int:
 
 
 def payoffs(*numbers: int) -> int:
-    """What follows an outcome that ends a game of several players: what each of them gets.
+    """The `then` of an outcome that ends a game of several players with these payoffs.
 
-    A whole number for each seat, in the order of the moves from the mover on. They need not add up
-    to the same in all ends: with ``payoffs(3, -1, 0)`` the mover gets 3 and the next player pays 1,
-    who knows to whom. What a game is worth to a seat is then its expected payoff. In a game with
-    `payoffs` a `WIN` counts 1 to the mover, and a shared win its parts. With three players numbers
-    go to 32,767, with four to 2,047, with six to 127. Compiled rules may call it.
+    Give a whole number for each seat, from the mover on, in the order of the moves. The sum may
+    differ between ends: with ``payoffs(3, -1, 0)`` the mover gets 3 and the next player pays 1. The
+    value of the game for a seat is then its expected payoff. In a game with `payoffs` a `WIN`
+    counts 1 to the mover, and a shared win counts its shares. With three players the largest payoff
+    is 32,767, with four 2,047, with six 127. Compiled rules may call it.
 
     Raises
     ------
     ValueError
-        The numbers aren't whole ones of some size, at least two.
+        The payoffs aren't at least two whole numbers within the limit.
     """
     most = most_payoff(min(max(len(numbers), 2), MOST_PLAYERS))
     if not 2 <= len(numbers) <= MOST_PLAYERS or not all(
@@ -211,12 +211,12 @@ def payoffs(*numbers: int) -> int:
 
 
 def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:
-    """A tuple with another number at a place, from 0: what a board is after a move.
+    """A copy of a tuple with another number at one index, such as a board after a move.
 
     Raises
     ------
     IndexError
-        There is no such place.
+        The index is out of range.
     """
     if not 0 <= place < len(numbers):
         raise IndexError(f"there is no place {place} in a tuple of {len(numbers)}")
@@ -225,7 +225,7 @@ def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ..
 
 @rule
 def turned(numbers: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """A tuple with a number for each seat, from so many seats on: as is seen after `skip`."""
+    """A tuple with a number for each seat, rotated by so many seats: the view after `skip`."""
     for _ in range(seats % len(numbers)):
         numbers = numbers[1:] + numbers[:1]
     return numbers
@@ -233,15 +233,15 @@ def turned(numbers: tuple[int, ...], seats: int) -> tuple[int, ...]:
 
 @rule
 def shared_by(winners: Sequence[int]) -> int:
-    """What follows an outcome after which some seats share the win evenly.
+    """The `then` of an outcome that ends the game with a win shared evenly by some seats.
 
-    Other than `won_by`, rules may work out who they are, of two players too.
+    Unlike `won_by`, it may be called by compiled rules, also in games of two players.
 
     Parameters
     ----------
     winners : sequence of int
-        1 for each seat that shares the win, from the mover on, and 0 for the others. If it is
-        nobody, all share.
+        1 for each seat with a share of the win, from the mover on, and 0 for the others. All seats
+        share if every number is 0.
     """
     code, last = 0, 0
     for seat in range(len(winners)):
@@ -260,16 +260,16 @@ def shared_by(winners: Sequence[int]) -> int:
 
 @rule
 def next_in(numbers: tuple[int, ...], out: int) -> int:
-    """How many seats on the next player is whose number isn't that of players who are out.
+    """Number of seats from the mover to the next player still in the game.
 
-    As many as there are players where nobody else is in.
+    The result is the number of players where all others are out.
 
     Parameters
     ----------
     numbers : tuple of int
-        Of each seat, from the mover on.
+        A number for each seat, from the mover on.
     out : int
-        The number in the place of those who are out.
+        The number that marks a player as out.
     """
     for seat in range(1, len(numbers)):
         if numbers[seat] != out:
@@ -279,12 +279,12 @@ def next_in(numbers: tuple[int, ...], out: int) -> int:
 
 @rule
 def last_left(numbers: tuple[int, ...], out: int) -> int:
-    """The win of the last player who isn't out, or AGAIN while there are several.
+    """The win of the last player still in the game, or AGAIN while there are several.
 
     Parameters
     ----------
     numbers, out
-        As `next_in` takes them.
+        As in `next_in`.
     """
     left, last = 0, 0
     for seat in range(len(numbers)):
@@ -311,24 +311,24 @@ def is_over(then: int) -> bool:
 
 
 def is_skip(then: int) -> bool:
-    """Whether a `then` is what `skip` gives for another number of seats than 0 and 1."""
+    """Whether a `then` is a result of `skip` other than `AGAIN` and `PASS`."""
     return then != 0 and not then & ~SKIPS
 
 
 def seats_on(then: Any, players: int) -> Any:
-    """By how many seats the die moves on, from 0, where the game goes on; of an array, too."""
+    """Number of seats that the die moves on, from 0, if the game goes on; also of an array."""
     if not getattr(then, "ndim", 0):
         then = int(then)  # NumPy's small whole numbers are too small
     return ((then >> 8) - (then >> 7 & 0x10000) + (then & 1)) % players
 
 
 def round_the_table(then: int, players: int) -> int:
-    """A `then` as it is written with the fewest seats: ``skip(4)`` of three players is PASS."""
+    """A `then` with the fewest seats: ``skip(4)`` of three players is PASS."""
     return then if is_over(then) else skip(seats_on(then, players))
 
 
 def is_payoff(then: int) -> bool:
-    """Whether a `then` is what `payoff` gives for something else than a win, a loss or a draw."""
+    """Whether a `then` is a result of `payoff` other than a win, a loss or a draw."""
     if not -(2**63) <= then < 2**63:
         return False
     amount = payoff_of(then)
@@ -336,18 +336,18 @@ def is_payoff(then: int) -> bool:
 
 
 def says_of_seats(then: int) -> bool:
-    """Whether a `then` is what `won_by`, `shared` or `payoffs` gives, but for a `WIN`."""
+    """Whether a `then` is a result of `won_by`, `shared` or `payoffs` other than `WIN`."""
     return 0 <= then < 2**63 and is_of_seats(payoff_of(then))
 
 
 def payoff_of(then: int) -> float:
-    """The bits of a `then` that isn't one of those with a name, as the number that they are."""
+    """The number whose bits a `then` without a name contains."""
     amount: float = struct.unpack("<d", struct.pack("<q", then))[0]
     return amount
 
 
 def then_text(then: int) -> str:
-    """What follows an outcome, as rules write it: ``WIN`` or ``payoff(2)``."""
+    """A `then` as rules write it: ``WIN`` or ``payoff(2)``."""
     if 0 <= then < len(THEN_NAMES):
         return THEN_NAMES[then]
     if is_skip(then):
@@ -360,7 +360,7 @@ def then_text(then: int) -> str:
 
 
 def _seats_text(amount: float) -> str:
-    """What `won_by`, `shared` or `payoffs` gave."""
+    """A call of `won_by`, `shared` or `payoffs` that gives this amount."""
     if winners := winners_of(amount):
         return f"won_by({', '.join(map(str, winners))})"
     name, numbers = "payoffs" if is_payoffs(amount) else "shared", digits_of_seats(amount)
@@ -368,10 +368,10 @@ def _seats_text(amount: float) -> str:
 
 
 def policy(function: Function) -> Function:
-    """Mark a method ``name(self, state) -> action`` as a policy that people use.
+    """Mark a method ``name(self, state) -> action`` as a policy for users.
 
     Its name on the command line has dashes for underscores: ``hold_at_20`` is
-    ``hold-at-20``. The first line of its docstring says what it does.
+    ``hold-at-20``. The first line of its docstring describes it.
     """
     function.__rollwise_policy__ = function.__name__.replace("_", "-")  # type: ignore[attr-defined]
     return function
@@ -390,53 +390,54 @@ def heading_of(name: str) -> str:
 class Game:
     """A turn-based dice game.
 
-    Write `start`, `actions` and `outcomes`; a state is a NamedTuple of whole
-    numbers, whose type is that of whatever `start` returns. All else has a default.
-    `roots`, `reward` and `progress` are rules too. `describe`, `deed`, `told`, `face_name`,
-    `throw`, `fallen`, `read_play` and `face_points` are words: they never change the answer.
+    Write `start`, `actions` and `outcomes`. A state is a NamedTuple of whole numbers, of the type
+    of the result of `start`. All else has a default. `roots`, `reward` and `progress` are rules
+    too. `describe`, `deed`, `told`, `face_name`, `throw`, `fallen`, `read_play` and `face_points`
+    describe the game to people and never change the answer.
 
     Attributes
     ----------
     name : str
-        What the game is called on the command line; made from the class's name
-        (``SuperSix`` is ``super-six``) unless given.
+        The name on the command line, by default made from the name of the class
+        (``SuperSix`` is ``super-six``).
     heading : str
-        What it is called in headings; the words of its name (Super Six) unless given.
+        The name in headings, by default the words of `name` (Super Six).
     players : int
-        2, or 1 for a solitaire game, or up to 16. It may be a parameter. With three or more a
-        state is still written as the mover sees it, the others in the order of their moves; PASS
-        hands the die to the next, and `skip` to another one; WIN, LOSE, DRAW, `won_by` and
-        `shared` say who wins, and `payoffs` what each gets (see `rollwise.equilibrium`).
+        2, or 1 for a solitaire game, or up to 16. It may be a parameter. With three or more
+        players a state is still written from the view of the mover, followed by the others in the
+        order of their moves. PASS hands the die to the next player, and `skip` to another one. WIN,
+        LOSE, DRAW, `won_by` and `shared` give the winners, and `payoffs` the payoff of each seat
+        (see `rollwise.equilibrium`).
     objective : {"win", "maximize", "minimize"}
         Win a game of wins and losses (or get the most of a game for stakes, with any
         `payoff`), or get the largest or smallest expected total of the rewards of a
         solitaire game.
     column_names : mapping
-        What numbers of a state are called that aren't called as their field: ``{"rivals.0":
-        "rival"}`` of two players. A field whose name is empty isn't used: it keeps its number of
-        the start, and tables have no column of it. A property may depend on `players`.
+        Names for numbers of a state, where they differ from the names of the fields: ``{"rivals.0":
+        "rival"}`` of two players. A field with an empty name isn't used: it keeps its number of
+        the start, and tables have no column for it. A property may depend on `players`.
     action_names : sequence or mapping
-        Names of the actions; an action without one is shown as its number.
+        Names of the actions. An action without a name is shown as its number.
     action_unit : (str, str)
-        What the number of an action counts, of one and of several, as in ``("die", "dice")``:
-        for the legends of pictures.
+        The unit counted by the number of an action, singular and plural, as in ``("die", "dice")``.
+        Legends of plots show it.
     endless : {"forbidden", "draw", "lose"}
-        What play is worth that never ends, in a game that is won or lost: the rules are
-        refused where players could go round for ever, or such play is a draw, or whoever
-        keeps it up loses (both players, where they keep the turn passing). A game for points
-        needs none: rounds that cost are allowed, since endless play loses without bound.
+        The result of endless play in a game of wins and losses. "forbidden": rules are refused if
+        the players can avoid every end. "draw": endless play is a draw. "lose": the player who
+        keeps it up loses (both players, if they keep passing the turn). A game for points needs
+        none: rounds with a cost are allowed, since endless play loses without bound.
     play_columns : sequence of str
-        The columns that `read_play` needs; without any it isn't asked.
+        The columns needed by `read_play`. Without any, `read_play` isn't called.
     face_points : sequence of int
         The points of each face of the dice, ascending, in a game of taking the lowest dice
-        (see `rollwise.many_dice`); empty in every other game.
+        (see `rollwise.many_dice`). Empty in every other game.
     """
 
     name: ClassVar[str] = "game"
     heading: ClassVar[str] = "Game"
     if TYPE_CHECKING:
         players: ClassVar[int]
-    else:  # without a note of its type, which would be its place if it is made a parameter
+    else:  # unannotated: an annotation would fix its order if a game makes it a parameter
         players = 2
     objective: ClassVar[str] = "win"
     column_names: ClassVar[Mapping[str, str]] = {}
@@ -458,29 +459,29 @@ class Game:
         self.validate()
 
     def start(self) -> Any:
-        """The opening position, as the player who moves first sees it."""
+        """The opening position, from the view of the first player."""
         raise NotImplementedError(f"{type(self).__name__} has no start()")
 
     def roots(self) -> Iterable[Any]:
-        """Positions that a table should cover, whether or not a play reaches them."""
+        """Positions that a table should cover, reachable or not."""
         yield self.start()
 
-    # `throws` is optional. In a game that has it, the rules that follow are given the throw as
-    # well: ``actions(s, throw)``, ``outcomes(s, throw, action)``, ``reward(s, throw, action)``.
+    # `throws` is optional. In a game with `throws`, the rules below take the throw as an argument:
+    # ``actions(s, throw)``, ``outcomes(s, throw, action)``, ``reward(s, throw, action)``.
 
     def throws(self, s: Any) -> Iterable[Any]:
-        """Yield ``(weight, throw)`` for all that chance can bring before the mover chooses.
+        """Yield ``(weight, throw)`` for each throw before the choice of the mover.
 
-        A throw is a whole number or a tuple of them, of the same length in the whole game.
+        A throw is a whole number or a tuple of whole numbers, of one length in the whole game.
         """
         raise NotImplementedError(f"{type(self).__name__} has no throws()")
 
     def actions(self, s: Any, *throw: Any, **_: Any) -> Iterator[int]:
-        """Yield the actions (whole numbers from 0) that the mover may take."""
+        """Yield the legal actions of the mover, whole numbers from 0."""
         raise NotImplementedError(f"{type(self).__name__} has no actions()")
 
     def outcomes(self, s: Any, *action: Any, **_: Any) -> Iterator[tuple[Any, int, Any]]:
-        """Yield ``(weight, then, next_state)`` for all that can come of an action."""
+        """Yield ``(weight, then, next_state)`` for each outcome of an action."""
         raise NotImplementedError(f"{type(self).__name__} has no outcomes()")
 
     def reward(self, s: Any, *action: Any, **_: Any) -> float:
@@ -488,26 +489,27 @@ class Game:
         return 0.0
 
     def progress(self, s: Any) -> int | tuple[int, ...]:
-        """How far the game has gone: a whole number that no outcome lowers, or a tuple of some.
+        """Progress of the game: a whole number that no outcome lowers, or a tuple of such numbers.
 
-        A game that says so can be solved a layer at a time (`rollwise.solve_by_layers`):
-        sticks that left the game, points in both banks. States of equal progress are a layer.
+        A game with `progress` can be solved a layer at a time (`rollwise.solve_by_layers`).
+        Examples are the sticks that left the game, or the points in both banks. A layer is all
+        states of equal progress.
 
-        Of a tuple no outcome lowers any number. A layer then waits only for those whose numbers
-        are all at least as large, so that layers are smaller, and workers solve some at the
-        same time. A PASS swaps what the mover has and what the other has. So numbers of the two
-        are given in order, as in ``return min(s.home, s.rival), max(s.home, s.rival)``: these don't
-        fall, and positions that differ in who moves are of one layer.
+        No outcome lowers any number of a tuple. A layer then waits only for layers whose numbers
+        are all at least as large. Layers are smaller, and workers solve several at the same time. A
+        PASS swaps the points of the mover and of the opponent. Sort the two numbers, as in ``return
+        min(s.home, s.rival), max(s.home, s.rival)``: sorted, they never fall, and positions that
+        differ only in the mover share a layer.
         """
         return 0
 
-    # Words: what people see of a game, and how they write it down. In a game with throws those
-    # that are asked of an action are given the throw before it, as rules are.
+    # Words for people: names, boards, records of plays. In a game with throws, methods with the
+    # argument `action` take the throw before it, as rules do.
 
     def describe(self, s: Any) -> str:
-        """A position in words, as the mover sees it.
+        """A position in words, from the view of the mover.
 
-        By default its fields by name, of many fields only those that aren't 0.
+        By default the fields by name. Of many fields only those other than 0 are named.
         """
         fields = list(zip(s._fields, s, strict=True))
         named = [(name, field) for name, field in fields if field or len(fields) <= MANY_FIELDS]
@@ -517,122 +519,122 @@ class Game:
         return f"{text}, all else 0" if text else "all 0"
 
     def show(self, s: Any) -> str:
-        """A picture of a position for play: a board of several lines, as the mover sees it.
+        """A picture of a position for play: a board of several lines, from the view of the mover.
 
-        By default its `cells` in text. Where that is empty too, play shows the position in words
+        By default the `cells` in text. If that is empty too, play shows the position in words
         (see `describe`).
         """
         return text_board(self.cells(s))
 
     def cells(self, s: Any) -> Board:
-        """A position as rows of cells, as the mover sees it: see `rollwise.boards`.
+        """A position as rows of cells, from the view of the mover: see `rollwise.boards`.
 
         A browser draws them, and so does the terminal, unless there is a `show`. By default empty.
         """
         return ()
 
     def field_text(self, name: str, number: int) -> str:
-        """What a number in a field means, for pictures: ``1 4 9`` for the set 530.
+        """The meaning of a number in a field, for plots: ``1 4 9`` for the set 530.
 
-        `name` is that of the field, or ``board.0`` in a tuple. Empty, as by default: the number
-        says it.
+        `name` is the name of the field, or ``board.0`` in a tuple. By default empty: the number is
+        shown.
         """
         return ""
 
     def action_text(self, s: Any, *action: Any, **_: Any) -> str:
-        """What an action is called that `action_names` doesn't name: ``set aside 1 5 5, roll on``.
+        """The name of an action without an entry in `action_names`: ``set aside 1 5 5, roll on``.
 
-        It is asked once for each number of an action, where that first comes up. So it says the
-        same wherever the action has this number. By default empty: it is called by its number.
+        It is called once for each number of an action, in the first state with this action. The
+        name must be the same in all states. By default empty: the number is the name.
         """
         return ""
 
     def throw_text(self, s: Any, throw: Any) -> str:
-        """What was thrown, in words; by default the names of its faces: ``3 and 5``."""
+        """A throw in words, by default the names of its faces: ``3 and 5``."""
         faces = throw if isinstance(throw, tuple) else (throw,)
         return spoken(map(self.face_name, faces))
 
     def deed(self, s: Any, *action: Any, **_: Any) -> str:
-        """What a player does who takes an action, beginning with its verb: ``throw {}``.
+        """The action as a sentence about the player, beginning with its verb: ``throw {}``.
 
-        Where dice are thrown ``{}`` stands for what they show. Play tells it as "A throws 5 and
-        6", or as "you throw 2 dice" where nobody knows their faces. By default empty: play says
-        "A plays" and the name of the action.
+        ``{}`` stands for the faces of thrown dice. Play prints "A throws 5 and 6", or "you throw 2
+        dice" where the faces are unknown. By default empty: play prints "A plays" and the name of
+        the action.
         """
         return ""
 
     def told(self, s: Any, *what: Any, **_: Any) -> str:
-        """What came of an action, in words, as the player saw it who took the action.
+        """The outcome of an action in words, from the view of its player.
 
-        It is given ``s, action, then, after, faces``. `after` is the next state; it means nothing
-        where the game is over. `faces` are those of the dice, and empty where nobody knows them;
-        a rule sheet that doesn't need them may leave them out. By default empty: play tells which
-        fields changed.
+        Its arguments are ``s, action, then, after, faces``. `after` is the next state, without
+        meaning where the game is over. `faces` are the faces of the dice, empty where they are
+        unknown. A rule sheet without use for `faces` may leave them out. By default empty: play
+        names the changed fields.
         """
         return ""
 
     def final(self, s: Any, *what: Any, **_: Any) -> Any:
-        """The position in which an action has ended the game, as its player sees it.
+        """The position at the end of the game, after its last action, from the view of its player.
 
-        It is given ``s, action, faces``; `faces` are those of the dice. By default None: who is
-        shown the end of a game sees the position before it.
+        Its arguments are ``s, action, faces``; `faces` are those of the dice. By default None: the
+        position before the action is shown as the end of the game.
         """
         return None
 
     def face_name(self, face: int) -> str:
-        """What a face of a die is called, such as a head of a coin; by default its number."""
+        """The name of a face of a die, such as a head of a coin; by default its number."""
         return str(face)
 
     def throw(self, s: Any, *action: Any, **_: Any) -> Sequence[int]:
-        """The sides of each die that an action throws, for people with dice of their own.
+        """The number of sides of each die thrown by an action, for people with their own dice.
 
-        By default empty: no dice are known, and people say which outcome it was.
+        By default empty: no dice are known, and people choose the outcome from a list.
         """
         return ()
 
     def fallen(self, s: Any, *what: Any, **_: Any) -> int | None:
-        """Which of the `outcomes` the faces of the thrown dice bring: its number, from 0.
+        """The index in `outcomes`, from 0, of the outcome of these faces.
 
-        It is given ``s, action, faces``. By default None: the outcomes stand in the order of
-        the total of the dice, and each takes as many of the equally likely throws as its weight
-        says. So it is with one die when `outcomes` goes through its faces, and with
-        ``dice.total``; for ``dice.counts`` there is ``dice.place_in_counts(faces, sides)``.
+        Its arguments are ``s, action, faces``. By default None: the outcomes are in the order of
+        the total of the dice, and each takes as many of the equally likely throws as its weight.
+        This is true for one die if `outcomes` goes through its faces, and for ``dice.total``. For
+        ``dice.counts`` there is ``dice.place_in_counts(faces, sides)``.
         """
         return None
 
     def features(self, s: Any, *throw: Any) -> Mapping[str, int]:
-        """Whole numbers by name that rules of thumb may look at, besides the fields.
+        """Named whole numbers for the conditions of rules of thumb, besides the fields.
 
-        Asked where there is a choice; in a game with throws with the throw, or without it, as the
-        rule sheet has it. By default none.
+        They are computed in states with a choice. In a game with throws the throw is an argument,
+        if the rule sheet takes one. By default none.
         """
         return {}
 
     def action_features(self, s: Any, *action: Any, **_: Any) -> Mapping[str, int]:
-        """Whole numbers by name that rules of thumb may prefer an action for: ``{"captures": 1}``.
+        """Named whole numbers of an action for preferences of rules of thumb: ``{"captures": 1}``.
 
-        Besides its ``number``, ``points``, ``again`` and ``wins``. By default none.
+        They are added to ``number``, ``points``, ``again`` and ``wins``. By default none.
         """
         return {}
 
     def kept_features(self, s: Any, kept: tuple[int, ...]) -> Mapping[str, int]:
-        """The same for dice of a pool that are kept, faces ascending: ``{"pairs": 1}``.
+        """Named whole numbers of the kept dice of a pool, faces ascending: ``{"pairs": 1}``.
 
-        In a game with a pool of dice this, `features` and `action_features` are asked of many
-        positions at once: the fields of `s` are arrays, to be computed with, and not to be branched
-        on. Then `features` is given no throw.
+        In a game with a pool of dice, this method, `features` and `action_features` receive many
+        positions at once. The fields of `s` are arrays: compute with them, and do not branch on
+        them. `features` is then called without a throw.
         """
         return {}
 
     def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
-        """The states and actions of a play that was written down in the `play_columns`.
+        """The states and actions of a play written down in the `play_columns`.
 
         Each row maps the names of columns to text.
 
         Raises
         ------
         ValueError
-            With the number of the row, from 0, and what is wrong with it.
+            With the number of the row, from 0, and its fault.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read_play()")
 
@@ -653,26 +655,26 @@ class Game:
         game: Game = HOOKS.with_score(self)
         return game
 
-    # What `rollwise.derive` replaces in a game that is made from another one.
+    # Replaced by `rollwise.derive` in derived games.
 
     @property
     def base_game(self) -> Game:
-        """The game that this one is made from: itself, unless it is derived."""
+        """The base game of a derived game; otherwise the game itself."""
         return self
 
     def base_graph(self, graph: StateGraph) -> StateGraph:
-        """The graph of `base_game`; `graph` is that of this game."""
+        """The graph of `base_game`; `graph` is the graph of this game."""
         return graph
 
     def derive(self) -> StateGraph | None:
-        """The graph that the rules give, where it is found without running them."""
+        """The graph of a derived game, computed without running the rules; None in other games."""
         return None
 
-    # What follows is asked of every game, and needs no writing.
+    # The same in every game; rule sheets don't define these.
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """The parameters of this game, by name; without variants that have their default."""
+        """The parameters of this game, by name, without variants at their default."""
         named = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
         return {
             field.name: word_of(value)
@@ -686,7 +688,7 @@ class Game:
         Raises
         ------
         ParameterError
-            Names the game, the parameter and what it must be.
+            Names the game, the parameter and its range.
         """
         if not isinstance(self.name, str) or self.name != one_line(self.name) or not self.name:
             raise ParameterError(
@@ -697,7 +699,7 @@ class Game:
 
     @property
     def specs(self) -> list[ParameterSpec]:
-        """What each of the `parameters` may be."""
+        """Type, default and range of each parameter."""
         return parameter_specs(type(self))
 
     @property
@@ -728,18 +730,18 @@ class Game:
 
 
 def has_many(game: Game) -> bool:
-    """Whether three or more play; faulty rules may say anything of their players."""
+    """Whether the game has three or more players; faulty rules may give anything as `players`."""
     seats: object = game.players
     return isinstance(seats, int) and seats > 2
 
 
 def require_game(given: object) -> Game:
-    """What was given, if it is a game.
+    """Return the argument, if it is a game.
 
     Raises
     ------
     UsageError
-        It is something else, such as a name or a class; says what to write instead.
+        It is something else, such as a name or a class. The message gives the correction.
     """
     if isinstance(given, Game):
         return given

@@ -1,4 +1,4 @@
-"""The parameters of a game: what they may be, and how they are read from text."""
+"""The parameters of a game: their types and ranges, and their values read from text."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ def parameter(
     about: str = "",
     variant: bool = False,
 ) -> Any:
-    """A parameter of a game with its range and a word on what it means.
+    """A parameter of a game with its range and a short description.
 
     Use it as a field's default: ``target: int = parameter(100, at_least=1)``. A `variant` is
-    another version of the rules. Titles and files name it only where it isn't the default, so
-    that a game may get versions and its files stay good.
+    another version of the rules. Titles and files name it only if it isn't the default: a game may
+    get versions, and its files remain valid.
 
-    A text is one `among` given ones: ``path: str = parameter("long", among=("long", "short"))``.
-    Of an enumeration every member may be had: ``path: Path = parameter(Path.LONG)``. It is typed,
-    and kept in files, as the member's name in small letters, with dashes for underscores.
+    A text is one of the words of `among`:
+    ``path: str = parameter("long", among=("long", "short"))``. An enumeration allows all its
+    members: ``path: Path = parameter(Path.LONG)``. A member is typed, and stored in files, by its
+    name in small letters, with dashes for underscores.
     """
     metadata = {
         "at_least": at_least,
@@ -57,20 +58,20 @@ def word_of(value: Any) -> Any:
 
 
 def typed(value: Any) -> str:
-    """A parameter that `word_of` has written, as typed on the command line."""
+    """A result of `word_of` as typed on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)
 class ParameterSpec:
-    """What a parameter of a game may be.
+    """Type, default and range of a parameter of a game.
 
     Attributes
     ----------
     type : type
         int, float, bool, str or an enumeration.
     default, among
-        As `word_of` writes them; `among` is empty where a range is all that is said.
+        As `word_of` writes them. `among` is empty for a parameter with a range only.
     """
 
     name: str
@@ -116,7 +117,7 @@ class ParameterSpec:
             raise ParameterError(f"{game}: {self.name} must be {self.range_text}, not {value!r}")
 
     def _refused(self, game: str, value: Any) -> ParameterError:
-        """What to say of a value of another type, or one that isn't among the given ones."""
+        """The error for a value of another type, or outside `among`."""
         import difflib
 
         expected = self.range_text if self.among else KINDS[self.type]
@@ -159,7 +160,7 @@ def either(words: Iterable[str]) -> str:
 
 
 def no_parameter(name: str) -> str:
-    """What to write where something that isn't a parameter is declared like one."""
+    """The advice for a field of a type that no parameter can have."""
     return (
         f"a parameter is an int, a float, a bool, an enumeration or a str with "
         f"parameter(..., among=(...)), and anything else is written {name}: ClassVar = ..."
@@ -172,8 +173,7 @@ def parameter_specs(game: type[Any]) -> list[ParameterSpec]:
     Raises
     ------
     ParameterError
-        A parameter is declared as something that can't be one, or has the name of something
-        that every game can do.
+        A parameter has an impossible type, or the name of a method or property of all games.
     """
     try:
         hints = typing.get_type_hints(game)
@@ -184,7 +184,7 @@ def parameter_specs(game: type[Any]) -> list[ParameterSpec]:
 
 
 def _spec_of(game: type[Any], field: dataclasses.Field[Any], kind: Any) -> ParameterSpec:
-    """What a field that is declared as of this `kind` may be."""
+    """The spec of a field declared with this `kind`."""
     meta = field.metadata
     among = meta.get("among", ())
     default = None if field.default is dataclasses.MISSING else field.default
