@@ -42,7 +42,6 @@ from rollwise.cli.options import (
 )
 from rollwise.cli.printing import print_json, print_worth, sizes_text, tell_undecided
 from rollwise.cli.progress import Progress
-from rollwise.cli.solve_forms import print_contest, print_equilibrium, print_layers
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
 from rollwise.errors import TooManyStates, UsageError
@@ -141,11 +140,15 @@ def solve(
     if values.get("as") in ("contest", "blind"):
         others = {"save": save, "max_states": max_states, "by_layer": by_layer, "seed": seed}
         refuse(f"doesn't go with as={values['as']}", time_limit=time_limit, **others, **elsewhere)
+        from rollwise.cli.solve_forms import print_contest
+
         print_contest(find(game), values, json=json)
         return
     chosen = read_game(game, parameters)
     if has_many(chosen):
         refuse_for_many(chosen, by_layer=by_layer, keep=keep, memory=memory, **apart, **elsewhere)
+        from rollwise.cli.solve_forms import print_equilibrium
+
         print_equilibrium(
             chosen, save, max_states, time_limit=time_limit, starts=starts, seed=seed, json=json
         )
@@ -154,7 +157,7 @@ def solve(
     elsewhere |= {"time_limit": time_limit, "seed": seed}
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
-        print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
+        _print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
         return
     options = method_options(method, settings, time_limit=time_limit, seed=seed, on_sweep=sweeps)
     how = {"method": method, "options": options, "max_states": max_states}
@@ -166,7 +169,15 @@ def solve(
     else:
         _tell(solution, game, save, history, json=json)
         return
-    print_layers(chosen, None, None, json=json)  # the states found so far are freed
+    _print_layers(chosen, None, None, json=json)  # the states found so far are freed
+
+
+def _print_layers(
+    game: Game, max_states: int | None, save: Path | None, *, json: bool, **how: Any
+) -> None:
+    from rollwise.cli.solve_forms import print_layers
+
+    print_layers(game, max_states, save, json=json, **how)
 
 
 def _goes_by_layers(game: Game, max_states: int | None) -> bool:
