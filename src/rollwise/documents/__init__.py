@@ -1,6 +1,5 @@
-"""Every JSON document that rollwise prints: results as plain data, a module a family.
+"""JSON documents of all results, as plain data: a module for each family of results.
 
-A function here takes results and gives a dict of texts, numbers, lists and dicts. Commands choose
-and print; a browser or a notebook that asks here says the same thing. `parts.as_json` writes a
-document.
+Each function takes results and returns a dict of texts, numbers, lists and dicts. The command
+line, the browser and notebooks share these documents. `parts.as_json` serializes a document.
 """

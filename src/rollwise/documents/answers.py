@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 
 def answer_document(answer: Solution) -> Document:
-    """What a game of any size is worth."""
+    """The value of a game of any size."""
     return solution_document(answer) if answer.is_whole else layers_document(answer)
 
 
 def solution_document(solution: Solution, check: Sequence[str] | None = None) -> Document:
-    """The value of a game, its error bound, and the run that found it.
+    """The value of a game, its error bound, and the run of its method.
 
     Parameters
     ----------
     check : sequence of str, optional
-        What `rollwise.analysis.findings` has to say, as ``check``.
+        The findings of `rollwise.analysis.findings`, as ``check``.
     """
     graph = solution.graph
     gave_up = solution.gave_up
@@ -76,7 +76,7 @@ def solution_document(solution: Solution, check: Sequence[str] | None = None) ->
 
 
 def _run_document(solution: Solution) -> Document:
-    """Details and bounds that the method gave besides values."""
+    """Details and bounds from the method, beside its values."""
     run = solution.run
     if run is None or not run.details:
         return {}
@@ -124,7 +124,7 @@ def _estimate(solution: Solution) -> Document:
 
 
 def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
-    """A value, and the chance to win that it means, as fractions."""
+    """A value, and its win probability, as fractions."""
     from rollwise.methods.result import fraction_text
 
     exact = {"value_exact": fraction_text(value)}
@@ -135,7 +135,7 @@ def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
 
 
 def layers_document(solution: Solution) -> Document:
-    """The value of a game that was solved one layer at a time."""
+    """The value of a game solved one layer at a time."""
     space = solution.space
     assert isinstance(space, LayeredStates)
     start = space.states[space.start].tolist()
@@ -223,7 +223,7 @@ def table_json(solution: Solution, rows: pl.DataFrame) -> str:
 
 
 def rows_json(document: Document, rows: pl.DataFrame) -> str:
-    """A document as a line of JSON with ``rows``, which Polars writes, since it may be long."""
+    """A document as a line of JSON with ``rows``, serialized by Polars for speed."""
     return f'{as_json(document)[:-1]}, "rows": {rows.write_json()}}}'
 
 
@@ -247,14 +247,14 @@ def grid_document(solution: Solution, found: Grid) -> Document:
 def evaluation_document(
     graph: StateGraph, found: Evaluation, state: int, ties: Ties | None
 ) -> Document:
-    """The value of a policy at a state; null where the evaluation didn't end.
+    """The value of a policy at a state; null for an unfinished evaluation.
 
-    Then ``iterate`` has the values after the last sweep, of which nothing is proved.
+    An unfinished evaluation has the values of the last sweep under ``iterate``, without a bound.
 
     Parameters
     ----------
     ties : Ties, optional
-        How far that rests on which of several best actions an optimal policy takes.
+        The effect of the choice among equally good actions of an optimal policy.
     """
     document = {**_worth(graph, found, state), "equally_good": ties_document(ties)}
     if found.status != "converged":
@@ -305,12 +305,12 @@ def _worth(graph: StateGraph, found: Evaluation, s: int) -> Document:
 
 
 def position_document(solution: Solution, narrator: Narrator, state: int) -> Document:
-    """A state in words and as a board, and what each choice there is worth.
+    """A state in words and as a board, with the value of each action.
 
     Parameters
     ----------
     narrator : Narrator
-        Of the solution's graph.
+        For the graph of the solution.
     """
     view = solution.graph.view
     here = view[state]
@@ -345,7 +345,7 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Doc
 
 
 def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Document:
-    """All that can come of an action, and where it leads to."""
+    """All outcomes of an action, and their next states."""
     from rollwise.words.narration import thrown_dice
 
     taken = solution.graph.view.action(action)
@@ -379,9 +379,9 @@ def map_document(
     Parameters
     ----------
     positions : (n,) int64
-        The states of the solution's graph that are the positions of `around`.
+        The states of the solution's graph for the positions of `around`.
     state : int
-        That one, after its throw.
+        The state in the middle, after its throw.
     """
     graph = solution.graph
     address = graph.view[state].address
@@ -424,7 +424,7 @@ def map_document(
 
 
 def _after(solution: Solution, position: int, address: Mapping[str, Any]) -> int:
-    """The state after that throw in a position; -1 where it isn't thrown."""
+    """The state after that throw in a position; -1 where the throw is impossible."""
     graph = solution.graph
     if address["throw"] is None:
         return position

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Document:
-    """The games that were tried, and the one that is nearest to the aim."""
+    """The games of a tuning run, and the game nearest to the aim."""
     return {
         "game": game,
         "parameters": dict(fixed),
@@ -53,7 +53,7 @@ def _point(point: Point) -> Document:
 
 
 def difference_document(found: Difference, limit: int | None = None) -> Document:
-    """Two games side by side, and what the strategy of the one loses in the other."""
+    """Two games side by side, and the loss of the old game's strategy in the new one."""
     graph = found.new.graph
     return {
         "old": _answer(found.old),
@@ -182,7 +182,7 @@ def _played(played: Played) -> Document:
 
 
 def certified_document(found: Certified) -> Document:
-    """A figure that was proved to be off by at most so much."""
+    """A figure with a certified error bound."""
     return {"value": found.value, "error_bound": number_or_none(found.bound)}
 
 

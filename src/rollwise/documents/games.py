@@ -36,7 +36,7 @@ def _game_document(cls: type[Game]) -> Document:
         "heading": cls.heading,
         "description": (inspect.getdoc(cls) or "").partition("\n")[0],
         "players": cls.players,
-        "objective": cls().objective,  # which may depend on the number of players
+        "objective": cls().objective,  # can depend on the number of players
         "parameters": [
             {
                 "name": spec.name,
@@ -53,7 +53,7 @@ def _game_document(cls: type[Game]) -> Document:
 
 
 def methods_document(methods: Iterable[Method]) -> Document:
-    """Methods with the options that can be typed."""
+    """Methods with their options."""
     return {
         "methods": [
             {
@@ -157,16 +157,16 @@ def written_document(of: StateGraph | Game, file: Path) -> Document:
 
 
 def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> Document:
-    """The graphs and answers that are kept between runs.
+    """The cached graphs and answers.
 
     Parameters
     ----------
     folder : Path, optional
-        Where they are; None where nothing is kept.
+        The folder of the cache; None without a cache.
     most_bytes : int
-        How much is kept at most.
+        Largest size of the cache.
     cleared : bool
-        Whether they are removed now.
+        Whether the files are removed now.
     """
     found = () if folder is None else _kept(folder)
     rows = sorted(found, key=lambda row: (row["game"], row["kept"]))

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from rollwise.many.others import OtherEquilibria
     from rollwise.simulate.seats import Played, SeatsTournament
 
-MOST_NAMED = 1_000  # components that are named
+MOST_NAMED = 1_000  # components listed by name
 
 
 def _worth(graph: StateGraph) -> str:
-    """The key of what each seat gets."""
+    """The key of the seats' results."""
     return "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
 
 
 def equilibrium_document(
     solution: SeatsSolution, others: OtherEquilibria | None = None
 ) -> Document:
-    """An equilibrium: what each seat gets, and what nobody can gain more than.
+    """An equilibrium: the result of each seat, and a bound on the gain from deviating.
 
     Parameters
     ----------
     others : OtherEquilibria, optional
-        Those that were found besides.
+        Equilibria found besides.
     """
     graph, found = solution.graph, solution.equilibrium
     return {
@@ -67,7 +67,7 @@ def equilibrium_document(
 
 
 def others_document(found: OtherEquilibria) -> Document:
-    """What a search for other equilibria came to."""
+    """The result of a search for other equilibria."""
     return {
         "starts": found.starts,
         "seed": found.seed,
@@ -87,7 +87,7 @@ def others_document(found: OtherEquilibria) -> Document:
 
 
 def advice_of_many_document(graph: StateGraph, advice: SeatsAdvice) -> Document:
-    """What each action of a position brings each seat, and how likely it is taken."""
+    """The value of each action of a position for each seat, and its probability."""
     return {
         **game_head(graph),
         "state": advice.state,
@@ -106,7 +106,7 @@ def advice_of_many_document(graph: StateGraph, advice: SeatsAdvice) -> Document:
 
 
 def shares_document(graph: StateGraph, found: Shares) -> Document:
-    """What each seat gets, where each plays a policy of its own."""
+    """The result of each seat, with a policy for each."""
     return {
         **game_head(graph),
         "policies": list(found.policies),
@@ -134,7 +134,7 @@ def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> D
 
 
 def tournament_of_many_document(graph: StateGraph, found: SeatsTournament) -> Document:
-    """What each policy has at all tables that it sits at."""
+    """The result of each policy, over all tables with it."""
     errors = found.standard_errors
     return {
         **game_head(graph),
@@ -149,7 +149,7 @@ def tournament_of_many_document(graph: StateGraph, found: SeatsTournament) -> Do
 
 
 def learned_seats_document(graph: StateGraph, found: LearnedSeats) -> Document:
-    """What several players learned by self-play, and what each could gain against it."""
+    """A profile learned by self-play, and each seat's best response to it."""
     return {
         **game_head(graph),
         "games": found.games,
@@ -164,7 +164,7 @@ def learned_seats_document(graph: StateGraph, found: LearnedSeats) -> Document:
 
 
 def response_of_many_document(graph: StateGraph, found: Response) -> Document:
-    """What one seat can get where all others play one policy."""
+    """The best result of one seat against one policy of all others."""
     return {
         **game_head(graph),
         "to": found.policy,
@@ -175,7 +175,7 @@ def response_of_many_document(graph: StateGraph, found: Response) -> Document:
 
 
 def thumb_of_many_document(graph: StateGraph, rules: SeatsFrontier) -> Document:
-    """Rules of thumb, and what each costs among others who play the equilibrium."""
+    """Rules of thumb, and the loss of each among equilibrium players."""
     return {
         **game_head(graph),
         "rules": [

@@ -1,4 +1,4 @@
-"""Parts of all documents: a game's name, a state, ties, numbers that JSON knows."""
+"""Parts of all documents: a game's name, a state, ties, and numbers valid in JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ties_document(ties: Ties | None) -> dict[str, int] | None:
 
 
 def spread_document(spread: Spread | None) -> Document | None:
-    """``spread``: the losses that depend on the choice among optimal policies, as ranges."""
+    """``spread``: ranges of the losses over all optimal policies."""
     if spread is None:
         return None
     ends = {"loss": spread.mean, "loss_first": spread.first, "loss_second": spread.second}

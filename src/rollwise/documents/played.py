@@ -1,4 +1,4 @@
-"""Games that were simulated, learned from or played, and how long they last, as documents."""
+"""Documents of simulated, learned and played games, and of game lengths."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _matrix(values: Any) -> list[list[float | None]] | None:
 
 
 def estimate_document(estimate: Estimate | None) -> Document | None:
-    """A mean over games, its interval, and the exact value where that is known."""
+    """A mean over games, its interval, and the exact value if known."""
     if estimate is None:
         return None
     low, high = estimate.interval
@@ -207,7 +207,7 @@ def learned_document(
 
 
 def learned_against_document(found: LearnedAgainst) -> Document:
-    """The score of a learned policy against its opponent, and that of a best response."""
+    """The result of a learned policy against its opponent, and the result of a best response."""
     return {
         "policy": found.against,
         "gets": found.gets.value,
@@ -235,7 +235,7 @@ def _figures(assessed: Assessment) -> Document:
 
 
 def wrong_positions(assessed: Assessment) -> list[Document]:
-    """The positions where what was learned isn't right, those of good play first."""
+    """The positions with a wrong learned action, positions of good play first."""
     from rollwise.analysis.learning import REASONS
 
     learned, reference = assessed.learned, assessed.reference
@@ -317,7 +317,7 @@ def move_document(session: Session, entry: Account, seat: int = 0) -> Document:
 
 
 def series_document(sessions: Sequence[Session], asked: int, tallies: Sequence[Tally]) -> Document:
-    """Games that were played one after the other: the tally of each player, and the ledgers."""
+    """A series of games: the tally of each player, and the ledgers."""
     table = sessions[0].table
     return {
         **game_head(table.graph),

@@ -39,14 +39,14 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def distributions_document(
     graph: StateGraph, state: int, count: str | None, policies: Sequence[Document]
 ) -> Document:
-    """How final scores are distributed, for policies side by side.
+    """Distributions of final scores, for policies side by side.
 
     Parameters
     ----------
     count : str, optional
-        The action that was counted, and not points.
+        The counted action; None counts points.
     policies : sequence of dict
-        What `distribution_document` gives for each.
+        A document of `distribution_document` for each policy.
     """
     return {
         **game_head(graph),
@@ -148,7 +148,7 @@ def tested_scores_document(
 
 
 def blind_contest_document(solved: BlindContest, seconds: float) -> Document:
-    """An equilibrium of a contest of two at the same time, and what the best mean does there."""
+    """An equilibrium of a simultaneous contest of two, and the policy of the best mean there."""
     return {
         **game_head(solved.scored.source),
         "players": 2,
@@ -185,9 +185,9 @@ def contest_document(
     Parameters
     ----------
     for_mean : ContestSolution
-        The same where the first player plays for the best mean, against others who know it.
+        The same with a first player of the best mean, known to the others.
     shares : Range
-        What the first player wins then, over all policies of the best mean.
+        The chances of this first player, over all policies of the best mean.
     """
     from rollwise.analysis.distributions import Distribution
 
@@ -244,11 +244,11 @@ def bet_document(
     Parameters
     ----------
     finished : tuple of int
-        Final scores of those who had their turns.
+        Final scores of the players before.
     place : tuple of int, optional
-        Where the next player's turn stands.
+        The state within the next player's turn.
     doubling : DoublingSolution, optional
-        Of two players: what a double is worth.
+        The value of a double, in a contest of two.
     edge : str and Edge, optional
         The name of an opponent's policy, and the edge over it.
     """
@@ -274,7 +274,7 @@ def bet_document(
     if edge is not None:
         against, worth = edge
         document["edge"] = {"against": against, **worth._asdict()}
-    # with two players nobody's chances rest on them
+    # with two players no chances depend on the choice among equally good actions
     told = solution.ties if contest.players > 2 or edge is not None else None
     return {**document, "equally_good": ties_document(told)}
 
@@ -286,12 +286,12 @@ def judged_document(
     moves: Sequence[Judgement],
     ties: Ties | None,
 ) -> Document:
-    """Written plays, judged move by move.
+    """Recorded plays, judged move by move.
 
     Parameters
     ----------
     contest_ties : str
-        Who has the prize in a contest where scores are the same.
+        The winner of a contest with equal scores.
     """
     return {
         **game_head(graph),
@@ -325,23 +325,23 @@ def aims_document(found: SecondAims) -> list[Document]:
 
 
 def ranges_document(found: Sequence[Range]) -> list[Document]:
-    """The least and the most that quantities can be under optimal policies."""
+    """The smallest and largest value of quantities over optimal policies."""
     return [{**one._asdict(), "error_bound": number_or_none(one.error_bound)} for one in found]
 
 
 def optimal_document(
     solution: Solution, every: OptimalSet, aims: SecondAims, ranges: Sequence[Range]
 ) -> Document:
-    """Where optimal policies differ.
+    """The differences between optimal policies.
 
     Parameters
     ----------
     every : OptimalSet
         All optimal policies.
     aims : SecondAims
-        Those that are left after second aims, of which there may be none.
+        The policies chosen by second aims, if there are any.
     ranges : sequence of Range
-        Over what is left.
+        Ranges over the chosen policies.
     """
     graph = solution.graph
     return {

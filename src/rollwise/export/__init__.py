@@ -36,18 +36,18 @@ def export(
     Parameters
     ----------
     form : {"prism", "drn", "parquet", "json", "npz", "lp", "mps"}
-        Models hold the rules; data hold the rules and the answer; lp and mps hold a program whose
-        solution is the answer.
+        Models hold the rules; data hold the rules and the answer; lp and mps hold a program with
+        the answer as its solution.
     against : str, callable or Policy, optional
-        What the second player does, as `rollwise.evaluate` takes it. A model then has one
+        The second player's policy, as in `rollwise.evaluate`. A model then has one
         chooser (an MDP).
     program : {"linear-programming", "mixed-integer"}
-        Which program lp and mps hold.
+        The program of lp and mps.
 
     Raises
     ------
     UsageError
-        The format can't hold this game; says what can be done.
+        The format can't hold this game; the message names alternatives.
     """
     policies = Policies.of(solution)  # of a game for one or two
     plain = throws_as_fields(solution.graph)

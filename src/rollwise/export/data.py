@@ -13,11 +13,11 @@ from rollwise.graph import ARRAYS, State, StateGraph
 from rollwise.graph.choices import chances, outcome_action
 from rollwise.machine import parquet_files
 
-SAMPLE = 500  # states, by which a size is told beforehand
+SAMPLE = 500  # states, for an estimate of the size
 
 
 def facts(graph: StateGraph) -> dict[str, Any]:
-    """What a graph is of, as JSON knows it."""
+    """The description of a graph, as JSON types."""
     return {
         "game": graph.game,
         "parameters": dict(graph.parameters),

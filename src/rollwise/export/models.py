@@ -3,12 +3,12 @@
 PRISM language: Kwiatkowska, Norman and Parker (2011), "PRISM 4.0", CAV; games as in
 PRISM-games 3.0 (CAV 2020). DRN: "direct encoding" in the documentation of Storm.
 
-A game that is over stays a moment in a state that says how ("won", "drawn" or
-"lost", in the first player's eyes) and goes on to "finished". The reward "share"
-counts a draw as half a win there, so that the win probability of this package is
-``R{"share"}max=? [F "finished"]``, or ``Pmax=? [F "won"]`` where there are no draws. In a game
-for stakes there is a state for each payoff. The reward "payoff" is what it is above the smallest,
-since there are no negative ones; a comment says what is to be taken off.
+A finished game stays a moment in a state of its result ("won", "drawn" or "lost", for the first
+player) and goes on to "finished". The reward "share" counts a draw as half a win there, so that
+the win probability of this package is ``R{"share"}max=? [F "finished"]``, or
+``Pmax=? [F "won"]`` without draws. In a game for stakes there is a state for each payoff. Rewards
+can't be negative, so the reward "payoff" is the payoff above the smallest one; a comment names
+the amount to subtract.
 """
 
 from __future__ import annotations
@@ -118,10 +118,9 @@ class Endings(NamedTuple):
 
 
 def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
-    """A game of two as two copies with a field ``seat``; a game for one as it is.
+    """A game of two as two copies with a field ``seat``; a game for one unchanged.
 
-    With a policy `against`, which the second player follows, only one is left to
-    choose.
+    With a policy `against` for the second player, the first player is the only chooser.
 
     Raises
     ------
@@ -136,7 +135,7 @@ def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
 
 
 def seats(graph: StateGraph) -> NDArray[np.int64]:
-    """Who moves in each state of a graph from `one_chooser`: (n_states,)."""
+    """The mover of each state of a graph from `one_chooser`: (n_states,)."""
     if graph.players == 2:
         return graph.rows[:, -1].astype(np.int64)
     return np.zeros(graph.n_states, np.int64)
@@ -268,7 +267,7 @@ def write_drn(graph: StateGraph, path: Path) -> None:
     Raises
     ------
     UsageError
-        Two players can choose, which this format doesn't tell apart; negative rewards.
+        Two players with choices (the format has one chooser), or negative rewards.
     """
     require_rewards(graph, "Storm")
     if _has_two_choosers(graph):
@@ -312,14 +311,14 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
 
 
 def _reward_name(graph: StateGraph) -> str:
-    """What is counted."""
+    """The name of the reward."""
     if graph.has_stakes:
         return "payoff"
     return "share" if graph.objective == "win" else "points"
 
 
 def _shares(graph: StateGraph, found: Endings) -> list[float]:
-    """What each ending counts: payoffs from the smallest on, or shares of a win."""
+    """The reward of each ending: payoffs from the smallest on, or shares of a win."""
     if graph.objective != "win":
         return [0.0] * len(found.payoffs)
     if graph.has_stakes:
@@ -328,12 +327,12 @@ def _shares(graph: StateGraph, found: Endings) -> list[float]:
 
 
 def _taken_off(found: Endings) -> float:
-    """The smallest payoff, which is taken off all of them where it is negative."""
+    """The smallest payoff if it is negative; it is subtracted from all payoffs."""
     return min(*found.payoffs, 0.0)
 
 
 def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
-    """What to ask a model checker for the values of this package."""
+    """The queries for this package's values in a model checker."""
     who = "<<first>> " if is_game else ""
     if graph.has_stakes:
         less = -_taken_off(endings(graph))

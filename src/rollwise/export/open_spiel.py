@@ -1,8 +1,8 @@
 """Any game as a Python game of OpenSpiel.
 
 Lanctot et al. (2019), "OpenSpiel: A Framework for Reinforcement Learning in Games".
-An action of theirs is the place of a rules' action among all that the game has; a
-chance outcome is the number of an outcome among those of its action.
+An OpenSpiel action is the index of a rules' action among all actions of the game. A
+chance outcome is the index of an outcome of its action.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """OpenSpiel's classes of a game, a state and an observer, on a graph.
 
-The graph is an attribute of the class: OpenSpiel makes deep copies of what an
-instance holds. This module is imported only where OpenSpiel is installed.
+The graph is an attribute of the class, since OpenSpiel copies all attributes of an
+instance. This module is imported only where OpenSpiel is installed.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from rollwise.graph import StateGraph
 
 
 class RollwiseState(pyspiel.State):  # type: ignore[misc]
-    """A position, or dice about to fall (`action` is then what was chosen)."""
+    """A position, or a chance node after the action `action`."""
 
     graph: ClassVar[StateGraph]
-    labels: ClassVar[NDArray[np.int64]]  # of all actions; their places are OpenSpiel's actions
-    ranks: ClassVar[list[int]]  # the place of each action's label
+    labels: ClassVar[NDArray[np.int64]]  # of all actions; their indices are OpenSpiel's actions
+    ranks: ClassVar[list[int]]  # the index of each action's label
 
     def __init__(self, game: Any) -> None:
         super().__init__(game)
@@ -86,11 +86,11 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         return self._both(self.last_points + self.payoff)
 
     def _both(self, first: float) -> list[float]:
-        """What everybody gets, where it is known of the first player."""
+        """The returns of both players, from the first player's."""
         return [first] if self.graph.players == 1 else [first, -first]
 
     def __str__(self) -> str:
-        # What is told apart is what matters from here on, and points that were made.
+        # Information states differ where future play or past points differ.
         graph = self.graph
         for_points = graph.objective != "win" or graph.lotteries.reward.any()
         made = f" points={self.points:g}" if for_points else ""
@@ -118,7 +118,7 @@ class RollwiseGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class Observer:
-    """The fields of the state as the one to move sees it, and who that is."""
+    """The fields of the state as the mover sees it, and the mover."""
 
     def __init__(self, graph: StateGraph) -> None:
         self.states = graph.rows

@@ -1,10 +1,10 @@
 """The programs of linear and mixed-integer programming as files for other solvers: LP and MPS.
 
-A variable ``x_`` with the fields of a state is the mover's chance to win there, or the expected
-total of points (its negative where few are wanted). A binary ``r_`` with the fields and the name
-of an action is 1 where the action is chosen. A row ``c_`` says that x is at least the worth of the
-action, and equal without a choice. A row ``u_`` says that x is at most that, where the action is
-chosen. A row ``o_`` says that one action is chosen. See `rollwise.methods.programs` and
+A variable ``x_`` with the fields of a state is the mover's win probability there, or the expected
+total of points (negated where few points are better). A binary ``r_`` with the fields and the name
+of an action is 1 for the chosen action. A row ``c_`` says that x is at least the value of the
+action, and equal without a choice. A row ``u_`` says that x is at most the value of the chosen
+action. A row ``o_`` says that one action is chosen. See `rollwise.methods.programs` and
 `rollwise.methods.mixed_integer`.
 
 LP is CPLEX's format, and MPS the free one with bounds. GLPK, CBC, SCIP, HiGHS, Gurobi and CPLEX
@@ -38,7 +38,7 @@ class Named(NamedTuple):
     ----------
     columns, rows : sequence of str
     head : sequence of str
-        What the file says of itself, line by line.
+        Comment lines at the top of the file.
     """
 
     program: Program

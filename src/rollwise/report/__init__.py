@@ -1,7 +1,7 @@
-"""A game's answer as one page for people who never heard of dynamic programming.
+"""A game's answer as one page for people without knowledge of dynamic programming.
 
-The page is one file that needs no network: figures, the table and what searches it
-are inside.
+The page is one file and needs no network. It contains the figures, the table and the script of
+its search.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int =
     Parameters
     ----------
     solution : Solution
-        With the game's rules, from which its description and policies come.
+        With the game's rules, the source of its description and policies.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
     rules : int
-        How many rules of thumb are scored for a cheat sheet; 0 for none.
+        Number of rules of thumb scored for a cheat sheet; 0 for none.
 
     Raises
     ------
     MissingExtra
         Plotly isn't installed.
     UsageError
-        Rules of thumb are asked for, and the game is too large for one graph.
+        Rules of thumb for a game too large for one graph.
     """
     require_plotly()
     facts = Facts.of(solution, rules)

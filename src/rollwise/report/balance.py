@@ -1,4 +1,4 @@
-"""The figures of `rollwise balance` in words, for the terminal and for a page, which draws two."""
+"""The figures of `rollwise balance` in words, for the terminal and for a page with two plots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, document, embed, scrolled
 from rollwise.report.cheat_sheet import SHEET_STYLE
 
-MOST_NAMED = 12  # actions that are named in a line
+MOST_NAMED = 12  # actions named in a line
 PAGE_STYLE = """
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
 table.figures td { text-align: left; }
@@ -32,14 +32,14 @@ table.figures td { text-align: left; }
 
 
 class Line(NamedTuple):
-    """A figure: its name, and what it is."""
+    """A figure: its name and its text."""
 
     name: str
     text: str
 
 
 class Listed(NamedTuple):
-    """A table: its heads, its rows, and what is said below it."""
+    """A table: its heads, its rows, and the notes below it."""
 
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
@@ -47,7 +47,7 @@ class Listed(NamedTuple):
 
 
 def lines_of(found: Balance, sure: float) -> list[Line]:
-    """Every figure that is one, in the order of a page."""
+    """All single figures, in the order of the page."""
     return [
         *edge_lines(found),
         *length_lines(found),
@@ -73,7 +73,7 @@ def certainty(found: Balance) -> str:
 
 
 def _worst(found: Balance) -> float:
-    """The largest error bound of the figures that are shown, some of them in hundredths."""
+    """The largest error bound of the shown figures, some of them in hundredths."""
     figures = [found.value, found.luck, found.turns, found.moves]
     figures += [found.decisions.in_a_game, found.decisions.matter_in_a_game]
     if found.drama is not None:
@@ -89,7 +89,7 @@ def _worst(found: Balance) -> float:
 
 
 def edge_lines(found: Balance) -> list[Line]:
-    """What the start is worth, and the luck of a game."""
+    """The value of the start, and the luck of a game."""
     graph, value, luck = found.solution.graph, found.value.value, found.luck.value
     chance = graph.view.win_probability(value)
     if graph.players == 1:
@@ -165,7 +165,7 @@ def drama_lines(found: Balance, sure: float) -> list[Line]:
 
 
 def decision_lines(found: Balance) -> list[Line]:
-    """How many choices there are, which of them matter, and actions that are good for nothing."""
+    """The number of choices, the number that matter, and useless actions."""
     chosen, graph = found.decisions, found.solution.graph
     if not chosen.positions:
         return [Line("decisions", "none")]
@@ -200,7 +200,7 @@ def decision_lines(found: Balance) -> list[Line]:
 
 
 def skill_lines(found: Balance) -> list[Line]:
-    """How much of the result who plays decides."""
+    """The share of the result that depends on the players."""
     skill, graph = found.skill, found.solution.graph
     if skill is None:
         return []
@@ -217,7 +217,7 @@ def skill_lines(found: Balance) -> list[Line]:
 
 
 def rule_lines(found: Balance) -> list[Line]:
-    """What rules of thumb lose."""
+    """The losses of rules of thumb."""
     if found.rules is None:
         return []
     graph = found.solution.graph
@@ -234,7 +234,7 @@ def rule_lines(found: Balance) -> list[Line]:
 
 
 def options_table(found: Balance) -> Listed | None:
-    """What each action is good for, those that are taken most often first."""
+    """The use of each action, the most frequent actions first."""
     options = found.decisions.options
     if not options:
         return None
@@ -249,13 +249,13 @@ def options_table(found: Balance) -> Listed | None:
         for option in most_taken(options)
     ]
     more = len(options) - len(rows)
-    notes = [f"and {more:,} more actions, which are taken less often"] if more > 0 else []
+    notes = [f"and {more:,} more actions, taken less often"] if more > 0 else []
     heads = ("action", "positions that offer it", "best", "better than all", "taken in a game")
     return Listed(heads, rows, notes)
 
 
 def played_table(played: Played) -> Listed:
-    """The figures beside games that were played."""
+    """The figures beside simulated games."""
     rows = []
     for figure in played.figures:
         scale, unit = (100, " %") if figure.is_share else (1, "")
@@ -279,9 +279,9 @@ def balance_page(found: Balance, played: Played | None, sure: float) -> HtmlPage
     Parameters
     ----------
     played : Played, optional
-        Games that were played beside them.
+        Simulated games for comparison.
     sure : float
-        The chance with which a game counts as decided.
+        Win probability from which on a game counts as decided.
     """
     require_plotly()
     graph = found.solution.graph
@@ -297,14 +297,14 @@ def balance_page(found: Balance, played: Played | None, sure: float) -> HtmlPage
                 f"<h2>{heading}</h2>\n<table class='figures'>\n{figures}\n</table>\n{figure}"
             )
     for heading, table in (
-        ("What each action is good for", options_table(found)),
+        ("The use of each action", options_table(found)),
         ("Played games beside the figures", None if played is None else played_table(played)),
     ):
         if table is not None:
             parts.append(f"<h2>{heading}</h2>\n{_table(table, heading)}")
     body = (
         f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(graph.title)}, "
-        f"{graph.n_positions:,} positions; everybody plays best unless something else is said</p>\n"
+        f"{graph.n_positions:,} positions; all players play best unless otherwise noted</p>\n"
         + "\n".join(parts)
         + f"\n<footer>{html.escape(certainty(found))}</footer>\n</main>"
     )

@@ -1,4 +1,4 @@
-"""A sheet of one side with a rule of thumb: what it says, what it costs, and where it errs."""
+"""A sheet of one side with a rule of thumb: its text, its cost, and its errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ th:last-child, td:last-child { text-align: left; }
 @media print { main { box-sizing: border-box; width: 800px; max-width: none;
   zoom: var(--fit, 0.87); padding-bottom: 0; } }
 """
-# What is printed is made as small as one side of A4 asks for: 703 by 1032 pixels in its margins.
+# The print is scaled to one side of A4: 703 by 1032 pixels within its margins.
 FIT = """<script>window.addEventListener("load", async () => {
   await Promise.all(rollwiseDrawn);
   const fit = Math.min(0.87, 1010 / document.querySelector("main").scrollHeight);
@@ -43,12 +43,12 @@ FIT = """<script>window.addEventListener("load", async () => {
 
 
 def check_sheet(path: Path) -> None:
-    """Make sure, before any work, that a sheet can be written to a file.
+    """Raise, before any work, if a sheet can't be written to a file.
 
     Raises
     ------
     UsageError
-        The name ends otherwise than in .html or .pdf; or there is no browser to make a .pdf.
+        The name doesn't end in .html or .pdf; or there is no browser to make a .pdf.
     MissingExtra
         Plotly isn't installed.
     OutputError
@@ -85,12 +85,12 @@ def write_page(page: str, path: Path) -> None:
 
 
 def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
-    """The last of the rules on one side of paper, with what shorter rules cost.
+    """The last of the rules on one side of paper, with the costs of shorter rules.
 
     Parameters
     ----------
     policies : Policies
-        Of the game that the rules are for.
+        For the game of the rules.
     found : Frontier
         With one rule at least.
     """
@@ -105,12 +105,12 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
 
 
 def card(policies: Policies, found: Frontier, heading: str) -> str:
-    """The last of the rules as a card, what it costs, what shorter ones cost, and where it errs.
+    """The last of the rules as a card, with its cost, the costs of shorter rules, and its errors.
 
     Parameters
     ----------
     heading : {"h2", "h3"}
-        Of the parts, below that of the whole.
+        The level of the parts' headings.
     """
     rule = found.rules[-1]
     policy = rule.rule.policy(policies.graph, policies.game, "this rule")

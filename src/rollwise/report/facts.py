@@ -1,8 +1,8 @@
-"""What several parts of a report need, computed once.
+"""Facts for several parts of a report, computed once.
 
-Of a game that is too large for one graph games are played, and counted (`Sampled`). The positions
-that a report looks at are drawn from those that these games came to, evenly. So what is said of
-them, weighted by how often they were drawn, is said of all.
+For a game too large for one graph, games are simulated (`Sampled`). The positions of the report are
+drawn evenly from the visited positions. Statements about them, weighted by the frequency of a
+draw, estimate statements about all positions.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ RANDOM = "random"
 
 
 def command(game: Game) -> str | None:
-    """What to type for this report, or None where the rules stand in no file.
+    """The command for this report, or None for rules outside files.
 
     A game from a file is named by that file: from the current folder, or by its name alone,
-    since a reader keeps it in a place of their own.
+    since readers keep it in places of their own.
     """
     name = _reference(game.base_game)
     return None if name is None else f"rollwise report {title_of(name, game.parameters)}"
@@ -81,13 +81,13 @@ def _reference(game: Game) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """An answer, and what is worked out from it.
+    """An answer, and figures derived from it.
 
     Attributes
     ----------
     answer : Solution
     rules : int
-        How many rules of thumb are scored; 0 for none.
+        Number of rules of thumb to score; 0 for none.
     """
 
     answer: Solution
@@ -100,31 +100,31 @@ class Facts:
     drawn: ClassVar[str] = ""
     of_games: ClassVar[str] = ""
     how_proved: ClassVar[str] = (
-        "a separate program, which knows only the positions and their values, put each value into "
+        "a separate program, given only the positions and their values, put each value into "
         "the equations of the game, and allowed"
     )
 
     @classmethod
     def of(cls, answer: Solution, rules: int = 0) -> Facts:
-        """The facts of an answer; of a large game, those of a sample of it.
+        """The facts of an answer; for a large game, estimates from a sample.
 
         Raises
         ------
         UsageError
-            Rules of thumb are asked for, and the game is large.
+            Rules of thumb for a large game.
         """
         if answer.is_small:
             return Facts(answer.whole(), rules)
         if rules:
             raise UsageError(
-                f"{answer.title} is too large for rules of thumb, which are scored on the whole "
+                f"{answer.title} is too large for rules of thumb, since scoring needs the whole "
                 "game: write the report without them"
             )
         return Sampled(answer)
 
     @property
     def solution(self) -> Solution:
-        """The answer in the positions that are looked at."""
+        """The answer in the positions of the report."""
         return self.answer
 
     @property
@@ -134,32 +134,32 @@ class Facts:
 
     @cached_property
     def lengths(self) -> Lengths:
-        """How long games last when played best, and which positions they come to."""
+        """Lengths of games with best play, and the visits of positions."""
         return lengths(self.solution.graph, self.solution.policy)
 
     @cached_property
     def ties(self) -> Ties | None:
-        """In how many positions of best play several actions are equally good, if in any."""
+        """The positions of best play with several equally good actions, if any."""
         return ties_in_play(self.solution.graph, self.solution.policy)
 
     @cached_property
     def choice(self) -> NDArray[np.bool_]:
-        """In which states there is a choice."""
+        """Whether each state has a choice: (n_states,) bool."""
         return has_choice(self.solution.graph)
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
-        """What the second-best action of each state costs, in shown units; NaN without one."""
+        """The cost of the second-best action of each state, in shown units; NaN without one."""
         return shown_costs(self.solution, second_best_costs(self.solution))
 
     @property
     def unit(self) -> str:
-        """What costs are counted in."""
+        """The unit of costs."""
         return "points" if self.answer.is_score else "percentage points"
 
     @property
     def size(self) -> tuple[int, int, int, str, str]:
-        """How many positions, moves and outcomes the game has, its circles, and the method."""
+        """The numbers of positions, moves and outcomes, the cycles, and the method."""
         graph = self.solution.graph
         components = graph.components
         circles = (
@@ -177,12 +177,12 @@ class Facts:
 
     @property
     def policy_names(self) -> list[str]:
-        """The policies that are shown."""
+        """The policies of the report."""
         assert self.answer.game is not None
         return [*self.answer.game.policies(), *([RANDOM] if self.responds else [])]
 
     def cells(self, name: str) -> list[str]:
-        """How a policy does, as the cells of a row.
+        """The results of a policy, as the cells of a row.
 
         Raises
         ------
@@ -214,10 +214,10 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Sampled(Facts):
-    """Games played best, and the answer in some of the positions that they came to."""
+    """Simulated games of best play, and the answer in some of the visited positions."""
 
     counted = "of the positions below"
-    has_maps = False  # of positions from everywhere in the game no map can be drawn
+    has_maps = False  # scattered positions form no map
     how_proved = (
         "a bound of its error goes with each value from the end of the game to the start, and "
         "allows"
@@ -227,7 +227,7 @@ class Sampled(Facts):
 
     @cached_property
     def best(self) -> Player:
-        """Who plays best."""
+        """The best player."""
         return best_play(self.answer)
 
     @property
@@ -242,8 +242,8 @@ class Sampled(Facts):
 
     @property
     def about(self) -> str:
-        """Where estimates come from."""
-        return f"estimated from {GAMES} games that rollwise played so, seed {SEED}"
+        """The origin of the estimates."""
+        return f"estimated from {GAMES} simulated games of such play, seed {SEED}"
 
     @property
     def guess(self) -> str:  # type: ignore[override]
@@ -251,7 +251,7 @@ class Sampled(Facts):
 
     @property
     def spread(self) -> str:  # type: ignore[override]
-        """How far the gains of single games differ."""
+        """The spread of the gains of single games."""
         if not self.answer.is_score:
             return ""
         gains = self.played.gains
@@ -264,7 +264,7 @@ class Sampled(Facts):
 
     @property
     def drawn(self) -> str:  # type: ignore[override]
-        """Which positions are looked at."""
+        """A sentence about the drawn positions."""
         return (
             f"The game has {len(self.answer):,} positions. Here are {self.n_positions:,} of them, "
             f"drawn from those that {GAMES} well-played games came to (seed {SEED}), the start "
@@ -273,7 +273,7 @@ class Sampled(Facts):
 
     @property
     def of_games(self) -> str:  # type: ignore[override]
-        """Where the figures of policies come from."""
+        """The origin of the figures of policies."""
         seats = " in each seat" if self.answer.space.players == 2 else ""
         return (
             f" That is estimated from {GAMES} games{seats}, seed {SEED}: behind ± stands the "
@@ -290,18 +290,18 @@ class Sampled(Facts):
 
     @cached_property
     def _drawn(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Which positions are looked at, the start first, and how often a game comes to each."""
+        """The positions of the report, the start first, and the visits of each in a game."""
         played = self.played
         total, most = int(played.visits.sum()), positions_at_once(Rules(self._game))
         n = min(total, most)
         places = np.searchsorted(np.cumsum(played.visits), (np.arange(n) + 0.5) * total / n)
         which, often = np.unique(np.append(places, 0), return_counts=True)
-        often[0] -= 1  # the start is looked at whether it is drawn or not
+        often[0] -= 1  # the start is always among them, drawn or not
         return which, np.asarray(often * (total / n / GAMES), np.float64)
 
     @property
     def n_positions(self) -> int:
-        """How many positions are looked at."""
+        """The number of drawn positions."""
         return len(self._drawn[0])
 
     @cached_property
@@ -311,7 +311,7 @@ class Sampled(Facts):
 
     @cached_property
     def lengths(self) -> Lengths:
-        """How long the games lasted, and how often a game comes to the states of `solution`."""
+        """Lengths of the games, and the visits of the states of `solution` in a game."""
         played, graph = self.played, self.solution.graph
         begin = np.zeros(graph.n_states)
         begin[: len(self._drawn[1])] = self._drawn[1]
@@ -355,7 +355,7 @@ class Sampled(Facts):
         return [*shown, str(estimated(50 * behind, 50 * off))]
 
     def games_of(self, name: str) -> list[PlayedGames]:
-        """As many games by a policy of the rules, or ``random``; of two players in each seat.
+        """As many games with a policy of the rules, or ``random``; for two players in each seat.
 
         Raises
         ------

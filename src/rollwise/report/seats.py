@@ -1,4 +1,4 @@
-"""The parts of a report that are different with three or more players."""
+"""The parts of a report specific to three or more players."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rollwise.report.facts import Facts
 from rollwise.report.tables import ways_to_play
 
 MOST_RESPONDED = 100_000  # states; a best response in more takes long
-MOST_MIXED = 20  # positions that are listed
+MOST_MIXED = 20  # positions in the list
 RANDOM = "random"
 _WORDS = {
     False: "Each wins so often (a shared win counts in part)",
@@ -27,7 +27,7 @@ _WORDS = {
 
 
 def answer_of(facts: Facts) -> SeatsSolution:
-    """The answer that the report is about."""
+    """The answer of the report."""
     assert isinstance(facts.solution, SeatsSolution)
     return facts.solution
 
@@ -37,12 +37,12 @@ def equilibrium_of(facts: Facts) -> Equilibrium:
 
 
 def _scale(facts: Facts) -> tuple[float, str]:
-    """What a loss is multiplied by to be shown, and its unit."""
+    """The factor and the unit of shown losses."""
     return (1.0, "points") if facts.solution.has_stakes else (100.0, "percentage points")
 
 
 def edge(facts: Facts) -> str:
-    """What each seat has, and in what sense."""
+    """The result of each seat, and its meaning."""
     found = equilibrium_of(facts)
     texts = answer_of(facts).texts(found.worth)
     rows = "".join(
@@ -58,10 +58,10 @@ def edge(facts: Facts) -> str:
     if ties.positions:
         words = f"<p>{ties.text[0].upper()}{ties.text[1:]}.</p>"
     return (
-        "<p>With three or more players there is no best play in itself: what is best depends on "
-        "what the others do. This is an <b>equilibrium</b>: all play one policy, and nobody gains "
+        "<p>With three or more players there is no best play in itself: it depends on the "
+        "others. This is an <b>equilibrium</b>: all play one policy, and no player gains "
         f"by another one while the others keep to it. {_WORDS[bool(found.payoffs)]}:</p>\n"
-        f"{scrolled(head + rows, 'what each seat has')}\n"
+        f"{scrolled(head + rows, 'the result of each seat')}\n"
         f"<p>{_sure(found)}</p>{words}"
     )
 
@@ -71,7 +71,7 @@ def _sure(found: Equilibrium) -> str:
         return "Of these chances no bound was proved; they aren't certified."
     return (
         f"These chances are proved to be off by no more than {rounded_up(found.error_bound)}. It "
-        "is proved as well that nobody, in any position, gains more than "
+        "is proved as well that in every position no player gains more than "
         f"<b>{rounded_up(found.deviation_gain)}</b> by any other policy."
     )
 
@@ -79,11 +79,11 @@ def _sure(found: Equilibrium) -> str:
 def _proved(found: Equilibrium) -> str:
     if n := len(found.unproved):
         return (
-            f"In {how_many(n, 'position')} nothing was proved, since play leaves some of them too "
+            f"In {how_many(n, 'position')} no bound was proved, since play leaves some of them too "
             "slowly. The figures of these aren't certified."
         )
     return (
-        "Proved, of the very policy that is shown: the chances of each seat, within "
+        "Proved for the shown policy: the chances of each seat, within "
         f"{rounded_up(found.error_bound)}; and that with the others at their policy no seat, from "
         f"no position, gains more than {rounded_up(found.deviation_gain)} by any policy whatever."
     )
@@ -94,11 +94,11 @@ def strategy(facts: Facts) -> str:
     if not facts.choice.any():
         return "<p>The players never have a choice, so there is no strategy to know.</p>"
     told = {
-        "policy": "The colour says what is best to the mover. Point at a place (or touch it) to "
-        "see what each move is worth, and what the others have there.",
+        "policy": "The colour shows the mover's best action. Point at a place (or touch it) to "
+        "see the value of each move, and the results of the others there.",
         "limit": "From where on the last move is best:",
-        "rivals": "Whom to hurt: how much higher that limit is with two rivals in each other's "
-        "places. Where nothing changes it doesn't matter who of them is next.",
+        "rivals": "Which rival to hurt: how much higher that limit is with two rivals in each "
+        "other's places. Where it doesn't change, the order of the rivals is irrelevant.",
     }
     parts = []
     for kind, words in told.items():
@@ -112,7 +112,7 @@ def mixtures(facts: Facts) -> str:
     found = equilibrium_of(facts)
     if not len(found.mixing):
         return (
-            "<p>In no position does anybody have to mix moves: for each there is one that is at "
+            "<p>In no position is mixing necessary: for each there is one move at "
             "least as good as any other, whatever the others' chances are.</p>"
         )
     rows = ""
@@ -131,8 +131,8 @@ def mixtures(facts: Facts) -> str:
     n = len(found.mixing)
     left = f" The first {MOST_MIXED} are shown." if n > MOST_MIXED else ""
     return (
-        f"<p>In {n:,} positions, in {found.mixing_components:,} components, movers mix: whatever "
-        "one does for certain, the others answer so that it was wrong. The mover is indifferent "
+        f"<p>In {n:,} positions, in {found.mixing_components:,} components, movers mix: each "
+        "certain move would be wrong after the others' best answers. The mover is indifferent "
         f"there, and the others are not.{left}</p>\n"
         + scrolled(head + rows, "where moves are mixed")
     )
@@ -151,14 +151,14 @@ def rule(facts: Facts) -> str:
     return (
         "<p>This is short enough to be remembered. Among others who play the equilibrium it costs "
         f"in the first seat and so on {losses} {unit} (certified ± "
-        f"{rounded_up(scale * last.error_bound)}). It is the best of {found.search.scored:,} rules "
-        f"that were scored (seed {found.search.seed}), and perhaps not the best there is.</p>\n"
+        f"{rounded_up(scale * last.error_bound)}). It is the best of {found.search.scored:,} "
+        f"scored rules (seed {found.search.seed}), and perhaps not the best there is.</p>\n"
         f"<div class='rule'><p>{html.escape(last.text)}</p></div>"
     )
 
 
 def policies(facts: Facts) -> str:
-    """What ways to play have among others who play the equilibrium."""
+    """The results of ways to play among equilibrium players."""
     found = equilibrium_of(facts)
     if not facts.choice.any() or found.graph.n_states > MOST_RESPONDED:
         return ""
@@ -183,33 +183,33 @@ def policies(facts: Facts) -> str:
         (*found.game.policies(), RANDOM),
         [*seats, f"behind ({unit})", "gain against it"],
         "How each way to play does among others who play the equilibrium, and how far it is "
-        "behind, on average over the seats. The last column is what the best response of a seat "
-        "gains where all others play so.",
+        "behind, on average over the seats. The last column is the gain of a seat's best "
+        "response where all others play so.",
         cells,
     )
 
 
 def claims(facts: Facts) -> str:
-    """What is claimed, and what isn't."""
+    """The claims of the report, and their limits."""
     found = equilibrium_of(facts)
     graph = found.graph
     unsettled = ""
     if found.unsettled:
         unsettled = (
-            f"<p><b>In {len(found.unsettled):,} components no equilibrium was found.</b> What is "
-            "proved holds with them: the gain above is theirs.</p>"
+            f"<p><b>In {len(found.unsettled):,} components no equilibrium was found.</b> The "
+            "proved bound on the gain above includes them.</p>"
         )
     spent = f"it took {sum(found.seconds.values()):.1f} seconds"
     if found.kept_from is not None:
         spent = f"the answer was kept from {found.kept_from}"
     return f"""
 <p>The rules were unfolded into all <b>{graph.n_positions:,}</b> positions that can arise, with
-{graph.n_outcomes:,} things that can come of the moves. They were worked out backwards, in
+{graph.n_outcomes:,} outcomes of moves. They were worked out backwards, in
 {len(graph.components):,} groups of positions that lead round in a circle. In each group best
-choices were looked for over and over, until nothing changed; where they went round for ever,
+choices were improved over and over, until they stayed the same; where they went round for ever,
 mixtures were found that leave each mover indifferent ({found.mixing_components:,} groups);
 {spent}.</p>
 <p>{_proved(found)} Every rounding of the computer is counted.</p>
-<p>Not claimed: that this is the only equilibrium; anything about players who talk or make
-alliances; which of several moves is taken that are equally good to the mover.</p>
+<p>Not claimed: that this is the only equilibrium; anything about players with talks or
+alliances; the choice between moves equally good for the mover.</p>
 {unsettled}"""

@@ -1,4 +1,4 @@
-"""The parts of a report, each a function of the facts that gives HTML (or nothing)."""
+"""The parts of a report: functions from facts to HTML (or an empty text)."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from rollwise.report.cheat_sheet import card, how_found
 from rollwise.report.facts import Facts, command
 from rollwise.report.tables import encode, policies
 
-MOST_MOVES = 30  # that are named
+MOST_MOVES = 30  # moves named in a sentence
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
-MOST_BEST = 30  # moves in the list of what is best how often
+MOST_BEST = 30  # moves in the list of frequencies
 
 Section = Callable[[Facts], str]
 
 
 def what(facts: Facts) -> str:
-    """What the game is."""
+    """The rules of the game in brief."""
     solution = facts.solution
     graph, game = solution.graph, solution.game
     described = "" if game is None else game.description
     parts = [f"<p>{marked(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()]
     aims = {
-        "win": "a game for one player, which is won or lost"
+        "win": "a game for one player, with a win or a loss at the end"
         if graph.players == 1
-        else f"a game for {_COUNTS.get(graph.players, graph.players)} players, who move in turns",
+        else f"a game for {_COUNTS.get(graph.players, graph.players)} players, with turns",
         "maximize": "a game for one player; the most points are best",
         "minimize": "a game for one player; the fewest points are best",
     }
@@ -62,39 +62,38 @@ def what(facts: Facts) -> str:
     if len(names) > MOST_MOVES:
         acts += f", and {len(names) - MOST_MOVES:,} more"
     parts.append(
-        f"<p>A position is described by {fields}, seen by the player whose move it is. "
-        f"The moves are {acts}.</p>"
+        f"<p>A position is described by {fields}, as the mover sees it. The moves are {acts}.</p>"
     )
     return "\n".join(parts)
 
 
 def edge(facts: Facts) -> str:
-    """Who has the edge, or what the game is worth to its one player."""
+    """The edge of the first player, or the value of the game to its one player."""
     return _edge(facts) + facts.spread
 
 
 def _edge(facts: Facts) -> str:
     solution = facts.solution
     if solution.has_stakes:
-        who = "the player who moves first" if solution.graph.players == 2 else "the player"
+        who = "the first player" if solution.graph.players == 2 else "the player"
         return (
-            f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>That is what {who} gains a game "
-            f"on average where everybody plays as well as can be. {_sure(facts)}</p>"
+            f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>This is the average gain of "
+            f"{who} a game with best play of all players. {_sure(facts)}</p>"
         )
     if solution.is_score:
         return (
-            f"<p class='big'>{solution.value:z.4f} points</p>\n<p>That is the average score of "
-            f"somebody who plays as well as can be. {_sure(facts)}</p>"
+            f"<p class='big'>{solution.value:z.4f} points</p>\n<p>This is the average score of "
+            f"best play. {_sure(facts)}</p>"
         )
     chance = 100 * (solution.win_probability or 0.0)
     if solution.graph.players == 1:
         return (
-            f"<p class='big'>{chance:.2f} %</p>\n<p>That is the chance to win for somebody who "
-            f"plays as well as can be (a draw counts as half a win). {_sure(facts)}</p>"
+            f"<p class='big'>{chance:.2f} %</p>\n<p>This is the win probability of best "
+            f"play (a draw counts as half a win). {_sure(facts)}</p>"
         )
     other = 100 - chance
     if abs(chance - other) < 1e-9:
-        verdict = "Nobody: moving first and moving second are equally good."
+        verdict = "Neither player: moving first and moving second are equally good."
     else:
         who = "first" if chance > other else "second"
         verdict = (
@@ -118,39 +117,39 @@ def _sure(facts: Facts) -> str:
     if places < 5:  # no more than is shown
         unit = "points" if solution.is_score else "percentage points"
         return f"It is proved to be off by no more than {rounded_up(bound)} {unit}, and rounded."
-    return f"It is rounded from a number that is proved to {min(places, 15)} decimals."
+    return f"It is rounded from a number with {min(places, 15)} proved decimals."
 
 
 def _ties(facts: Facts) -> str:
-    """That other best play may last longer or shorter, where there is any."""
+    """The effect of equally good moves on the length of a game, if any."""
     found = facts.ties
     if found is None:
         return ""
     told = (
-        f" In {found.states:,} of the {found.reached:,} positions that it comes to, several moves "
+        f" In {found.states:,} of the {found.reached:,} reached positions, several moves "
         "are equally good"
     )
     unit = facts.lengths.unit
     ranges = length_ranges(facts.solution, [unit])
     if ranges is None:
-        return f"{told}; who takes another of them may play longer or shorter games."
+        return f"{told}; players with another choice among them may have longer or shorter games."
     (one,) = ranges
     least, most = (f"{end:.4f}" for end in (one.least, one.most))
     if least == most:
         return f"{told}; whichever they take, games last as long on average."
-    return f"{told}; by which of them they take, a game has {least} to {most} {unit} on average."
+    return f"{told}; depending on the choice, a game has {least} to {most} {unit} on average."
 
 
 def duration(facts: Facts) -> str:
     """How long it lasts."""
     found = facts.lengths
     if not found.chance.sum() > 0:
-        return "<p>None of the games that were played came to its end.</p>"
+        return "<p>None of the simulated games came to its end.</p>"
     figure = draw_lengths(facts.solution, found, "the best play")
     words = (
-        "A turn is all that one player does before the other one goes on."
+        "A turn is all moves of one player before the other one goes on."
         if found.unit == "turns"
-        else "What is counted are rolls: moves of which more than one thing can come."
+        else "The counted moves are rolls: moves with more than one outcome."
     )
     return (
         f"<p>With the best play a game takes {'more than ' if found.is_cut else ''}"
@@ -167,8 +166,8 @@ def strategy(facts: Facts) -> str:
     if not facts.has_maps:
         return ""
     parts = [
-        "<p>The colour says what is best. Point at a place (or touch it) to see the position, what "
-        "each move is worth there, and what a wrong one costs.</p>"
+        "<p>The colour shows the best move. Point at a place (or touch it) to see the position, "
+        "the value of each move there, and the cost of a wrong one.</p>"
     ]
     for kind in ("policy", "surface"):
         with suppress(UsageError):  # it makes no sense for this game
@@ -199,8 +198,8 @@ def table(facts: Facts) -> str:
         return ""
     text, rows, left = encode(facts)
     words = [
-        f"{rows:,} rows hold what to do in {int(facts.choice.sum()):,} positions, those first that "
-        "come up most often."
+        f"{rows:,} rows give the best move in {int(facts.choice.sum()):,} positions, the most "
+        "frequent first."
     ]
     if left:
         words[-1] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
@@ -270,7 +269,7 @@ def hardness(facts: Facts) -> str:
             for s in worst
         )
         parts.append(
-            "<p>The decisions that matter most, since they come often and a mistake is dear:</p>"
+            "<p>The decisions that matter most: they come often, and a mistake is dear:</p>"
             + scrolled(
                 "<tr><th class='text'>position</th><th class='text'>best</th>"
                 f"<th>a mistake costs ({facts.unit})</th></tr>{rows}",
@@ -280,7 +279,7 @@ def hardness(facts: Facts) -> str:
     if not facts.has_maps:
         return "\n".join(parts)
     words = "<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>"
-    with suppress(UsageError):  # a single position, which the tables above have said all about
+    with suppress(UsageError):  # a single position, described by the tables above
         parts += [words, embed(plot(solution, "regret"), "regret")]
     return "\n".join(parts)
 
@@ -306,7 +305,7 @@ def certainty(facts: Facts) -> str:
         what = "payoff" if solution.has_stakes else "score"
         proof = f"The average {what} from the start is <b>{certified(solution.value, bound)}</b>"
     else:
-        who = "who moves first" if graph.players == 2 else "the player"
+        who = "the first player" if graph.players == 2 else "the player"
         proof = f"The chance to win of {who} is <b>{chance(solution.value, bound)}</b>"
     if np.isfinite(bound):
         proof += (
@@ -322,9 +321,9 @@ def certainty(facts: Facts) -> str:
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
 <b>{positions:,}</b> positions that can arise, with {moves:,} moves and
-{outcomes:,} things that can come of them. Then the positions were worked out backwards.
+{outcomes:,} outcomes. Then the positions were worked out backwards.
 Where the next move ends the game, {plain}. One step earlier it is an average of
-{known} that are known by now, and the best move is the one with the best average; and so on, back
+{known} known values, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).
 This is called dynamic programming.</p>
@@ -349,8 +348,8 @@ def glossary(facts: Facts) -> str:
     score, players = facts.solution.is_score, facts.solution.graph.players
     by = {1: ".", 2: ", by both players."}.get(players, ", by all players.")
     words = {
-        "Position": "everything that matters for how the game goes on, and nothing else.",
-        "Best move": "the one that leads to the best result when everything after it is also "
+        "Position": "everything of importance for the rest of the game.",
+        "Best move": "the move with the best result when everything after it is also "
         "played as well as can be" + by,
         "Cost of a move": "how much worse off one is after it than after the best move, on "
         "average.",
@@ -359,8 +358,7 @@ def glossary(facts: Facts) -> str:
     }
     if not score:
         words["Chance to win"] = (
-            "the share of games that the player whose move it is would win, over very many games "
-            "from this position."
+            "the mover's share of won games, over very many games from this position."
         )
     return "<dl>" + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in words.items()) + "</dl>"
 
@@ -375,9 +373,9 @@ SECTIONS: list[tuple[str | Callable[[Facts], str], Section]] = [
     ("The game", what),
     (_edge_title, edge),
     ("How long it lasts", duration),
-    ("What to do, in pictures", strategy),
+    ("Best moves in pictures", strategy),
     ("A rule to remember", rule),
-    ("What to do, position by position", table),
+    ("Best moves, position by position", table),
     ("How hard the decisions are", hardness),
     ("How the usual ways to play do", policies),
     ("How the answer was found, and how sure it is", certainty),
@@ -388,13 +386,13 @@ OF_MANY: list[tuple[str | Callable[[Facts], str], Section]] = [
     ("The game", what),
     (_edge_title, seats.edge),
     ("How long it lasts", duration),
-    ("What to do, in pictures", seats.strategy),
+    ("Best moves in pictures", seats.strategy),
     ("Where moves are mixed", seats.mixtures),
     ("A rule to remember", seats.rule),
-    ("What to do, position by position", table),
+    ("Best moves, position by position", table),
     ("How hard the decisions are", hardness),
     ("How the usual ways to play do", seats.policies),
-    ("What is claimed, and what isn't", lambda facts: seats.claims(facts) + _again(facts)),
+    ("Claims and their limits", lambda facts: seats.claims(facts) + _again(facts)),
     ("The words", glossary),
 ]
 

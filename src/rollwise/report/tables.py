@@ -1,8 +1,7 @@
-"""The tables of a report: the strategy, and the policies that people use.
+"""The tables of a report: the strategy, and the policies used by people.
 
-The strategy is rows that can be searched, in few enough bytes for a page. Along one field,
-neighbours that have the same best action are one row ("turn 1 to 21: roll"). The field is the one
-that leaves fewest rows.
+The strategy is a searchable table, compressed for a page: along one field, neighbours with the
+same best action share a row ("turn 1 to 21: roll"). The field is the one with the fewest rows.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ MOST_SINGLE = 3_000  # up to here each position has a row
 
 
 def encode(facts: Facts) -> tuple[str, int, int]:
-    """The table as JSON, the number of its rows, and of those left out.
+    """The table as JSON, the number of its rows, and of the omitted ones.
 
-    The JSON has ``fields`` (names), ``ranged`` (which of them is a range, or -1),
+    The JSON has ``fields`` (names), ``ranged`` (the index of the field with ranges, or -1),
     ``actions``, ``value`` (its name) and ``rows``: a list for each column.
     """
     solution = facts.solution
@@ -52,7 +51,7 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     kept = np.arange(len(begins))
     if len(begins) > MOST_ROWS:
         kept = np.sort(np.argsort(-weight, kind="stable")[:MOST_ROWS])
-    kept = kept[np.argsort(-weight[kept], kind="stable")]  # what comes up most often first
+    kept = kept[np.argsort(-weight[kept], kind="stable")]  # the most frequent first
     first, last = order[begins[kept]], order[ends[kept]]
     columns = [table[first, f].tolist() for f in varying]
     digits = 2 if solution.is_score else 1
@@ -97,7 +96,7 @@ def ways_to_play(
     words: str,
     cells: Callable[[str], Iterable[str]],
 ) -> str:
-    """A table of ways to play by name, with the `cells` of each; after it those that fail."""
+    """A table of ways to play by name, with the `cells` of each, followed by failing ones."""
     functions = {} if facts.solution.game is None else facts.solution.game.policies()
     rows, faults = [], []
     for name in names:
@@ -119,7 +118,7 @@ def ways_to_play(
 
 
 def policies(facts: Facts) -> str:
-    """How the game's policies do: against perfect play, and against who knows them."""
+    """The game's policies: their results against perfect play, and against a best response."""
     solution = facts.solution
     graph, game = solution.graph, solution.game
     if game is None or not facts.choice.any():
@@ -141,13 +140,13 @@ def policies(facts: Facts) -> str:
         )
         if facts.responds:
             titles.append(f"loss ({facts.unit})")
-            words += " The loss is how many it is behind against an opponent who knows it."
+            words += " The loss is how many it is behind against its best response."
     return ways_to_play(facts, facts.policy_names, titles, words + facts.of_games, facts.cells)
 
 
 def _words_alone(solution: Solution) -> tuple[list[str], str]:
     if solution.has_stakes:
-        return ["expected payoff", "worse by (points)"], "What each way to play gains on average."
+        return ["expected payoff", "worse by (points)"], "The average gain of each way to play."
     if solution.is_score:
-        return ["average score", "worse by (points)"], "What each way to play scores on average."
+        return ["average score", "worse by (points)"], "The average score of each way to play."
     return ["chance to win", "worse by (percentage points)"], "How often each way to play wins."

@@ -1,8 +1,7 @@
 """Games in a browser with a server behind it: pages, reports, pictures and a JSON API.
 
-`app` answers requests. It computes nothing itself: each game that is solved has a
-process of its own (`workers`, `worker`), which can be stopped and has its limits. `offered` says
-what games there are.
+`app` answers requests and computes nothing itself. Each solved game has processes of its own
+(`workers`, `worker`) with limits, and a client can stop them. `offered` lists the games.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from rollwise.errors import MissingExtra
 
 
 def require_web() -> None:
-    """Make sure that the server's libraries are installed.
+    """Raise unless the server's libraries are installed.
 
     Raises
     ------
     MissingExtra
-        They aren't; the message is the command that installs them.
+        They aren't; the message is the command of their installation.
     """
     try:
         for name in ("starlette", "uvicorn"):

@@ -1,4 +1,4 @@
-"""The server: its routes, which ask a worker and answer with its text, and its connections."""
+"""The server: its connections and its routes. A route asks a worker and sends its answer."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from rollwise.parameters import typed
 from rollwise.serve.offered import Offered
 from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Worker, Workers
 
-CONNECTION = "rollwise.connection"  # what the state of a request names its connection by
-MOST = 900  # connections; a process may often have 1,024 files
+CONNECTION = "rollwise.connection"  # the key of the connection in a request's state
+MOST = 900  # connections; a process often has a limit of 1,024 files
 MOST_OF_AN_ADDRESS = 300
 LONGEST_WAIT = 15.0  # seconds for the head of a request, from the start or the answer before
 
@@ -49,15 +49,15 @@ class Connection:
 
 
 class Connections:
-    """All connections of a server.
+    """All connections of a server, with a limit for each address and for all.
 
-    Where there are too many, of an address or of all, the one that has waited longest for a
-    request is closed. A new one is closed where none waits.
+    Over a limit, the connection idle for longest is closed. A new connection is refused where
+    none is idle.
 
     Parameters
     ----------
     protocol : callable
-        Makes the protocol (`asyncio.Protocol`) of a connection, as Uvicorn makes it.
+        Makes the protocol (`asyncio.Protocol`) of a connection, as Uvicorn does.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Connections:
         self._most, self._most_of_an_address = most, most_of_an_address
         self.longest_wait = longest_wait
         self.of_address: Counter[str] = Counter()
-        self.waiting: dict[Watched, None] = {}  # in the order in which they began to wait
+        self.waiting: dict[Watched, None] = {}  # the longest idle first
 
     def __call__(self, *, app_state: dict[str, Any], **given: Any) -> Watched:
         """The protocol of a new connection."""
@@ -89,7 +89,7 @@ class Connections:
 
 
 class Watched(Connection, asyncio.Protocol):
-    """A connection that is closed when it waits too long; all else its inner protocol does."""
+    """A connection with a limit on idle time; its inner protocol does all else."""
 
     inner: Any
 
@@ -149,10 +149,10 @@ class Watched(Connection, asyncio.Protocol):
 
 
 MOST_BODY = 16_384  # bytes
-MOST_RECORD = 200_000  # bytes of a game that is kept
+MOST_RECORD = 200_000  # bytes of a saved game
 MOST_ADDRESS = 4_096  # bytes of a path and its query
-PATIENCE = 20.0  # seconds for a body to come, and for a part of an answer to be taken
-MOST_CLIENTS = 10_000  # whose rates are known
+PATIENCE = 20.0  # seconds for a request's body, and for the client to take a part of an answer
+MOST_CLIENTS = 10_000  # with a known rate
 WRITTEN = "as FIELD=NUMBER, with commas between (a field of several numbers as FIELD=(0,2,1))"
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 HEADERS = (
@@ -183,8 +183,8 @@ class Guard:
     Parameters
     ----------
     hosts : frozenset of str, optional
-        Names that the server goes by, which keeps pages of others from reaching it under a name
-        of theirs (DNS rebinding); None for any.
+        Host names of the server; None for any. Foreign pages can't reach the server under another
+        name (DNS rebinding).
     rate : float
         See `Limits`.
     """
@@ -216,7 +216,7 @@ class Guard:
             try:
                 async with asyncio.timeout(PATIENCE):
                     await send(message)
-            except TimeoutError:  # the client reads nothing
+            except TimeoutError:  # the client doesn't read
                 connection.abort()
 
         refusal = self._refusal(scope)
@@ -233,7 +233,7 @@ class Guard:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if self.hosts is not None and re.sub(r":\d+$", "", host) not in self.hosts:
-            return _error(f"this server isn't {host!r}; rollwise serve --host says who it is", 400)
+            return _error(f"this server isn't {host!r}; see rollwise serve --host", 400)
         origin = headers.get(b"origin", b"").decode("latin-1").lower()
         if origin and scope["method"] != "GET" and origin.partition("://")[2] != host:
             return _error("requests from pages of others are refused", 403)
@@ -267,7 +267,7 @@ def make_app(
     hosts : frozenset of str, optional
         See `Guard`.
     history : Path, optional
-        Where games are kept that were played on its pages.
+        The file of the games played on its pages.
     """
     workers = Workers(offered, limits)
     site = _Site(offered, workers, history)
@@ -348,16 +348,16 @@ class _Site:
         policy: str | None = None,
         **words: str | None,
     ) -> Callable[[Request], Awaitable[Response]]:
-        """A route that asks the worker of a game one question, and sends its answer.
+        """A route with one question to the worker of a game, answered with the worker's text.
 
         Parameters
         ----------
         parts : callable
-            The parts of the question that are read from a request.
+            The parts of the question, from a request.
         policy : str, optional
-            The content security policy of an answer that is a page. Other answers are JSON.
+            The content security policy of a page. Other answers are JSON.
         **words
-            Words of the request that are handed on as they are, with their defaults.
+            Query parameters passed on unchanged, with their defaults.
         """
 
         async def answer(request: Request) -> Response:
@@ -415,7 +415,7 @@ async def _body(request: Request, most: int = MOST_BODY) -> Any:
 
 
 def _wanted(body: Any) -> tuple[str, dict[str, str]]:
-    """The game and its parameters that a body asks for."""
+    """The game and the parameters in a request's body."""
     form = '{"game": "pig", "parameters": {"target": 10}}'
     if not isinstance(body, dict) or not {"game"} <= body.keys() <= {"game", "parameters"}:
         raise UsageError(f"the body must be like {form}")
@@ -436,7 +436,7 @@ def _query(request: Request, name: str) -> str | None:
 
 
 def _place(request: Request) -> dict[str, Any]:
-    """The position that a request asks about, and what was thrown there."""
+    """The position of a request, with its throw."""
     throw, left = _query(request, "throw"), _query(request, "rolls_left")
     return {
         "state": typed_state(_query(request, "state") or "", lambda: WRITTEN),
@@ -446,7 +446,7 @@ def _place(request: Request) -> dict[str, Any]:
 
 
 def _rows(request: Request) -> dict[str, Any]:
-    """The rows of a table that a request asks for."""
+    """The range of table rows of a request."""
     return {
         "limit": _number(_query(request, "limit") or "100", "limit"),
         "offset": _number(_query(request, "offset") or "0", "offset"),

@@ -1,4 +1,4 @@
-"""The games that a server offers, which are fixed when it starts: no request names a file."""
+"""The games of a server, fixed at its start: no request names a file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Key = tuple[str, tuple[tuple[str, str], ...]]  # a game and its parameters, as t
 
 @dataclass(frozen=True)
 class Offered:
-    """Games by name, and the saved solutions that are used for them.
+    """Games by name, and saved solutions of them.
 
     Attributes
     ----------
     kinds : dict
         The rules, by the name of the game.
     references : dict
-        What a worker finds the same rules by.
+        References to the same rules, for a worker.
     saved : dict
         Files of solutions, and folders of layers.
     """
@@ -39,7 +39,7 @@ class Offered:
     saved: dict[Key, Path] = field(default_factory=dict)
 
     def game(self, name: str, values: dict[str, str]) -> Game:
-        """The game that a request asks for.
+        """The game of a request.
 
         Raises
         ------
@@ -66,20 +66,20 @@ def _require_two(game: Game, typed: str) -> None:
 
 
 def key_of(game: Game) -> Key:
-    """What tells this game from others, and from the same with other parameters."""
+    """A key of the game and its parameters."""
     return game.name, tuple(sorted((name, str(x)) for name, x in game.parameters.items()))
 
 
 def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
     """The games of these names; without any, the gallery and the rule sheets of this folder.
 
-    A rule sheet of this folder that can't be read, or has the name of another game, is left out
+    An unreadable rule sheet of this folder, or one with the name of another game, is omitted
     with a warning.
 
     Raises
     ------
     UnknownGame, UsageError
-        A game can't be read, or two have the same name.
+        An unreadable game, or two of the same name.
     """
     kinds: dict[str, type[Game]] = {}
     known: dict[str, str] = {}
@@ -90,7 +90,7 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
             try:
                 _enter(reference, kinds, known)
             except ForMorePlayers:
-                continue  # nobody asked for this one
+                continue  # a sheet of the folder, not requested by name
             except RollwiseError as error:
                 warnings.warn(f"{reference} is left out: {error}", stacklevel=2)
     saved = {} if solutions is None else _saved(solutions, kinds)
@@ -98,7 +98,7 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
 
 
 def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) -> None:
-    """Enter a game, and what a worker finds the same rules by."""
+    """Register a game, and its reference for a worker."""
     if "=" in reference and not reference.endswith(".py"):
         raise UsageError(
             f"{reference} isn't a game; parameters are chosen in the browser, so name the "
@@ -121,7 +121,7 @@ def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) 
 
 
 def _require_listed(kind: type[Game], reference: str) -> None:
-    """Refuse a game whose description for the list of games can't be made."""
+    """Refuse a game without a valid description for the list of games."""
     try:
         json.dumps(games_document([kind]))
         if not isinstance(kind.name, str):
@@ -133,7 +133,7 @@ def _require_listed(kind: type[Game], reference: str) -> None:
 
 
 def own_sheets(folder: Path) -> list[str]:
-    """The rule sheets of a folder: files with a class that is derived from ``Game``."""
+    """The rule sheets of a folder: files with a subclass of ``Game``."""
     found = []
     for path in sorted(folder.glob("*.py")):
         with contextlib.suppress(SyntaxError, ValueError, OSError):
@@ -148,9 +148,9 @@ def _is_game(base: ast.expr) -> bool:
 
 
 def _saved(folder: Path, kinds: dict[str, type[Game]]) -> dict[Key, Path]:
-    """The solutions of a folder that are of these games: files, and folders of layers.
+    """The solutions of these games in a folder: files, and folders of layers.
 
-    All else in it is left alone.
+    Other files are ignored.
     """
     from rollwise.answer.layer_folder import read_manifest
     from rollwise.answer.storage import read_facts, typed_parameters

@@ -1,6 +1,6 @@
-"""A process that solves one game and then answers questions about it, a line of JSON each.
+"""A process that solves one game, then answers questions about it, a line of JSON each.
 
-It is told the game in its first line. It ends when its input does, also while it solves.
+Its first line of input names the game. It ends at the end of its input, even while it solves.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
 
 MOST_ROWS = 1000  # of a table, in one answer
-PACKED_AT_ONCE = 1_000_000  # outcomes of a game whose page takes a second or two to make
+PACKED_AT_ONCE = 1_000_000  # outcomes of a game with a page made within two seconds
 
 
 def main() -> None:
     """Serve the process that started this one."""
     sent = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what rules print goes elsewhere
+    os.dup2(2, 1)  # prints of the rules go to standard error
 
     def say(**what: Any) -> None:
         sent.write(json.dumps(what) + "\n")
@@ -52,7 +52,7 @@ def _listen(asked: queue.Queue[dict[str, Any]]) -> None:
 
 
 def _tried(say: Any, do: Any) -> Any:
-    """What it gives, or None where it failed, which is told as the command line tells it."""
+    """The result, or None after a failure, reported in the words of the command line."""
     try:
         return do()
     except RollwiseError as error:
@@ -87,7 +87,7 @@ def _begin(told: Mapping[str, Any], say: Any) -> Solution:
 
 
 def _warm_up(answer: Solution) -> None:
-    """Have the kernels compiled that look at a turn: each position that is asked for needs them."""
+    """Compile the kernels of a turn, needed by every question about a position."""
     from rollwise.kernels.jit import compile_all
 
     compile_all()
@@ -95,7 +95,7 @@ def _warm_up(answer: Solution) -> None:
 
 
 def _mapped_bytes(saved: str | None) -> int:
-    """The size of the files that are mapped, whose addresses count, and their pages don't."""
+    """The size of mapped files: their addresses count for the limit, their pages don't."""
     if saved is None or not Path(saved).is_dir():
         return 0
     return sum(path.stat().st_size for path in Path(saved).iterdir())
@@ -110,7 +110,7 @@ def _limit(most_bytes: int) -> None:
 
 
 def reply(answer: Solution, question: Mapping[str, Any]) -> str:
-    """The document or page that a question asks for.
+    """The document or page for a question.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def _position(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int]:
-    """The answer in the turn of a position, and the number of a state of that turn."""
+    """The answer in the turn of a position, and the index of a state of that turn."""
     state = question["state"]
     if not state:
         raise UsageError("which position? Write state=FIELD=NUMBER,..., with each of its fields")
@@ -149,7 +149,7 @@ def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int
 
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
-    """What is best around a position: in those that differ along the fields `x` and `y`."""
+    """The best actions around a position: the positions differ along the fields `x` and `y`."""
     from rollwise.answer.grids import MOST_CELLS, slice_around
     from rollwise.documents.answers import map_document
     from rollwise.graph.choices import has_choice
@@ -158,7 +158,7 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     part, state = _found(answer, question)
     here = part.graph.view[state]
     after = [one.next_state for one in here.throws if one.next_state is not None]
-    # after the first throw that leaves a choice; in the position itself where nothing is thrown
+    # after the first throw with a choice, or in the position itself without throws
     place = next((one for one in after if one.is_choice), after[0] if after else here).address
     named = place["state"]
     axes = _axes(part.graph.title, list(named), question)
@@ -188,7 +188,7 @@ def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int
 
 
 def _keep(answer: Any, question: Mapping[str, Any]) -> str:
-    """Keep a game that was played, once it was played again here."""
+    """Replay a game here, and save it."""
     from rollwise.coach.agreed_game import agreed_game, title
     from rollwise.coach.history import History
     from rollwise.coach.json_lines import json_line, record_of_line

@@ -1,4 +1,4 @@
-"""The processes that solve games for a server: how many, how large, how long."""
+"""The processes of a server that solve games, within limits of number, memory and time."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rollwise.game import Game
 from rollwise.serve.offered import Key, Offered, key_of
 
 LONGEST_LINE = 64_000_000  # bytes of an answer; a report has some
-MOST_REMEMBERED = 64_000_000  # letters of answers to a game's questions
-MOST_KEYS = 1000  # of clients who asked for the same game
+MOST_REMEMBERED = 64_000_000  # characters of answers to a game's questions
+MOST_KEYS = 1000  # clients with a key of the same game
 MOST_WAITING = 20  # slow questions about a game
 IDLE = 60.0  # seconds after which a process for slow questions ends
 LOOK = 1.0  # seconds between two looks at the memory of all processes
 ENDED = "the process that solves the game has ended; out of memory perhaps"
-SLOW = ("report", "plot")  # which take seconds to minutes; a page that is one file, too
+SLOW = ("report", "plot")  # questions of seconds to minutes; a page in one file is one, too
 
 
 class Busy(RollwiseError):
@@ -33,31 +33,31 @@ class Busy(RollwiseError):
 
 
 class NotYours(RollwiseError):
-    """A client would stop what others asked for."""
+    """A client without a key asked to stop a game."""
 
 
 class NotSolved(RollwiseError):
-    """A question about a game that isn't solved."""
+    """A question about an unsolved game."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a server may use.
+    """The limits of a server.
 
     Attributes
     ----------
     seconds : float
-        For a game to be solved, and for each answer.
+        For solving a game, and for each answer.
     memory : int
         Bytes of addresses, for each process of a game.
     total : int
-        Bytes that all processes together may hold in memory, where the system tells (Linux).
+        Bytes of memory of all processes together, where the system reports them (Linux).
     games : int
-        How many are held at once; the one that was asked for longest ago gives way.
+        Games held at once; the least recently requested game gives way.
     solving : int
-        How many are solved at once.
+        Games being solved at once.
     rate : float
-        Requests that one address may make in a second, in the long run.
+        Requests per second from one address, in the long run.
     """
 
     seconds: float = 600.0
@@ -76,9 +76,9 @@ class Process:
     document : dict or None
         The solution, once it is there.
     error : str
-        Why it answers no questions; empty while it does, or will.
+        The reason for its end; empty while it runs.
     waiting, answered : int
-        Questions that it has yet to answer, and others.
+        Numbers of open and of answered questions.
     """
 
     def __init__(self, first: Document, limits: Limits) -> None:
@@ -93,7 +93,7 @@ class Process:
 
     @property
     def memory(self) -> int:
-        """The bytes that it holds in memory, without mapped files; 0 where the system is silent."""
+        """Its bytes in memory, without mapped files; 0 where the system doesn't report them."""
         if self._process is None or self._process.returncode is not None:
             return 0
         try:
@@ -107,7 +107,7 @@ class Process:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 self._process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-P", "-m", "rollwise.serve.worker",  # nothing of this folder
+                    sys.executable, "-P", "-m", "rollwise.serve.worker",  # without this folder
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.DEVNULL,
@@ -136,7 +136,7 @@ class Process:
             self._watching = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
-        """Note its end, which nobody asked for."""
+        """Record its unexpected end."""
         assert self._process is not None
         await self._process.wait()
         self.error = self.error or ENDED
@@ -171,7 +171,7 @@ class Process:
         NotSolved
             The process has ended.
         Busy
-            The answer took too long; so the process was ended.
+            The answer took too long, and the process was ended.
         RollwiseError
             The question is wrong.
         """
@@ -222,10 +222,10 @@ class Process:
 
 
 class Worker:
-    """One game and its processes: one that answers quickly, and one for slow questions.
+    """One game and its processes: one for quick questions, and one for slow questions.
 
-    The second one is there while such questions are asked. It solves the game too, or reads what
-    the first one kept.
+    The second process runs while there are slow questions. It solves the game too, or reads the
+    saved solution of the first process.
     """
 
     def __init__(self, key: Key, reference: str, saved: str | None, limits: Limits) -> None:
@@ -271,7 +271,7 @@ class Worker:
         return head | {"stage": at.stage, "done": at.done, "total": at.total, "seconds": seconds}
 
     def key_for_a_client(self) -> str | None:
-        """With what a client who asked for the game can stop it; None where too many asked."""
+        """A new client's key for stopping the game; None with too many clients."""
         if len(self._keys) >= MOST_KEYS:
             return None
         key = secrets.token_urlsafe(12)
@@ -279,7 +279,7 @@ class Worker:
         return key
 
     def give_up(self, key: str | None) -> bool:
-        """Take a client's key back; whether that was the last one.
+        """Take a client's key back. Return whether it was the last one.
 
         Raises
         ------
@@ -299,13 +299,13 @@ class Worker:
         Parameters
         ----------
         is_remembered : bool
-            The answer is the same when it is asked again, and nothing has to be done for it.
+            The answer is always the same, and asking has no other effect.
         """
         name = json.dumps(question, sort_keys=True)
         if is_remembered and name in self._known:
             self._known.move_to_end(name)
             return self._known[name]
-        # it goes on where the client has gone, so that answers stay with their questions
+        # it continues after the client has gone, so that answers stay with their questions
         asking = asyncio.shield(asyncio.ensure_future(self._asked(question)))
         body = await asking
         if is_remembered:
@@ -330,7 +330,7 @@ class Worker:
             asyncio.get_running_loop().call_later(IDLE, self._end_slow, slow, slow.answered)
 
     def _end_slow(self, slow: Process, answered: int) -> None:
-        """End the process for slow questions, if nobody asked one since."""
+        """End the process for slow questions, unless a new question came since."""
         if self._slow is slow and not slow.waiting and slow.answered == answered:
             self._drop(slow)
 
@@ -363,7 +363,7 @@ class Worker:
 
 
 class Workers:
-    """The games that are solved or being solved, the one that was asked for last at the end."""
+    """The games solved or being solved, the most recently requested at the end."""
 
     def __init__(self, offered: Offered, limits: Limits) -> None:
         self.offered = offered
@@ -379,7 +379,7 @@ class Workers:
         return self._held.get(key)
 
     def solved(self, game: Game) -> Worker:
-        """The worker of a game that is solved.
+        """The worker of a solved game.
 
         Raises
         ------
@@ -434,7 +434,7 @@ class Workers:
             self.free_memory()
 
     def free_memory(self) -> None:
-        """End games, first those that were asked for longest ago, then those being solved."""
+        """End games: the least recently requested first, and games being solved last."""
         used = {worker: worker.memory for worker in self._held.values()}
         for worker in sorted(used, key=lambda one: one.is_solving):
             if sum(used.values()) <= self.limits.total:
