@@ -37,7 +37,7 @@ def test_every_figure_is_that_of_games_that_are_played(name):
     game, names = BESIDE[name]
     policies = Policies.of(game)
     figures = balance(policies, evaluations=20)
-    played = play_beside(policies, figures, SURE, 1500, 5)
+    played = play_beside(policies, figures, SURE, 600, 5)
     there = {figure.name for figure in played.figures}
     assert names <= there, there
     assert played.seeds == (5, 6)

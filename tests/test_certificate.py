@@ -113,7 +113,7 @@ def test_a_weight_that_is_lost_proves_nothing():
         assert certify(graph, np.array([value])).bounds[0] == np.inf
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(50))
 @given(ending_graphs(max_states=6, weights=EXTREME_WEIGHTS, points=EXTREME_POINTS), EXTREME_FACTORS)
 def test_the_smallest_and_largest_numbers(graph, factor):
     assert_extremes_are_covered(graph, factor)

@@ -392,7 +392,7 @@ def test_checkpoints_beyond_the_games_are_those_that_there_are(folder):
 
 @given(command_lines())
 @settings(
-    max_examples=examples(150),
+    max_examples=examples(80),
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

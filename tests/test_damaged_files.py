@@ -104,7 +104,7 @@ def test_bytes_that_are_damaged(whole, tmp_path_factory, name):
     data = (whole / name).read_bytes()
     folder = tmp_path_factory.mktemp("damaged")
 
-    @settings(max_examples=examples(25), derandomize=True, database=None)
+    @settings(max_examples=examples(12), derandomize=True, database=None)
     @given(st.sampled_from(sorted(CHANGES)), st.integers(0, len(data) - 1))
     def damage(change: str, at: int) -> None:
         (folder / name).write_bytes(CHANGES[change](data, at))
