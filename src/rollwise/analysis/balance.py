@@ -1,8 +1,8 @@
-"""What a game does to its players: one page of figures for those who make games.
+"""Figures about a game for its designers: value, luck, length, drama, decisions and skill.
 
-Everybody plays best, unless it says otherwise. Sums along a play are certified (see
+All players play best, unless otherwise stated. Sums along a play are certified (see
 `rollwise.analysis.chain`). Distributions over turns are followed forward from the start, in
-floating point, until less than a billionth of the games is left, or time is.
+floating point, until less than a billionth of the games is left, or the time limit.
 """
 
 from __future__ import annotations
@@ -31,29 +31,28 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 QUANTILES = (5, 50, 95)  # percent of the games, of a distribution of turns
-SURE = 0.9  # a chance to win with which a game counts as decided
-RULES, NUMBERS = 300, 2  # rules of thumb that are scored, and the most integers in one
-MATTERS = 0.02  # of the luck of a game; one percentage point where it is won or lost
+SURE = 0.9  # win probability from which on a game counts as decided
+RULES, NUMBERS = 300, 2  # number of scored rules of thumb, and the most integers in one
+MATTERS = 0.02  # in units of luck; one percentage point in games of win or loss
 
 Progress = Callable[[str, int, "int | None"], None]
 
 
 class Option(NamedTuple):
-    """An action, by its number, in the positions where there is a choice.
+    """An action label, over the positions with a choice.
 
     Attributes
     ----------
     number : int
     name : str
     offered : int
-        In how many of these positions it may be taken.
+        Number of these positions where it is legal.
     best, only_best : int
-        In how many it is one of the best, and better than every other.
+        Numbers of positions where it is one of the best, and where it is the only best action.
     in_a_game : float
-        How often it is taken in a game in which all play best; followed in floating point.
+        Expected number of times in a game of best play; in floating point.
     dominated_by : str or None
-        Another action that may be taken wherever this one may, is never worse, and somewhere
-        better.
+        Another action, legal wherever this one is, never worse, and better somewhere.
     """
 
     number: int
@@ -76,7 +75,7 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
     graph, policy = solution.graph, solution.policy
     looked = has_choice(graph)[graph.action_state]
     if graph.has_pool:
-        looked = looked & (graph.action_label < KEEP)  # what is kept isn't the rules' affair
+        looked = looked & (graph.action_label < KEEP)  # keeping dice is no label of the rules
     place = np.flatnonzero(looked)
     labels, which = np.unique(graph.action_label[place], return_inverse=True)
     state, best = graph.action_state[place].astype(np.int64), solution.is_best[place]
@@ -104,7 +103,7 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
 def _dominating(
     solution: Solution, place: NDArray[np.int64], which: NDArray[np.int64], k: int
 ) -> int | None:
-    """The action that makes another one needless: of several the one that is better by most."""
+    """The action that dominates another one; of several, the one with the largest total gain."""
     graph = solution.graph
     mine = place[which == k]
     of_state = np.full(graph.n_states, np.nan)
@@ -124,21 +123,21 @@ def _dominating(
 
 
 def most_taken(options: tuple[Option, ...]) -> list[Option]:
-    """The actions that are listed: those that are taken most often, at most `MOST_LISTED`."""
+    """The listed actions: the most frequent, at most `MOST_LISTED`."""
     return sorted(options, key=lambda option: -option.in_a_game)[:MOST_LISTED]
 
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """When games that are won or lost are decided: from when the winner's chance stays high.
+    """The turn at which a game is decided: the winner's chance stays high from then on.
 
     Attributes
     ----------
     turn : (n,) float64
         The probability that a game is decided in turn 0 (before the first move), 1, 2, ...;
-        what is missing to 1 are the draws, and those that are decided later.
+        the rest to 1 is draws, and games decided later.
     later : float
-        The probability that a game is decided in a later turn than were followed.
+        The probability of a decision after the last followed turn.
     """
 
     turn: Floats
@@ -146,42 +145,42 @@ class Decided:
 
     @property
     def mean(self) -> float:
-        """The mean of these turns, over the games that aren't decided later."""
+        """The mean of these turns, without games decided later."""
         return float(np.arange(len(self.turn)) @ self.turn / self.turn.sum())
 
     @property
     def longest(self) -> int:
-        """The number of turns that were followed."""
+        """The number of followed turns."""
         return len(self.turn) - 1
 
     @property
     def is_cut(self) -> bool:
-        """Whether games that are decided later are more than a trace."""
+        """Whether games decided later have more than a negligible share."""
         return self.later > FEW
 
     def quantile(self, share: float) -> int | None:
-        """The least number of turns within which this share of the games that are is decided.
+        """The least number of turns within which this share of the decided games is decided.
 
-        None where so many turns weren't followed.
+        None for more turns than were followed.
         """
         return quantile_of(self.turn, share * (float(self.turn.sum()) + self.later))
 
 
 class Decisions(NamedTuple):
-    """The choices that players have.
+    """The choices of a game.
 
     Attributes
     ----------
     positions : int
         States with a choice.
     matter : int
-        Of these, where to choose at random costs more than `threshold`.
+        Of these, states where a random action costs more than `threshold`.
     in_a_game, matter_in_a_game : Certified
-        How many of either a game comes to, on average.
+        Expected numbers of both kinds in a game.
     threshold : float
         In units of value.
     options : tuple of Option
-        What each action is good for.
+        The use of each action.
     """
 
     positions: int
@@ -193,24 +192,22 @@ class Decisions(NamedTuple):
 
     @property
     def never_best(self) -> tuple[str, ...]:
-        """The actions, by name, that are nowhere one of the best."""
+        """The names of actions that are best in no position."""
         best = {option.name for option in self.options if option.best}
         return tuple(sorted({option.name for option in self.options} - best))
 
 
 class Drama(NamedTuple):
-    """How a game for two is fought out.
+    """The course of a game for two.
 
     Attributes
     ----------
     draws : Certified
         The probability of a draw.
     lead_changes : Certified
-        How often it changes who is likelier to win, on average. Where both are equally likely the
-        lead stays as it was.
+        Expected number of changes of the likelier winner. Equal chances don't change the lead.
     comebacks : Certified
-        The probability that a game is won by a player whose chance had once been low: at most
-        1 - `SURE`.
+        The probability of a win after a low win probability: at most 1 - `SURE`.
     decided : Decided
     """
 
@@ -228,20 +225,20 @@ class Balance:
     ----------
     solution : Solution
     value : Certified
-        What the start is worth.
+        The value of the start.
     luck : Certified
-        The standard deviation of the result: with best play the dice alone make it.
+        The standard deviation of the result: with best play it comes from the dice alone.
     turns, moves : Certified
-        How many a game lasts, on average.
+        Expected numbers of turns and of moves in a game.
     lengths : Lengths
         The distribution of turns (of rolls, in a game for one); not certified.
     decisions : Decisions
     drama : Drama or None
-        None but in games for two that are won or lost.
+        None but in games for two with a win, a loss or a draw.
     skill : Skill or None
         None without choices, and where weak players could go round for ever.
     rules : Frontier or None
-        What rules of thumb lose; None without choices, and where none were looked for.
+        The losses of rules of thumb; None without choices, and without a search.
     """
 
     solution: Solution = field(repr=False)
@@ -280,9 +277,9 @@ def balance(
     ----------
     game : Game, Solution, StateGraph or Policies
     sure : float
-        The chance to win with which a game counts as decided, between 1/2 and 1.
+        Win probability from which on a game counts as decided, between 1/2 and 1.
     evaluations : int
-        How many rules of thumb are scored; none are looked for where it is 0.
+        Number of scored rules of thumb; 0 for no search.
     seed : int
         Of that search.
     progress : callable, optional
@@ -387,7 +384,7 @@ def _drama(solution: Solution, chain: Chain, sure: float) -> Drama:
 
 
 def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
-    """How likely the winner's chance was low once: that is, the loser's high."""
+    """The probability that the winner's chance was low once, and so the loser's high."""
     total = off = 0.0
     for won, low in zip(wins, above[::-1], strict=True):
         values, bounds = chain.chance_of_end(won)
@@ -399,10 +396,10 @@ def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
 
 
 def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> Decided:
-    """In which turn the winner's chance becomes high for good.
+    """Find the turn from which on the winner's chance stays high.
 
-    A player's chance becomes high where play comes into the positions in which it is; for good, if
-    the player wins without leaving them again. `won` is the share of games that anybody wins.
+    A player's chance becomes high where play enters the positions with a high chance; it stays high
+    if the player wins without leaving them again. `won` is the share of games without a draw.
     """
     at_once, watch = 0.0, np.zeros(chain.graph.n_states)
     for wins_so, high in zip(wins, above, strict=True):
@@ -417,12 +414,12 @@ def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> D
 
 
 def _lead_changes(chain: Chain, lead: Floats) -> Certified:
-    """How often the lead changes: play on three copies, by who had it last (nobody yet: 0).
+    """The expected number of lead changes: play on three copies, by the last leader (0 for none).
 
     Parameters
     ----------
     lead : (n_states,) float64
-        1 where the first player is likelier to win, -1 where the second is, 0 where neither is.
+        1 where the first player is likelier to win, -1 where the second is, 0 for equal chances.
     """
     graph = chain.graph
     then = chain.of_next(lead, np.sign(chain.payoff))

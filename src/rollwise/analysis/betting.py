@@ -2,9 +2,9 @@
 
 Fair odds follow from each player's share of the prize at a moment (`fair_stakes`).
 
-A double is for two players who stake one unit each. At any moment of his turn, a
-player with access to the cube may offer to double the stakes; the other one
-declines, and loses what is staked, or plays on for twice as much and alone has
+A double is for two players with a stake of one unit each. At any moment of his turn, a
+player with access to the cube may offer to double the stakes. The other one
+declines, and loses his stake, or plays on for twice as much and alone has
 access from then on (as in backgammon; Keeler and Spencer 1975, "Optimal doubling
 in backgammon", Operations Research 23). In the middle the cube is open to both.
 
@@ -32,7 +32,7 @@ Reals = NDArray[np.float64]
 
 
 class Stake(NamedTuple):
-    """What is fair for a player at a moment.
+    """Fair odds and a fair stake for a player at a moment.
 
     Attributes
     ----------
@@ -41,8 +41,7 @@ class Stake(NamedTuple):
     probability : float
         His share of the prize.
     odds_against : float
-        What is fair to be paid for each unit that is put on him; infinite where
-        he can't win.
+        Fair payment for each unit bet on him; infinite where he can't win.
     stake : float
         His fair part of a pot.
     """
@@ -54,7 +53,7 @@ class Stake(NamedTuple):
 
 
 def fair_stakes(shares: Reals, pot: float = 1.0) -> list[Stake]:
-    """Fair odds and stakes from the shares that `ContestSolution.moment` gives."""
+    """Fair odds and stakes from the shares of `ContestSolution.moment`."""
     return [
         Stake(
             player + 1,
@@ -68,19 +67,18 @@ def fair_stakes(shares: Reals, pot: float = 1.0) -> list[Stake]:
 
 @dataclass(frozen=True, eq=False)
 class CubeTurn:
-    """A turn of a player who may offer to double.
+    """A turn of a player with the right to double.
 
     Attributes
     ----------
     without : (n_states,) float64
-        Equity per unit staked where he has no access to the cube, which is what the
-        stakes are worth after the other one has accepted (twice as much, then).
+        Equity per unit of stake without access to the cube, as after an accepted double.
     access : (n_states,) float64
-        Equity where he may offer.
+        Equity with the right to offer.
     waits : (n_states,) float64
-        Equity where he may offer, but not now.
+        Equity with the right to offer, without an offer now.
     error_bound : float
-        How far any of them can be off.
+        Of all three.
     """
 
     without: Reals
@@ -90,15 +88,15 @@ class CubeTurn:
 
 
 class DoubleAdvice(NamedTuple):
-    """What to do about the cube at a moment, in units of the stake before the offer.
+    """Advice about the cube at a moment, in units of the stake before the offer.
 
     Attributes
     ----------
     no_offer, accepted, declined : float
-        The mover's equity if he makes no offer now, if it is accepted, and if it
-        is declined (1: he wins the stake).
+        The mover's equity without an offer now, after acceptance, and after refusal
+        (1: he wins the stake).
     offer, accept : bool
-        Whether he should offer now, and the other one accept.
+        Whether an offer now, and its acceptance, are best.
     value : float
         The mover's equity with best play of both.
     error_bound : float
@@ -199,7 +197,7 @@ def _turn(plain: ContestSolution, graph: StateGraph, payoffs: Reals, bound: floa
     border = np.concatenate([payoffs, np.minimum(1.0, 2 * aim.values)])
     bounds = np.concatenate([np.full(len(payoffs), bound), np.full(n_states, 2 * without_bound)])
     found, certificate, _ = solve_and_certify(graph, border_values=border, border_bounds=bounds)
-    # One look ahead without the last action of each state, which is the offer.
+    # One step ahead without the last action of each state, the offer.
     known = np.concatenate([found.values, border])
     worth = fold_outcomes(graph, np.add, graph.outcome_weight * known[graph.outcome_state])
     worth /= fold_outcomes(graph, np.add, graph.outcome_weight)
@@ -236,14 +234,14 @@ def _with_offers(graph: StateGraph) -> StateGraph:
 
 
 class Edge(NamedTuple):
-    """What a player wins per unit staked against an opponent who plays a given policy.
+    """Expected winnings of a player per unit of stake, against a given policy.
 
     Attributes
     ----------
     going_first, going_second : float
-        Equity: 1 if he surely wins, -1 if he surely loses.
+        Equity: 1 for a sure win, -1 for a sure loss.
     fair_first, fair_second : float
-        The same between two who play their best.
+        The same for two best players.
     error_bound : float
     """
 

@@ -1,13 +1,13 @@
-"""A contest of two who play at the same time: nobody sees the other's score.
+"""A simultaneous contest of two: no player sees the other's score.
 
-Of a policy nothing counts but how its final scores are distributed. Who draws from one distribution
-beats who draws from another with a certain chance, half of the ties included. That is a symmetric
-zero-sum game, so each player wins half of the games; but the best mean is no equilibrium, and an
-equilibrium may be a mixture. It is found by the double oracle algorithm (McMahan, Gordon and Blum
-2003): the matrix of the policies that are known so far is solved as a linear program. A best
-response to its mixture is a solitaire game in which a score is worth the chance that the other's is
-worse. If the response gains nothing, the mixture is an equilibrium; else it becomes one of the
-policies. What the last response gains is certified: nobody can gain more.
+Only the distribution of a policy's final scores matters. One distribution beats another with a
+certain chance, half of the ties included. This is a symmetric zero-sum game, so each player wins
+half of the games in equilibrium. The policy of the best mean is no equilibrium, and an equilibrium
+can be a mixture. The double oracle algorithm (McMahan, Gordon and Blum 2003) finds one: it solves
+the matrix of the policies known so far as a linear program. A best response to the mixture is a
+solitaire game, where a score is worth the chance of a worse score of the other. If the response
+gains nothing, the mixture is an equilibrium; else it becomes one of the policies. The gain of the
+last response is certified, and no policy gains more.
 """
 
 from __future__ import annotations
@@ -54,23 +54,23 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class BlindContest:
-    """An equilibrium of a contest of two who don't see each other's score.
+    """An equilibrium of a contest of two with hidden scores.
 
     Attributes
     ----------
     scored : ScoredGraph
     parts : tuple of Part
-        What is mixed, the likeliest first.
+        The policies of the mixture, the likeliest first.
     gain : float
-        What anybody can gain against the mixture, at most: a chance to win above 1/2; proved.
+        Proved upper bound on the gain of any policy against the mixture: win probability above 1/2.
     for_mean : Distribution
         The final scores of a policy of the best mean.
     mean_against : Certified
-        What that policy wins against the mixture.
+        Its win probability against the mixture.
     against_mean : Certified
-        What the best response to that policy wins against it.
+        The win probability of the best response to it.
     rounds : int
-        How many best responses were found.
+        Number of best responses.
     """
 
     scored: ScoredGraph = field(repr=False)
@@ -93,7 +93,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
     Parameters
     ----------
     game : Game
-        A solitaire game whose points are whole numbers.
+        A solitaire game with points in whole numbers.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _distribution(scored: ScoredGraph, final: Reals, bounds: Reals) -> Distribut
 
 
 def _worth(final: Reals) -> Reals:
-    """What each score is worth against these: the chance of worse ones, and half of the same."""
+    """The value of each score against these: the chance of worse ones, and half of the same."""
     worse: Reals = final.sum() - np.cumsum(final)
     return worse + final / 2
 

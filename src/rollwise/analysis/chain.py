@@ -1,19 +1,18 @@
-"""A game that is played by given policies: what can be expected of it, certified.
+"""A game between given policies: certified expectations.
 
-With policies in both seats each state has one action, so play is a Markov chain. Whatever adds up
-along a play is the score of a solitaire game on it, which the solver finds and the certificate
-proves: how often something happens, and how likely it is that something never does.
+With policies in both seats each state has one action, and play is a Markov chain. Any sum along a
+play is the score of a solitaire game on it. The solver computes its expectation and the certificate
+proves it: expected numbers of events, and probabilities of events.
 
-How much of a game is luck and how much is skill is measured with players of several levels. Two
-players are drawn from the levels, each as likely as any, and play. The result then differs for
-two reasons. By the law of total variance
+The shares of luck and skill in a game are measured with players of several levels. Two players are
+drawn from the levels with equal probabilities, and play. By the law of total variance
 
     Var(result) = Var(mean result of the pair) + mean of Var(result of the pair)
 
-and the players decide the first part: skill. The dice decide the second: luck.
-In a game for one, one player is drawn. Every game has the same levels of players, so that games can
-be compared: random moves, greedy ones (best if everybody moved at random afterwards), the best rule
-of thumb that was found, and best play.
+The first part depends on the players: skill. The second part depends on the dice: luck.
+In a game for one, one player is drawn. All games have the same levels of players, for comparisons:
+random moves, greedy ones (best if all moves after it are random), the best found rule of thumb, and
+best play.
 """
 
 from __future__ import annotations
@@ -58,13 +57,13 @@ class Chain:
     source : StateGraph
         The game.
     policies : sequence of Policy
-        One that plays alone or itself, or that of the first player and that of the second.
+        One policy, alone or in both seats, or the policies of the first and the second player.
     graph : StateGraph
         One action a state. State 0 is the start.
     number : (n_states,) int
-        The state of the source that each state is.
+        The corresponding state of the source.
     seat : (n_states,) int
-        Who moves there; 0 is the player who moved first in the game.
+        The seat to move; 0 is the first mover of the game.
     """
 
     source: StateGraph = field(repr=False)
@@ -93,26 +92,26 @@ class Chain:
 
     @cached_property
     def payoff(self) -> Floats:
-        """What each outcome that ends the game brings the first player: (n_outcomes,) float64."""
+        """The first player's payoff of each outcome that ends the game: (n_outcomes,) float64."""
         return self.sign[outcome_action(self.graph)] * self.graph.outcome_payoff
 
     @property
     def is_over(self) -> NDArray[np.bool_]:
-        """Which outcomes end the game: (n_outcomes,) bool."""
+        """Whether each outcome ends the game: (n_outcomes,) bool."""
         return self.graph.outcome_state < 0
 
     def of_next(self, numbers: NDArray[Any], over: Any = 0.0) -> NDArray[Any]:
-        """A number of each state, for the outcomes that lead there: (n_outcomes,).
+        """The number of each outcome's next state: (n_outcomes,).
 
         Parameters
         ----------
         over : number or (n_outcomes,)
-            The number of outcomes that end the game.
+            The number for outcomes that end the game.
         """
         return np.where(self.is_over, over, numbers[self.graph.outcome_state])
 
     def mean(self, numbers: NDArray[Any]) -> Floats:
-        """The mean of a number of the outcomes that can come next: (n_states,) float64."""
+        """The mean over each state's outcomes of a number of the outcome: (n_states,) float64."""
         return fold_outcomes(self.graph, np.add, self.chance * numbers)
 
     def expected(
@@ -122,16 +121,16 @@ class Chain:
         at_end: Floats | None = None,
         goes_on: NDArray[np.bool_] | None = None,
     ) -> tuple[Floats, Floats]:
-        """What adds up from each state on, on average.
+        """Expected sums along play from each state on.
 
         Parameters
         ----------
         each : (n_states,) float64, optional
-            What a visit of a state adds.
+            The amount for a visit of a state.
         at_end : (n_outcomes,) float64, optional
-            What an outcome adds that ends play.
+            The amount for an outcome that ends play.
         goes_on : (n_outcomes,) bool, optional
-            The outcomes that play is followed beyond; all unless given.
+            The outcomes that continue play; all unless given.
 
         Returns
         -------
@@ -158,7 +157,7 @@ class Chain:
 
     @cached_property
     def moves(self) -> float:
-        """The most states that a play comes through on average, throws included, by who begins."""
+        """Upper bound on the expected states of a play, throws included, over the first movers."""
         values, bounds = self.expected(np.ones(self.graph.n_states))
         n = self.graph.n_roots
         return float((values[:n] + bounds[:n]).max())
@@ -166,12 +165,12 @@ class Chain:
     def totals(
         self, each: Floats, off: float = 0.0, at_end: Floats | None = None
     ) -> list[Certified]:
-        """What adds up in a game from the start, on average; one for each seat that may begin.
+        """Expected sums over a game from the start; one for each seat that may begin.
 
         Parameters
         ----------
         off : float
-            How far what is added each time can be off, besides its rounding.
+            Error bound of each amount, besides its rounding.
         """
         values, bounds = self.expected(each, at_end=at_end)
         off += ROUNDING * float(np.abs(each).max())
@@ -181,7 +180,7 @@ class Chain:
         ]
 
     def total(self, each: Floats) -> Certified:
-        """What adds up in a game that the first seat begins, on average."""
+        """The expected sum over a game begun by the first seat."""
         return self.totals(each)[0]
 
     def chance_of_end(
@@ -191,7 +190,7 @@ class Chain:
         return self.expected(at_end=ends.astype(np.float64), goes_on=goes_on)
 
     def results(self) -> list[tuple[Certified, Certified]]:
-        """Mean and variance of what the first seat gets; one pair for each seat that may begin."""
+        """Mean and variance of the first seat's result; one pair for each seat that may begin."""
         reward = self.source.action_reward
         if not reward.any():
             values, bounds = self.expected(at_end=self.payoff)
@@ -212,7 +211,7 @@ class Chain:
         return found
 
     def luck(self) -> Certified:
-        """The standard deviation of what the first seat gets, if it begins."""
+        """The standard deviation of the first seat's result, if it begins."""
         _, variance = self.results()[0]
         value = sqrt(variance.value)
         low = sqrt(max(variance.value - variance.bound, 0.0))
@@ -241,7 +240,7 @@ class Chain:
         return self.totals(each, most * off, self.payoff**2)
 
     def _mean_reward(self, reward: Floats) -> Floats:
-        """What the mover of each state gets there, on average: (n_states,) float64."""
+        """The mover's expected reward in each state: (n_states,) float64."""
         means = np.zeros(self.graph.n_states)
         for seat, policy in enumerate(self.policies):
             mine = self.seat == seat
@@ -252,19 +251,19 @@ class Chain:
 
 @dataclass(frozen=True, eq=False)
 class Skill:
-    """What players of several levels get from each other.
+    """Results of players of several levels against each other.
 
     Attributes
     ----------
     players : tuple of Policy
         The levels, the weakest first.
     means : (n_levels, n_levels) float64
-        What who moves first gets: their level is the row, that of the other the column. One column
+        The first player's mean result: rows are his level, columns the other's. One column
         in a game for one.
     error_bound : float
-        How far these can be off.
+        Of these.
     share : Certified
-        Of the variance of the result, what who plays decides.
+        The players' share of the variance of the result.
     """
 
     players: tuple[Policy, ...] = field(repr=False)
@@ -279,19 +278,19 @@ class Skill:
 
     @property
     def against_best(self) -> list[float]:
-        """What each level gets against the best, mean over the seats; alone in a game for one."""
+        """The mean result of each level against the best, over the seats; or alone."""
         if self.means.shape[1] == 1:
             return self.means[:, 0].tolist()  # type: ignore[no-any-return]
         return ((self.means[:, -1] - self.means[-1]) / 2).tolist()  # type: ignore[no-any-return]
 
 
 def greedy(policies: Policies) -> Policy:
-    """The best action of each state, if everybody moved at random after it.
+    """The best action of each state, if all moves after it are random.
 
     Raises
     ------
     EndlessPlay
-        Moving at random may go round for ever.
+        Random moves can go round for ever.
     """
     graph = policies.graph
     found = evaluate(policies, "random")

@@ -1,4 +1,4 @@
-"""A linter for rules: what may be wrong with a game, and what looks odd."""
+"""A linter for rules: errors and oddities of a game."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ from rollwise.words import word_faults
 
 # Interpreting this many states takes some seconds.
 MOST_COMPARED = 100_000
-MOST_TOLD = 12  # actions that are never right; of more kinds some may well be bad
+MOST_TOLD = 12  # actions never right; with more kinds, bad ones are normal
 SEED = 1
 GAMES, OF_POLICY = 100, 20
-FEW_COMPARED = 20  # positions whose rules are run both ways
+FEW_COMPARED = 20  # positions with rules run both ways
 LARGE = "the game is too large for that"
 
 
 def check(game: Game, *, max_states: int | None = None, progress: Progress | None = None) -> Report:
-    """Look for faults in the rules of a game.
+    """Check the rules of a game for errors and oddities.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     Returns
     -------
     Report
-        It doesn't raise for faults of the rules: they are findings. Of a game that is too large
-        for one graph it looks at a sample, and says so.
+        Faults of the rules are findings and raise no exception. A game too large for one graph
+        is checked on a sample, with a note.
     """
     report = Report(require_game(game).name)
     try:
@@ -82,7 +82,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
                 ask_all_again=True,
             )
             if game.players > 2:
-                payoffs_of(graph)  # an ending must say what it brings each seat
+                payoffs_of(graph)  # an ending needs a payoff for each seat
     except TooManyStates as error:
         can_be_solved = game.players <= 2 and max_states is None and Rules(game).has_progress
         report.add("note" if can_be_solved else "error", "size", str(error))
@@ -250,7 +250,7 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
         report.add("note", "choices", "the players never have a choice")
         return
     if graph.has_pool:
-        choices = choices & (graph.action_label < KEEP)  # what is kept isn't the rules' affair
+        choices = choices & (graph.action_label < KEEP)  # keeping dice is no label of the rules
     labels, kind = np.unique(graph.action_label[choices], return_inverse=True)
     names, named = np.unique(
         [graph.vocabulary.text(k) for k in labels.tolist()], return_inverse=True
@@ -291,7 +291,7 @@ def _try_policies(report: Report, game: Game, graph: StateGraph) -> None:
 
 
 def check_large(report: Report, game: Game, progress: Progress | None = None) -> None:
-    """Add to a report what a sample of the positions of a game shows."""
+    """Add the findings about a sample of a game's positions to a report."""
     try:
         random = np.random.default_rng(SEED)
         played = play_turn_by_turn(game, random_play(game, random), GAMES, SEED, progress=progress)

@@ -19,30 +19,30 @@ from rollwise.methods.sweeping import action_values, greedy_actions
 from rollwise.numbers.randomness import check_seed
 
 TIME_LIMIT = 20.0
-SEED = 1  # of the methods that estimate
+SEED = 1  # of estimating methods
 
 
 @dataclass(frozen=True)
 class MethodRun:
-    """How one method did.
+    """The result of one method.
 
     Attributes
     ----------
     method : str
     status : str
-        How it ended, or why it didn't run; what an estimate is made of.
+        The way it ended, or the reason for not running; for estimates also the sample.
     sweeps : int or None
         Or linear systems, simplex iterations, nodes: see the method.
     seconds : float or None
-        Once the graph is there.
+        Without the time for the graph.
     error : float or None
-        The largest distance of a value from the certified answer, and so known up
-        to `Certificate.bound`.
+        The largest distance of a value from the certified answer, itself certified within
+        `Certificate.bound`.
     claimed_error : float or None
-        What the method itself would have one believe of that.
+        The method's own error bound or estimate.
     optimal_policy : bool or None
-        Whether the actions that it chose, or that are best one look ahead of its
-        values, lose nothing, as far as the certified error can tell.
+        Whether its chosen actions, or the best ones one step ahead of its values, lose nothing
+        within the certified error.
     result : MethodResult or None
     """
 
@@ -73,19 +73,19 @@ def compare_methods(
     methods : sequence of str, optional
         All of them unless given.
     time_limit : float
-        Seconds for each method that can be told so.
+        Seconds for each method with such an option.
     samples : int, optional
         Draws of each chance, for methods that estimate.
     seed : int
         Of their draws.
     progress : callable, optional
-        Called before each method runs as ``progress(name, methods done, methods)``.
+        Called before each method as ``progress(name, methods done, methods)``.
 
     Returns
     -------
     rows : list of MethodRun
     bound : float
-        Certified: how far the answer that errors are measured from can be off.
+        Certified error bound of the reference values.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def compare_methods(
 
 
 def _ending(found: MethodResult) -> str:
-    """How a method ended; of an estimate what it was made of, too."""
+    """The status of a method, with the sample of an estimate."""
     if not found.estimated:
         return str(found.status)
     said = found.details
@@ -148,7 +148,7 @@ def is_optimal(
     bounds: NDArray[np.float64],
     found: MethodResult,
 ) -> bool:
-    """Whether what a method would play loses nothing that certified values could tell.
+    """Whether a method's policy loses nothing, as far as certified values can tell.
 
     Parameters
     ----------

@@ -1,15 +1,13 @@
 """Contests: players take one whole turn each, all see the scores, the best one wins.
 
-A player has to know the best score so far and how many share it. Each such situation
-is the solitaire game with a payoff for each final score: the share of the prize that
-the score brings, given how those after play. So situations are solved from the last
-player to the first (backward induction; the subgame perfect equilibrium of Selten
-1965).
+A situation is the best score so far, and the number of players who share it. Each situation is the
+solitaire game with a payoff for each final score: the share of the prize for this score, given the
+policies of the later players. So situations are solved from the last player to the first (backward
+induction; the subgame perfect equilibrium of Selten 1965).
 
-With two players the game is zero-sum and has one value. With more, each player's
-policy is proved to be best, within the error bound, against the others as found.
-Where a player has equally good actions the first is taken; another of them may be
-better or worse for the others.
+With two players the game is zero-sum and has one value. With more, each player's policy is proved
+to be best, within the error bound, against the policies of the others. Of equally good actions the
+first is taken; another one may be better or worse for the others.
 
 The solitaire game with a payoff for each final score is solved by `Aims`.
 """
@@ -42,7 +40,7 @@ MOST_PLAYERS = 100
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """The best that can be done for a payoff on final scores, from every state and score.
+    """The optimal values for a payoff on final scores, from every state and score.
 
     Attributes
     ----------
@@ -104,7 +102,7 @@ class Aims:
         return np.where(scores == target, ties, better.astype(np.float64))
 
     def policy(self, aim: Aim, name: str = "aim") -> Policy:
-        """What to do in every state of the scored graph."""
+        """The optimal policy on the scored graph."""
         return Policy.of_actions(self.scored.graph, name, aim.actions, aim.best)
 
     def distributions(self, policy: Policy) -> Distributions:
@@ -112,7 +110,7 @@ class Aims:
         return distributions(self.scored.graph, policy, points=self._points)
 
     def distribution(self, policy: Policy) -> Distribution:
-        """The same from the start alone, which takes far less memory."""
+        """The same from the start alone, with far less memory."""
         return distribution(self.scored.graph, policy, points=self._points)
 
     def final_scores(self, found: Distributions, state: int = 0) -> tuple[Reals, Reals]:
@@ -137,12 +135,12 @@ class Aims:
 
 
 def distribution_of_chase(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]:
-    """The final score of a player who does what makes reaching a target most likely.
+    """The final score of a player who maximises the chance of reaching a target.
 
     Returns
     -------
     distribution, ties
-        The latter says how far the former rests on which of several best actions is taken.
+        The ties tell whether the distribution depends on the choice among best actions.
     """
     scored = by_score(graph)
     scored.index(target)
@@ -152,7 +150,7 @@ def distribution_of_chase(graph: StateGraph, target: int) -> tuple[Distribution,
 
 
 class Situation(NamedTuple):
-    """What a player finds when his turn begins.
+    """The situation of a player at the beginning of his turn.
 
     Attributes
     ----------
@@ -162,7 +160,7 @@ class Situation(NamedTuple):
         The best score so far, as an index into `ScoredGraph.scores` (best first);
         their number while there is none.
     sharing : int
-        How many players share it.
+        Number of players with this score.
     """
 
     player: int
@@ -179,13 +177,13 @@ class Turn:
     policy : (n_actions,) float64
         Of the scored graph.
     aim : Aim or None
-        The best that can be done; None for a player whose policy was given.
+        The optimal values; None for a player with a given policy.
     payoffs : (n_scores,) float64
-        What each final score is worth to the player.
+        The value of each final score to the player.
     final : (n_scores,) float64
-        How likely each final score is.
+        The probability of each final score.
     final_bounds : (n_scores,) float64
-        How far each of these can be off.
+        Error bounds of these probabilities.
     """
 
     policy: Policy
@@ -202,12 +200,12 @@ class Contest:
     Attributes
     ----------
     game : Game
-        A solitaire game whose rewards are whole numbers.
+        A solitaire game with rewards in whole numbers.
     players : int
         From 2.
     ties : {"shared", "first", "win-or-tie"}
-        The best score's players share the prize; or the first of them has it; or
-        the last one, for whom to win or to tie is the same.
+        The players of the best score share the prize; or the first of them wins it; or
+        the last one, so that a tie is as good as a win.
     """
 
     game: Game
@@ -233,23 +231,22 @@ class Contest:
 
 @dataclass(frozen=True, eq=False)
 class ContestSolution:
-    """A contest, solved.
+    """The solution of a contest.
 
     Attributes
     ----------
     contest : Contest
     scored : ScoredGraph
     turns : dict
-        Every `Situation` that can come up, and how its player plays.
+        Every possible `Situation`, with its player's turn.
     held : dict
-        What the best score so far is worth to each of those who share it, when
-        the situation's player is about to begin.
+        The value of the best score so far to each of its players, before the turn of the
+        situation's player.
     chances : dict
-        What the contest is worth to each player from the situation's on, (players,)
-        float64: the share of the prize that he expects. The places of those who
-        have finished hold 0.
+        Each player's expected share of the prize from the situation on, (players,) float64.
+        Players who have finished have 0.
     error_bounds : dict
-        How far any of these can be off, rounding included, for the policies found.
+        Of all of these, rounding included, for the policies of `turns`.
     """
 
     contest: Contest
@@ -277,9 +274,9 @@ class ContestSolution:
 
     @property
     def ties(self) -> Ties | None:
-        """Where players have equally good actions, in all situations together; None if nowhere.
+        """Numbers of equally good actions, over all situations; None without any.
 
-        With two players nobody's chances rest on which of them is taken; with more they may.
+        With two players no chances depend on the choice among them; with more they may.
         """
         graph = self.scored.graph
         found = [
@@ -293,10 +290,10 @@ class ContestSolution:
 
     @property
     def optimality_gap(self) -> float:
-        """What any player can gain, at most, by another policy, in any situation.
+        """Proved upper bound on the gain of any player by another policy, in any situation.
 
-        Proved: what is certified to be the best, with its bound, against what the
-        policy brings, with the bounds of both.
+        It is the certified best value plus its bound, minus the certified value of the policy, plus
+        the bounds of both.
         """
         worst = 0.0
         for situation, turn in self.turns.items():
@@ -307,12 +304,12 @@ class ContestSolution:
         return worst
 
     def situation(self, finished: Sequence[int]) -> Situation:
-        """What the next player finds after these final scores, the first player's first.
+        """The next player's situation after these final scores, the first player's first.
 
         Raises
         ------
         UsageError
-            Too many scores, or one that no play ends with.
+            Too many scores, or an impossible one.
         """
         if len(finished) >= self.contest.players:
             raise UsageError(
@@ -345,7 +342,7 @@ class ContestSolution:
         ----------
         finished : final scores of the players who had their turns
         state : fields of the scored graph, ``score`` last, optional
-            Where the next player's turn stands; by default it begins.
+            The state within the next player's turn; its beginning by default.
 
         Returns
         -------
@@ -369,7 +366,7 @@ class ContestSolution:
     def advise(
         self, finished: Sequence[int] = (), state: Sequence[int] | None = None
     ) -> list[tuple[str, float]]:
-        """What each action is worth to the player whose turn it is, the best first."""
+        """The value of each action to the mover, the best first."""
         turn = self.turns[self.situation(finished)]
         graph = self.scored.graph
         s = 0 if state is None else graph.find(state)
@@ -391,8 +388,8 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
     ----------
     contest : Contest
     fixed : mapping, optional
-        Players (from 0) who don't play their best but follow a policy of the game,
-        blind to the score; the others know that and play their best.
+        Players (from 0) with a given policy of the game, blind to the score. The others play
+        their best against it.
 
     Raises
     ------
@@ -455,7 +452,7 @@ def _shared(
     shares, bound
         Of the situation's player and those after him.
     held, held_bound
-        What the best score so far stays worth to each who shares it.
+        The remaining value of the best score so far to each of its players.
     """
     player, best, sharing = situation
     shares = np.zeros(solution.contest.players)

@@ -1,4 +1,4 @@
-"""What a change of rules does: to the value, to the strategy, and to who plays the old one."""
+"""Effects of a change of rules: on the value, on the strategy, and on players of the old one."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """One game's answer beside another's, whose positions have the same fields.
+    """Answers of two games with the same fields, side by side.
 
     Attributes
     ----------
     old, new : Solution
     in_both : int
-        States that both games have, with a choice in both.
+        States in both games, with a choice in both.
     changed : (n,) int64
-        States of the new game in which no best action of the old one is best: first those that
-        the old strategy comes to when it plays itself, the dearest first.
+        States of the new game where no best action of the old game is best: first the states
+        reached by the old strategy in self-play, the costliest first.
     in_play : int
-        How many of these it comes to.
+        Number of reached states among these.
     before, after : (n,) int64
-        What is best in each of these in the old game and in the new one: actions of the new graph.
+        The best action of each in the old game and in the new one: actions of the new graph.
     costs : (n,) float64
-        What the old strategy gives away in each of these: win probability, or points.
+        The loss of the old strategy in each: win probability, or points.
     carried : Policy
-        The old strategy in the new game. In states that the old game doesn't have, or in which its
-        action isn't there, it plays as is best.
+        The old strategy in the new game. In states without such a state or action in the old
+        game it plays the new optimum.
     loss : Loss
-        What the old strategy loses in the new game.
+        The loss of the old strategy in the new game.
     """
 
     old: Solution
@@ -108,7 +108,7 @@ def difference(old: Solution, new: Solution) -> Difference:
 
 
 def _matched(rows: NDArray[Any], among: NDArray[Any]) -> Ints:
-    """Where each row stands among others, which differ; -1 where it does not: (n,) int64."""
+    """The index of each row among other, distinct rows; -1 if absent: (n,) int64."""
     names = [str(k) for k in range(rows.shape[1])]
     left, right = (pl.DataFrame(part, schema=names, orient="row") for part in (rows, among))
     place = pl.int_range(len(right), dtype=pl.Int64).alias("place")
@@ -117,7 +117,7 @@ def _matched(rows: NDArray[Any], among: NDArray[Any]) -> Ints:
 
 
 def _carried(old: Solution, new: Solution, place: Ints) -> tuple[Policy, NDArray[np.bool_]]:
-    """The old strategy in the new game, and the states in which it says what to do."""
+    """The old strategy in the new game, and the states covered by it."""
     graph = new.graph
     there = place >= 0
     probability = np.zeros(graph.n_actions)

@@ -1,10 +1,9 @@
-"""The whole distribution of what a play collects, under any policy, from every state.
+"""The distribution of the total of a play, under any policy, from every state.
 
-What is counted is a whole number for each action: its points, or 1 for an action
-of a certain name (how many rolls a play takes). The distribution of what is still
-to come obeys the recursion of an expected value, with a row of probabilities in
-the place of a number, moved by what the action counts (Sobel 1982, "The variance
-of discounted Markov decision processes", for the undiscounted total).
+The counted amount is a whole number for each action: its points, or 1 for an action of a given
+name. The distribution of the remaining total obeys the recursion of an expected value, with a row
+of probabilities in the place of a number, shifted by the amount of the action (Sobel 1982, "The
+variance of discounted Markov decision processes", for the undiscounted total).
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ from rollwise.proofs.endless_play import endless_states, require_ending
 
 MOST_SWEEPS = 100_000
 MOST_PLACES = 400_000_000
-BATCH = 4_000_000  # probabilities that are worked out before rows are dropped
-LONG = 20_000_000  # places of all rows together, from which on only numbers that can come are kept
+BATCH = 4_000_000  # probabilities computed before rows are dropped
+LONG = 20_000_000  # entries of all rows; above it only possible numbers are stored
 
 
 def most_places() -> int:
@@ -88,9 +87,9 @@ class Distribution:
 
     @property
     def sd_bound(self) -> float:
-        """How far `sd` can be off, proved.
+        """Proved error bound of `sd`.
 
-        With a mean m' that is off by e, the sum of (x - m')² p is the variance plus e².
+        With a mean m' off by e, the sum of (x - m')² p is the variance plus e².
         """
         squares = (self.values - self.mean) ** 2
         off = squares.sum() * self.error_bound + self.mean_bound**2 + self._rounding(squares)
@@ -102,12 +101,12 @@ class Distribution:
         return float(counted.sum() * self.error_bound + self._rounding(counted))
 
     def _rounding(self, factors: NDArray[Any]) -> float:
-        """What a sum of probabilities times factors is off by, from adding it up in doubles."""
+        """The rounding error of a sum of probabilities times factors, in doubles."""
         units = 2 * (len(self.values) + 5) * 2.0**-53
         return float(units * (np.abs(factors) @ self.probabilities))
 
     def quantile(self, share: float) -> int:
-        """The least number that is reached with at least this probability.
+        """The least number with a cumulative probability of at least `share`.
 
         Parameters
         ----------
@@ -116,7 +115,7 @@ class Distribution:
         """
         if not 0 <= share <= 1:
             raise UsageError(f"a quantile is from 0 to 1, not {share}")
-        # A sum that equals the share but for its rounding counts as reaching it.
+        # A sum equal to the share up to rounding counts as reaching it.
         reached = np.cumsum(self.probabilities) >= share - 1e-12
         return int(self.values[np.argmax(reached)] if reached.any() else self.values[-1])
 
@@ -133,17 +132,17 @@ class Distribution:
 
 @dataclass(frozen=True, eq=False)
 class Distributions:
-    """The distribution of what is still to come, from every state.
+    """The distribution of the remaining total, from every state.
 
     Attributes
     ----------
     low, place : (n_states,) and (n_states + 1,) int64
-        The least number in each state, and where its row of probabilities begins.
+        The least number in each state, and the offset of its row of probabilities.
     probability : (place[-1],) float64
     relative_error : (n_states,) float64
-        Rounding: each probability of a state is off by at most this part of it.
+        Rounding: relative error bound of each probability of a state.
     absolute_error : (n_states,) float64
-        And by this much besides (0 where few states lead to each other).
+        Additional absolute error bound (0 where few states lead to each other).
     """
 
     low: Ints = field(repr=False)
@@ -172,7 +171,7 @@ def counted_actions(graph: StateGraph, name: str) -> Ints:
 
 
 def counted_points(graph: StateGraph, count: str | None, points: Ints | None) -> Ints:
-    """What is counted: points as given, times of an action, or else the graph's points."""
+    """The counted amounts: `points` if given, 1 for a counted action, else the graph's points."""
     if points is not None:
         return points
     if count is None:
@@ -185,10 +184,9 @@ def counted_points(graph: StateGraph, count: str | None, points: Ints | None) ->
 def played(
     graph: StateGraph, policy: Policy, start: int | None = None
 ) -> tuple[StateGraph, Policy]:
-    """The graph without what the policy never does, where that could go on for ever.
+    """The graph without actions unused by the policy, where these could go on for ever.
 
-    Its states are numbered as before. Those that play from the start doesn't come to, if one is
-    given, end the play.
+    States keep their numbers. With a start, states unreachable from it end the play.
     """
     if not len(endless_states(graph)):
         return graph, policy
@@ -215,18 +213,18 @@ def distributions(
     count: str | None = None,
     points: Ints | None = None,
 ) -> Distributions:
-    """How what a play collects from each state is distributed.
+    """The distribution of the total of a play from each state.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
         For one player.
     policy : str, callable or Policy
-        As `rollwise.evaluate` takes it.
+        As in `rollwise.evaluate`.
     count : str, optional
-        Count how often the action of this name is taken, instead of points.
+        Count the uses of the action of this name, instead of points.
     points : (n_actions,) int64, optional
-        Count this, instead of the points that the graph gives.
+        Count these amounts, instead of the graph's points.
 
     Raises
     ------
@@ -271,7 +269,7 @@ def distributions(
     )
     absolute = np.zeros(graph.n_states)
     if last > 0.0:
-        # What the sweeps left undone at each step, times the steps that are left.
+        # The remainder of the sweeps at each step, times the number of remaining steps.
         kernels.steps_left(*arrays, plan.probability, absolute, MOST_SWEEPS)
         absolute *= 1.01 * last
     return Distributions(low, place, probability, rounding * kernels.UNIT * 1.01, absolute)
@@ -286,7 +284,7 @@ def exact_distribution(
     ------
     UsageError
         A play can come back to a state, the rules have weights that aren't whole, or the policy
-        takes an action with a chance that is no simple fraction.
+        has an action probability that is no simple fraction.
     """
     graph, policy = played(graph, policy, state)
     points = counted_points(graph, count, None)
@@ -315,7 +313,7 @@ def exact_distribution(
 
 
 def _fraction(action: Action, policy: Policy) -> Fraction:
-    """What a policy's chance of an action was meant to be: 1/3 and not the double next to it.
+    """A policy's probability as a simple fraction: 1/3 and not the double next to it.
 
     Raises
     ------
@@ -341,20 +339,20 @@ def distribution(
     count: str | None = None,
     points: Ints | None = None,
 ) -> Distribution:
-    """How what a play collects from a state is distributed.
+    """The distribution of the total of a play from one state.
 
     Parameters
     ----------
     game, policy, count, points
         As in `rollwise.analysis.distributions.distributions`.
     state : int
-        Where play begins.
+        The first state of play.
 
     Raises
     ------
     UsageError, RulesError
-        The game has no points, or they aren't whole, or have no bound; or more probabilities
-        are needed at a time than there is room for.
+        The game has no points, or they aren't whole, or have no bound; or there isn't room for
+        the probabilities needed at a time.
     """
     policies = Policies.of(game)
     graph, plan = policies.graph, policies.find(policy)
@@ -373,7 +371,7 @@ def distribution(
     row, rounding, last = _last_row(graph, play, low, width)
     absolute = 0.0
     if last > 0.0:
-        # What the sweeps left undone at each step, times the steps that are left.
+        # The remainder of the sweeps at each step, times the number of remaining steps.
         steps = np.zeros(n)
         kernels.steps_left(*play.frame, play.weight, play.chance, steps, MOST_SWEEPS)
         absolute = 1.01 * last * float(steps[play.start])
@@ -384,14 +382,14 @@ def distribution(
 
 @dataclass(frozen=True, eq=False)
 class _Play:
-    """The states that play comes to, in solving order, and what the policy does there.
+    """The states reached by play, in solving order, and the policy's actions there.
 
     Attributes
     ----------
     states : (n,) int64
-        Their numbers in the graph; here they are numbered by their place.
+        Their numbers in the graph; here their number is the index.
     indptr : (n_components + 1,) int64
-        Where the components begin.
+        The first index of each component.
     start : int
     """
 
@@ -407,7 +405,7 @@ class _Play:
 
     @property
     def frame(self) -> tuple[Ints, Ints, Ints, Ints, NDArray[np.int32]]:
-        """What kernels walk along."""
+        """The arrays for the kernels."""
         order = np.arange(len(self.states))
         return order, self.indptr, self.action_indptr, self.outcome_indptr, self.outcome_state
 
@@ -450,7 +448,7 @@ class _Play:
 
     @property
     def last_use(self) -> Ints:
-        """The last place from which each state is read: (n,) int64."""
+        """The last index that reads each state: (n,) int64."""
         n = len(self.states)
         source = np.repeat(np.arange(n), self._sizes)
         inside = self.outcome_state >= 0
@@ -463,10 +461,10 @@ class _Play:
 def _last_row(
     graph: StateGraph, play: _Play, low: Ints, width: Ints
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """The row of the start, the rounding of all, and what sweeps left undone."""
+    """The row of the start, the rounding of all rows, and the remainder of the sweeps."""
     n, last_use, distribute = len(play.states), play.last_use, _distributing(play.indptr)
     place, rounding = np.zeros(n, np.int64), np.zeros(n)
-    kept = np.empty(0, np.int64)  # states whose rows are still read
+    kept = np.empty(0, np.int64)  # states with rows still to be read
     probability = np.empty(0)
     order, indptr = np.arange(n), play.indptr
     worst = 0.0
@@ -508,7 +506,7 @@ def _distributing(indptr: Ints) -> Callable[..., float]:
 
 
 def _require_room(graph: StateGraph, total: int) -> None:
-    """Make sure that so many probabilities fit."""
+    """Raise unless so many probabilities fit."""
     most = most_places()
     if total > most:
         raise UsageError(
@@ -518,7 +516,7 @@ def _require_room(graph: StateGraph, total: int) -> None:
 
 
 def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
-    """The distribution at the start, of the numbers that can come; no play comes back to a state.
+    """The distribution at the start, of the possible numbers, for plays without cycles.
 
     Each state has its numbers, ascending, and their probabilities. Its rounding is counted as in
     `rollwise.kernels.by_score.distribute`.
@@ -526,7 +524,7 @@ def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
     last_use = play.last_use
     dropped_at = np.argsort(last_use, kind="stable")
     rows: dict[int, tuple[Ints, NDArray[np.float64]]] = {-1: (np.zeros(1, np.int64), np.ones(1))}
-    rounding = np.zeros(len(play.states) + 1)  # the last one is of the end
+    rounding = np.zeros(len(play.states) + 1)  # the last entry is for the end
     held = gone = 0
     for s in range(play.start + 1):
         values, chances = [], []

@@ -1,8 +1,7 @@
-"""A solved game as one page that can be mailed: it opens from a file, plays, and coaches.
+"""A solved game as one page to be mailed: it opens from a file, plays, and coaches.
 
-The page needs no network. Its scripts are the modules beside this file, put together as text; what
-they know of the game is a `document`. Both are deflated and in base64, and `loader.js` unpacks the
-first of them.
+The page needs no network. Its scripts are the modules beside this file, put together as text; their
+data are a `document`. Both are deflated and in base64. `loader.js` unpacks the scripts.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from rollwise.page.document import Api, OpenFacts, document, open_document
 from rollwise.page.words import Progress
 
 MOST_BYTES = 1_000_000  # of a page
-MOST_OUTCOMES = 8_000_000  # of a game that is packed to see how large its page is
-# Each in an order in which a module comes after those that it imports.
+MOST_OUTCOMES = 8_000_000  # of a game packed to measure its page
+# Each in an order with imported modules first.
 LOADER = ("inflate", "loader")
 MODULES = (
     "strings",
@@ -64,15 +63,15 @@ def page(
     Parameters
     ----------
     solution : Solution
-        With the game's rules, from which its words and policies come.
+        With the game's rules, the source of its words and policies.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
     policies : sequence of str, optional
-        Policies to play against, besides those of the game: as `rollwise.evaluate` takes them.
+        Opponents besides the policies of the game: as `rollwise.evaluate` takes them.
     shows : str
-        The part that it opens with: ``play``, ``strategy`` or ``rules``.
+        The part shown first: ``play``, ``strategy`` or ``rules``.
     api : mapping, optional
-        What a server does for the page that it comes from: whether it ``keeps`` games.
+        Services of the page's server: whether it ``keeps`` games.
 
     Raises
     ------
@@ -102,14 +101,14 @@ def html_page(
 
 
 def open_page(part: Solution, facts: OpenFacts, api: Api) -> str:
-    """The page of a game that is too large for one: its server tells of each position.
+    """The page of a game too large for one page: its server answers questions about positions.
 
     Parameters
     ----------
     part : Solution
         The answer at the start.
     facts : OpenFacts
-        What that doesn't say of the whole game.
+        Facts about the whole game.
     """
     return _html(part, open_document(part, facts, api), "play", api)
 
@@ -152,7 +151,7 @@ def write_page(
 
 
 def script(modules: Sequence[str] = MODULES) -> str:
-    """Modules of the page as one: without what they import from each other and export."""
+    """Modules of the page as one, without their imports and exports."""
     parts = []
     for name in modules:
         source = _read(f"{name}.js")
@@ -182,14 +181,14 @@ def _too_large(solution: Solution, why: str) -> TooLargeForPage:
 
 
 def too_large(title: str, served: str | None, why: str) -> TooLargeForPage:
-    """What to do with a game that doesn't fit into one file.
+    """The error of a game too large for one file, with alternatives.
 
     Parameters
     ----------
     served : str, optional
-        The name by which `rollwise serve` has it; None where it doesn't.
+        Its name in `rollwise serve`; None without one.
     why : str
-        Goes on a sentence that begins with "it".
+        Completes a sentence that begins with "it".
     """
     play = spelled(python="rollwise.coach.Session", command_line=f"rollwise play {title}")
     serve = f", and so does `rollwise serve {served}` in a browser" if served else ""

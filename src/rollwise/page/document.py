@@ -1,10 +1,10 @@
-"""What a page knows: the packed graph of a game, its values, its policies and its words.
+"""The data of a page: the packed graph of a game, its values, its policies and its words.
 
-It is one run of bytes: the length of a head, the head as JSON, and parts one after the other,
-whose lengths the head tells. All text is in the head, where it is text and never HTML.
+A document is one run of bytes: the length of a head, the head as JSON, and parts one after the
+other, with their lengths in the head. All text is in the head, as text and never as HTML.
 
-Only the values of `anchors` are kept, as they are in doubles. The page finds those of other states
-by looking ahead, when it needs them.
+Only the values of `anchors` are saved, as doubles. The page computes other states' values by
+looking ahead, when it needs them.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from rollwise.words import Narrator
 from rollwise.words.narration import as_other_sees
 
 FORMAT = 1
-SAMPLE = 10_000  # outcomes that are looked at to find what changes within a turn
-FACES = 20  # of dice, that have names where nobody knows how many sides they have
+SAMPLE = 10_000  # outcomes examined for the fields that change within a turn
+FACES = 20  # faces with names, where the number of sides is unknown
 
 Api = Mapping[str, bool]
 
 
 class OpenFacts(NamedTuple):
-    """What the start of a game doesn't say of it.
+    """Facts about a whole game, in addition to the answer at its start.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ def document(
     policies: Sequence[str] = (),
     api: Api | None = None,
 ) -> bytes:
-    """What a page knows of a solved game, of its policies and of others that are asked for."""
+    """The data of a page of a solved game, its policies and other given policies."""
     record, losses = _record(solution), policy_losses(solution, policies)
-    if solution.graph.has_pool:  # whose turns have states that aren't positions after one throw
+    if solution.graph.has_pool:  # its turns have states between throws
         solution = replace(solution, space=solution.graph.flat)
     graph = solution.graph
     if progress is not None:
@@ -121,7 +121,7 @@ def document(
 
 
 def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
-    """What the page of a game knows whose positions a server tells of: the answer at the start."""
+    """The data of the page of a game with a server: the answer at the start."""
     graph, narrator = part.graph, Narrator(part.graph, part.game)
     fields = [name for name in graph.field_names if name not in graph.throw_names]
     record = _record(part)
@@ -153,7 +153,7 @@ def _packed(head: Mapping[str, Any], parts: Iterable[bytes]) -> bytes:
 
 
 def _about(solution: Solution) -> dict[str, Any]:
-    """What the game is."""
+    """The description of the game."""
     graph, game = solution.graph, solution.game
     described = "" if game is None else game.description
     specs = {} if game is None else {spec.name: spec for spec in game.specs}
@@ -208,7 +208,7 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
 
 
 def _dice_fields(graph: StateGraph) -> list[int]:
-    """Which numbers of a throw, or which fields, are faces of dice of six sides; 0 is no die."""
+    """The numbers of a throw, or the fields, with faces of six-sided dice; 0 is no die."""
     dice = [k for k, name in enumerate(graph.throw_names) if name.startswith("throw.")]
     if graph.throws is not None:
         shown = graph.throws[:, dice]
@@ -220,10 +220,10 @@ def _dice_fields(graph: StateGraph) -> list[int]:
 
 
 def _certainty(solution: Solution) -> dict[str, Any]:
-    """How sure the values are, and which choices count as equally good.
+    """The error bound of the values, and the threshold for equally good choices.
 
-    `best_below` lies between the costs of the best actions and those of others, so that the last
-    digits of a page's values, which it finds itself, decide nothing.
+    `best_below` lies between the costs of the best actions and of the others. The page computes
+    values itself, and their last digits can't affect the choice.
     """
     cost, best = solution.regret, solution.is_best
     least = float(cost[~best].min(initial=np.inf))
@@ -243,7 +243,7 @@ def _bound_text(bound: float, is_score: bool) -> str:
 
 
 def _record(solution: Solution) -> dict[str, Any]:
-    """What the record of a game says before its moves; empty without rules."""
+    """The headers of a game's record; empty without rules."""
     game = solution.game
     if game is None:
         return {}
@@ -251,7 +251,7 @@ def _record(solution: Solution) -> dict[str, Any]:
 
 
 def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str, Policy]]:
-    """The policies of a game, and others, as names, what they do, and what they take."""
+    """The policies of a game, and others: names, descriptions, and policies."""
     graph, game = solution.graph, solution.game
     found = []
     if (solution.best_actions != first_of_each_state(graph, solution.is_best)).any():
@@ -260,7 +260,7 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
         about = (inspect.getdoc(function) or "").partition("\n")[0]
         try:
             found.append((name, about, Policies.of(solution).find(name)))
-        except RollwiseError:  # one that fails plays against nobody
+        except RollwiseError:  # a failing policy is no opponent
             continue
     for asked in others:
         policy, about = Policies.of(solution).find(asked), ""
@@ -272,7 +272,7 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
 
 
 def _taken(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes:
-    """Which of its actions a policy takes, state by state where there is a choice."""
+    """The action of a policy in each state with a choice, as an index within the state."""
     taken = places_of(graph, first_of_each_state(graph, policy.probability == 1.0))
     with_choice = small.states[has_choice(graph)[small.states]]
     return stream(np.diff(taken[with_choice], prepend=0))
@@ -285,9 +285,10 @@ def _mixed(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes:
 
 
 def _map(solution: Solution) -> dict[str, list[int]]:
-    """The fields along the axes of the map, and a position on it, where most is to be chosen.
+    """The fields along the axes of the map, and the position on it with the most choices.
 
-    What changes within a turn goes across, and down the field along which the answer changes most.
+    The field with the most changes within a turn goes across. Down goes the field with the most
+    changes of the answer.
     """
     graph = solution.graph
     states = np.flatnonzero(has_choice(graph))
@@ -309,7 +310,7 @@ def _map(solution: Solution) -> dict[str, list[int]]:
 
 
 def _changes_in_turn(graph: StateGraph) -> NDArray[np.int64]:
-    """How often each field is changed by what an action brings while the turn goes on."""
+    """The number of outcomes within a turn that change each field."""
     goes_on = np.flatnonzero(~graph.outcome_passes & (graph.outcome_state >= 0))
     if graph.players == 1 or not len(goes_on):
         return np.zeros(len(graph.field_names), np.int64)
@@ -319,7 +320,7 @@ def _changes_in_turn(graph: StateGraph) -> NDArray[np.int64]:
 
 
 def _seen_by_other(solution: Solution) -> list[int]:
-    """Where the other player sees each field; -1 where nobody knows."""
+    """The index of each field in the other player's view; -1 where it is unknown."""
     graph, game = solution.graph, solution.game
     if game is not None and game.base_game is not game:  # the other's points stand elsewhere
         return [-1] * len(graph.field_names)

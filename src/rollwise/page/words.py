@@ -1,7 +1,7 @@
-"""The words of a game, taken down for a page: each text once, and which of them is said where.
+"""The words of a game, collected for a page: each text once, with its places of use.
 
-A page can't ask a rule sheet. So its words are asked beforehand: of every position, action and
-outcome, in games small enough. In larger ones the page tells which fields have changed.
+A page can't call a rule sheet. The words of every position, action and outcome are collected
+beforehand in games of moderate size. For larger games the page names the changed fields.
 """
 
 from __future__ import annotations
@@ -18,38 +18,37 @@ from rollwise.graph.packed import PackedGraph, stream
 from rollwise.words import Narrator
 from rollwise.words.narration import thrown_dice
 
-MOST_ASKED = 250_000  # outcomes of a game that is asked for all its words
-BOARDS = 1_000  # positions of a larger game that are asked for their boards
-LISTED = 400  # numbers of a field that are chosen from a list
-SAMPLE = 40  # actions of a kind that are asked for their dice, where there are more than are asked
+MOST_ASKED = 250_000  # outcomes of a game with all words
+BOARDS = 1_000  # positions of a larger game with a board
+LISTED = 400  # numbers of a field in a list for choosing
+SAMPLE = 40  # actions of a kind with collected dice, in larger games
 
 Progress = Callable[[str, int, int | None], None]
 
 
 class PageWords(NamedTuple):
-    """What a page says of a game.
+    """The texts of a game's page.
 
     Attributes
     ----------
     texts : list of str
         Each text once; the first one is empty.
     parts : dict of bytes
-        Streams of places in `texts`: `described` and `shown` of each position, `deeds` of each
-        action, `told` of each outcome. What a game doesn't say is left out.
+        Streams of indices into `texts`: `described` and `shown` of each position, `deeds` of each
+        action, `told` of each outcome. Parts without any text are omitted.
     dice : list
-        Of each kind of action: None, or the sides of its dice, and the outcome that each throw
-        of them brings, the last die turning first.
+        Of each kind of action: None, or the sides of its dice, and the outcome of each throw,
+        the last die turning first.
     faces : list of str
-        What the faces are called, from 1.
+        The names of the faces, from 1.
     values : list of dict
-        Of each field: what its numbers mean, by number, where the game says it.
+        Of each field: the meaning of its numbers, by number, where the game has texts.
     deeds : list of (int, str)
-        What a player does who takes the action of this number, where it is always the same and
-        no part says it.
+        The text of each action label with a constant text, in games without the part.
     board : list or None
-        Rows of cells. A cell is its kind, and pairs that say its text (a place in `texts`) and
-        numbers: a pair is 0 and the number, 1 and the field that says it, or 2 and the number of
-        the part, ``board 0`` and so on, that says it position by position.
+        Rows of cells. A cell is its kind, and pairs for its text (an index into `texts`) and its
+        numbers: a pair is 0 and the number, 1 and the field of the number, or 2 and the index of
+        the part (``board 0`` and so on) with the number for each position.
     """
 
     texts: list[str]
@@ -86,10 +85,10 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
 def _questions(
     narrator: Narrator, packed: PackedGraph
 ) -> dict[str, tuple[NDArray[np.int64], Iterable[str]]]:
-    """What is asked, and after which earlier answer each answer is likely to come."""
+    """The texts to collect, each with the index of an earlier, likely similar text."""
     graph = narrator.graph
     n = len(graph.states if graph.throws is not None else graph.rows)
-    assert len(graph.rows) == graph.n_states  # spelled out once, since they are looked at often
+    assert len(graph.rows) == graph.n_states  # computed once here, for frequent access
     positions = packed.states[:n].tolist()
     alike = np.zeros(n, np.int64)
     kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1].reshape(-1)
@@ -107,7 +106,7 @@ def _questions(
 
 
 def _values(narrator: Narrator) -> list[dict[int, str]]:
-    """What the numbers of each field mean."""
+    """The meanings of the numbers of each field."""
     graph = narrator.graph
     found = []
     for name, column in zip(graph.field_names, graph.fields.T, strict=True):
@@ -118,7 +117,7 @@ def _values(narrator: Narrator) -> list[dict[int, str]]:
 
 
 def _deeds(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
-    """What players do who take an action, where a sample of those of its number say the same."""
+    """The text of each action label, where a sample of its actions has the same text."""
     labels = narrator.graph.action_label[packed.actions]
     found = []
     for label in np.unique(labels).tolist():
@@ -133,9 +132,9 @@ def _deeds(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
 def _board(
     narrator: Narrator, packed: PackedGraph, texts: dict[str, int], parts: dict[str, bytes]
 ) -> list[list[list[Any]]] | None:
-    """The board of a game: its cells, and what says their texts and numbers.
+    """The board of a game: its cells, with the sources of their texts and numbers.
 
-    In a large game a sample of positions is asked; what fields don't say there can't be drawn.
+    In a large game a sample of positions is used; only cells determined by fields can be drawn.
     """
     graph = narrator.graph
     n = len(graph.states if graph.throws is not None else graph.rows)

@@ -1,7 +1,7 @@
-"""Pictures of an answer: one table of kinds, each drawn by a module of its own in `kinds`.
+"""Pictures of an answer: one table of kinds, each drawn by its own module in `kinds`.
 
-A kind sees a solution and its graph, and no rules. So every kind works for every game in which it
-makes sense. Elsewhere it says why not.
+A kind takes a solution with its graph, and no rules, so it works for every suitable game.
+Otherwise it raises UsageError with the reason.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Kind:
     Attributes
     ----------
     about : str
-        What it shows, in a few words.
+        The content of the picture, in a few words.
     takes : tuple of str
-        Which of the `Choices` it understands.
+        The accepted `Choices`.
     module : str
-        Of `kinds`, in which its function is ``draw`` and the name of the kind; empty where that is
-        the module of this name, whose function is ``draw``.
+        A module in `kinds` with the function ``draw_KIND``; empty for a module of the kind's name
+        with the function ``draw``.
     """
 
     about: str
@@ -91,14 +91,14 @@ OF_MANY = (
 
 @dataclass(frozen=True)
 class Choices:
-    """What a picture may be asked for; None where rollwise is to choose.
+    """Settings of a picture; None for defaults.
 
     Attributes
     ----------
     x, y : str
         Fields of the state along the axes.
     where : str
-        A condition on the rows of `Solution.table`: which states are drawn.
+        A condition on the rows of `Solution.table`; only these states are drawn.
     policy : str or Policy
         A policy, or its name, to compare with or to evaluate.
     state : mapping of str to int
@@ -106,11 +106,11 @@ class Choices:
     methods : tuple of str
         Names of methods.
     games : int
-        How many games a learner plays.
+        Number of games of a learner.
     theta : float
-        Where the sweeps of a policy's evaluation stop.
+        Stopping threshold for the sweeps of a policy's evaluation.
     made : tuple of int
-        Final scores that people made.
+        Final scores of people.
     """
 
     x: str | None = None
@@ -125,12 +125,12 @@ class Choices:
 
 
 def require_plotly() -> None:
-    """Make sure that Plotly is installed.
+    """Raise unless Plotly is installed.
 
     Raises
     ------
     MissingExtra
-        It isn't; the message is the command that installs it.
+        It isn't; the message is the command of its installation.
     """
     try:
         importlib.import_module("plotly.graph_objects")
@@ -144,7 +144,7 @@ def find_kind(name: str) -> Kind:
     Raises
     ------
     UsageError
-        There is none; says which there are.
+        An unknown name; the message lists all names.
     """
     if name not in KINDS:
         close = difflib.get_close_matches(name, KINDS, 1)
@@ -170,7 +170,7 @@ def check_choices(kind: str, **choices: Any) -> Choices:
 
 
 def check_players(kind: str, title: str, players: int) -> None:
-    """Make sure that a kind is for games of so many players.
+    """Raise unless a kind supports this number of players.
 
     Raises
     ------
@@ -214,8 +214,8 @@ def plot(answer: Solution, kind: str, **choices: Any) -> Figure:
     Returns
     -------
     plotly.graph_objects.Figure
-        Its ``layout.meta["narrow"]`` is what changes on a narrow screen
-        (see `rollwise.plot.pages`), and ``layout.meta["alt"]`` says in words what can be seen.
+    Its ``layout.meta["narrow"]`` holds the changes for a narrow screen
+    (see `rollwise.plot.pages`), and ``layout.meta["alt"]`` is its alternative text.
 
     Raises
     ------

@@ -1,15 +1,13 @@
-"""Which fields of a state go along the axes, and which make a panel each.
+"""The choice of the fields of a state along the axes, and of the fields with a panel each.
 
-The rule knows no game. Fields that have one value in all the states drawn are only
-mentioned. Fields with many values (at least three quarters of those of the field that
-has most) are candidates for the axes. Of these the two are taken along which the
-answer changes most.
+The rule works for every game. Fields with a single value in all drawn states are only mentioned.
+Fields with many values (at least three quarters as many as the largest field) are candidates for
+the axes. The axes are the two candidates with the most changes of the answer.
 
-Each combination of the other fields is a panel. Where there are too many, one field
-is shown at evenly spread values; of several fields, the combinations are shown that
-good play comes to most often.
+Each combination of the other fields is a panel. Where there are too many, one field is shown at
+evenly spread values; several fields are shown in the combinations most frequent in good play.
 
-Positions, values and costs are put into words here, too: for axes, and under the pointer.
+This module also names positions, values and costs, for axes and under the pointer.
 """
 
 from __future__ import annotations
@@ -49,17 +47,17 @@ def shown_costs(solution: Solution, costs: Floats) -> Floats:
 
 
 def value_name(solution: Solution) -> str:
-    """What a value is called on an axis."""
+    """The name of a value on an axis."""
     return solution.worth_name if solution.is_score else "mover's chance to win (%)"
 
 
 def cost_name(solution: Solution) -> str:
-    """What a cost is called on an axis."""
+    """The name of a cost on an axis."""
     return "cost in points" if solution.is_score else "cost in chance to win (percentage points)"
 
 
 def action_name(solution: Solution, label: int) -> str:
-    """What an action is called in a legend, where a mere number says nothing: "1 die"."""
+    """The name of an action in a legend, with the unit of a mere number: "1 die"."""
     vocabulary = solution.graph.vocabulary
     if label in vocabulary.names:
         return vocabulary.text(label)
@@ -143,7 +141,7 @@ class Panel:
     Attributes
     ----------
     title : str
-        The fields that they share.
+        The fields with a common value.
     states : (n,) int64
     """
 
@@ -153,7 +151,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class View:
-    """How states are laid out.
+    """A layout of states.
 
     Attributes
     ----------
@@ -161,7 +159,7 @@ class View:
         The fields along x and y; only one, or none, where no more vary.
     panels : list of Panel
     notes : list of str
-        What a reader should know of the choice: fields that don't vary, panels left out.
+        Notes on the choice: constant fields, omitted panels.
     """
 
     axes: tuple[int, ...]
@@ -203,14 +201,14 @@ def require_choice(solution: Solution, kind: str) -> Ints:
 
 
 def select(solution: Solution, states: Ints, where: str | None) -> Ints:
-    """Those of the states that a condition holds for.
+    """The subset of the states with a condition.
 
     Raises
     ------
     ExpressionError
-        The condition can't be understood.
+        The condition has an error.
     UsageError
-        None is left.
+        No state fulfils it.
     """
     if where is None:
         return states
@@ -218,7 +216,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
 
     from rollwise.answer.filters import rows_where
 
-    # `Solution.table` sorts its rows, so the same columns are made here with their numbers.
+    # `Solution.table` sorts its rows, so the same columns are made here in the order of states.
     table = solution.graph.rows
     names = solution.graph.columns
     frame = pl.DataFrame({name: table[states, i] for i, name in enumerate(names)}).with_columns(
@@ -242,7 +240,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
 
 
 def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much the answer changes from a state to the next one along each field.
+    """The changes of the answer between neighbouring states, along each field.
 
     Parameters
     ----------
@@ -252,7 +250,7 @@ def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDAr
     Returns
     -------
     (n_fields,) float64
-        The share of the steps at which it changes, each weighted with the change.
+        The share of steps with a change, each weighted by the amount of the change.
     """
     n, n_fields = table.shape
     found = np.zeros(n_fields)
@@ -292,11 +290,11 @@ def view(
     ----------
     states : (n,) int64
     answer : (n,) float64
-        What will be drawn, one number a state; its changes choose the axes.
+        The drawn number of each state; its changes determine the axes.
     choices : Choices
         ``x`` and ``y`` where the user says.
     along : int, optional
-        A field along which each of the states stands for a column.
+        A field with one state for each whole column.
 
     Raises
     ------
@@ -359,12 +357,12 @@ def view(
 def _title(
     solution: Solution, rest: list[int], shared: NDArray[np.int32], state: int, thrown: set[int]
 ) -> str:
-    """What the states of a panel share: their fields, and what was `thrown` as one."""
+    """The title of a panel: the common fields of its states, and the common throw."""
     graph = solution.graph
     pairs = [
         (graph.columns[f], v) for f, v in zip(rest, shared.tolist(), strict=True) if f not in thrown
     ]
-    if len(pairs) + bool(thrown) > 3:  # most of many fields are zero, and the rest says it all
+    if len(pairs) + bool(thrown) > 3:  # of many fields most are zero and can be omitted
         pairs = [pair for pair in pairs if pair[1]]
     told = [f"{name} = {field_text(solution, name, v)}" for name, v in pairs]
     if thrown:
@@ -387,10 +385,11 @@ def places(values: NDArray[np.int32]) -> list[int] | list[str]:
 
 
 def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) -> list[str]:
-    """A note where maps have empty cells: why no position is drawn there.
+    """A note about the reason of empty cells in maps.
 
-    No play comes to it, or it is left out of the picture. Whole columns and rows of the first
-    kind are named: nobody banks a single point in Pig, which leaves a white cross.
+    A position in such a cell is unreachable, or omitted from the picture. Whole columns and rows of
+    unreachable positions are named: in Pig no player banks a single point, and this leaves a white
+    cross.
     """
     if len(axes) < 2:
         return []

@@ -20,9 +20,9 @@ Floats = NDArray[np.float64]
 
 
 class Line:
-    """One line: where it goes, its name and colour, and the text of each of its points.
+    """One line: its points, its name and colour, and the text of each point.
 
-    Lines with one ``key`` have one entry in the legend, under that name.
+    Lines with the same ``key`` have one entry in the legend, under that name.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ def draw_lines(
     Parameters
     ----------
     dashes : sequence of (str, str)
-        What a kind of line means, and its dash: entries of the legend, in grey.
+        The meaning of a kind of line, and its dash: entries of the legend, in grey.
     """
     figure = Picture()
     keys = list(dict.fromkeys(line.key for line in lines))
@@ -124,7 +124,7 @@ def _seen(
     y_title: str,
     log: bool,
 ) -> str:
-    """What is drawn, in words: the axes, and where each line begins and ends."""
+    """The alternative text: the axes, and both ends of each line."""
     scale = ", on a logarithmic scale" if log else ""
     words = [f"Lines: {y_title} (upwards{scale}) over {x_title} (across)."]
     words += [f"{name}: {dash} lines." for name, dash in dashes]
@@ -139,12 +139,12 @@ def _seen(
 
 
 def check_curve(vary: Mapping[str, Sequence[str]], path: Path) -> None:
-    """Make sure, before any work, that a curve can be drawn.
+    """Raise, before any work, if a curve can't be drawn.
 
     Raises
     ------
     UsageError
-        The first parameter isn't a number, more than two vary, or the file is of no such kind.
+        The first parameter isn't a number, more than two vary, or the file has another ending.
     OutputError
         The file can't be written.
     """

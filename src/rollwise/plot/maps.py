@@ -40,7 +40,7 @@ class Classes:
 
     @property
     def key(self) -> dict[str, str]:
-        """The colours that the legend names: all, or some evenly spread and the last one."""
+        """The colours in the legend: all, or some evenly spread and the last one."""
         count = len(self.names)
         some = list(range(count))
         if count > MOST_NAMED:
@@ -49,7 +49,7 @@ class Classes:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said of the legend."""
+        """Notes on the legend."""
         left = len(self.names) - len(self.key)
         return [f"{left:,} more kinds of action have colours between these."] if left else []
 
@@ -90,7 +90,7 @@ def draw_maps(
     hover, label : callable
         The text of a state under the pointer, and in its cell where there's room.
     label_note : str
-        What the labels are; a note where they are shown.
+        A note on the labels, where they are shown.
     """
     names, table = solution.graph.columns, solution.graph.rows
     x_field, y_field = view.axes
@@ -153,7 +153,7 @@ def draw_maps(
 
 
 def _texts(solution: Solution, name: str, ticks: list[Any]) -> dict[Any, str]:
-    """What the ticks of a field are called."""
+    """The texts of the ticks of a field."""
     return {tick: field_text(solution, name, int(tick)) for tick in ticks}
 
 
@@ -173,7 +173,7 @@ def _labels_fit(
 
 
 def _seen(view: View, names: Sequence[str], scale: Classes | Amounts) -> str:
-    """What is drawn, in words: the axes, the panels and the colours."""
+    """The alternative text: the axes, the panels and the colours."""
     x_field, y_field = view.axes
     titles = [panel.title for panel in view.panels if panel.title]
     maps = f"{len(titles)} maps" if len(titles) > 1 else "A map"
@@ -256,7 +256,7 @@ class _Grid:
     columns: int
     panel_height: int
     width: int
-    least_width: int  # on the narrowest screen for which the layout is
+    least_width: int  # of the narrowest screen for the layout
     most_ticks: int
     title_lines: int = 0
 

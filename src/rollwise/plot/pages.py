@@ -1,8 +1,7 @@
-"""Figures as files: a page that needs no network, or a picture made by an installed browser.
+"""Figures as files: a page independent of any network, or a picture made by an installed browser.
 
-What is large goes into a page packed (gzip, as base64): Plotly's library, and figures,
-whose texts under the pointer repeat themselves. That makes pages four to eight times
-smaller; `page.js` unpacks.
+Large parts of a page are packed (gzip, as base64): Plotly's library, and figures with repetitive
+texts under the pointer. Pages become four to eight times smaller; `page.js` unpacks.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ FLAGS = (
     "--disable-sync",
     "--disable-extensions",
     "--hide-scrollbars",
-    "--disable-gpu",  # what needs WebGL is drawn in software, with a screen or without
+    "--disable-gpu",  # WebGL is drawn in software, with a screen or without
 )
 SECONDS = 240
 FORMATS = (".html", ".png", ".svg")
@@ -76,18 +75,18 @@ class PictureFailed(RollwiseError):
 
 
 def find_browser() -> str:
-    """The browser that makes pictures.
+    """The browser for making pictures.
 
     Raises
     ------
     UsageError
-        None is installed; says what to do.
+        None is installed; the message names remedies.
     """
     asked = os.environ.get("ROLLWISE_BROWSER")
     if asked is not None:
         found = shutil.which(asked)
         if found is None:
-            raise UsageError(f"ROLLWISE_BROWSER is {asked!r}, which can't be run")
+            raise UsageError(f"ROLLWISE_BROWSER is {asked!r}, and can't be run")
         return found
     for name in (*NAMES, *PLACES):
         found = shutil.which(name)
@@ -96,7 +95,7 @@ def find_browser() -> str:
     raise UsageError(
         ".png, .svg and .pdf are made by a browser, and none is installed: install Chromium or "
         "Chrome "
-        "(or say where one is in ROLLWISE_BROWSER), or write .html, which needs none"
+        "(or set ROLLWISE_BROWSER to its path), or write .html, without a browser"
     )
 
 
@@ -144,7 +143,7 @@ def picture(page: str, form: str, width: int) -> bytes:
         done = _opened(place, asked)
     found = re.search(r'<pre id="picture">data:image/[a-z+]+([^<]*)</pre>', done.stdout)
     if found is None:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        said = (done.stderr.strip().splitlines() or ["without a message"])[-1]
         raise PictureFailed(f"the browser made no picture (exit code {done.returncode}): {said}")
     head, _, data = found.group(1).partition(",")
     if "base64" in head:
@@ -160,20 +159,20 @@ def printed(page: str) -> bytes:
     UsageError
         No browser is installed.
     PictureFailed
-        The browser printed nothing.
+        The browser printed no file.
     """
     with tempfile.TemporaryDirectory(prefix="rollwise-") as folder:
         place, out = Path(folder) / "page.html", Path(folder) / "page.pdf"
         place.write_text(page, encoding="utf-8")
         done = _opened(place, ["--no-pdf-header-footer", f"--print-to-pdf={out}"])
         if not out.exists():
-            said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-            raise PictureFailed(f"the browser printed nothing (code {done.returncode}): {said}")
+            said = (done.stderr.strip().splitlines() or ["without a message"])[-1]
+            raise PictureFailed(f"the browser printed no file (code {done.returncode}): {said}")
         return out.read_bytes()
 
 
 def _opened(place: Path, asked: list[str]) -> subprocess.CompletedProcess[str]:
-    """What the browser does with a page in a folder of its own."""
+    """Run the browser on a page, with a profile beside it."""
     browser = find_browser()
     command = [
         browser,
@@ -190,7 +189,7 @@ def _opened(place: Path, asked: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def marked(text: str) -> str:
-    """Words that somebody wrote beside the rules: what stands in backticks is code."""
+    """Text by the author of the rules as HTML: words in backticks are code."""
     return re.sub(r"(`+)(.+?)\1", r"<code>\2</code>", html.escape(text))
 
 
@@ -203,7 +202,7 @@ def scrolled(rows: str, name: str) -> str:
 
 
 def packed(text: str, name: str) -> str:
-    """A text as an element of a page, which `page.js` unpacks by its name."""
+    """A text as an element of a page, for `page.js` to unpack by its name."""
     data = base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
     return f'<script type="text/plain" id="{html.escape(name)}">{data}</script>'
 
@@ -218,9 +217,9 @@ def library() -> str:
 
 
 def embed(figure: Figure, name: str) -> str:
-    """A figure as a piece of a page that has the `library`."""
+    """A figure as a piece of a page with the `library`."""
     meta = figure.layout.meta
-    # Its place is kept free while it is unpacked, so that nothing below it moves.
+    # The figure's space is reserved while it is unpacked, so that the page below doesn't move.
     heights = f"--wide: {meta['wide']['height']:.0f}px; --narrow: {meta['narrow']['height']:.0f}px"
     return (
         f'<div class="figure" id="{html.escape(name)}" style="{heights}" role="figure" '
@@ -231,7 +230,7 @@ def embed(figure: Figure, name: str) -> str:
 
 
 def document(title: str, style: str, body: str, head: str = "") -> str:
-    """A whole page that has the `library`: its title, and in HTML what else is in it."""
+    """A whole page with the `library`: its title, and the other parts in HTML."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -247,13 +246,13 @@ def page(figure: Figure, title: str) -> str:
 
 
 def check_target(path: Path) -> None:
-    """Make sure, before any work, that a figure can be written to a file.
+    """Raise, before any work, if a figure can't be written to a file.
 
     Raises
     ------
     UsageError
-        The name has another ending than .html, .png and .svg; or a picture is
-        asked for, and there is no browser to make it.
+        The name has another ending than .html, .png and .svg; or there is no browser for a
+        picture.
     OutputError
         The file can't be written.
     """
@@ -294,7 +293,7 @@ def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> N
 
 
 def _told(svg: str, title: str, alt: str) -> str:
-    """A drawing that says what it is and what can be seen."""
+    """An SVG with a title and an alternative text."""
     words = f"<title>{html.escape(title)}</title><desc>{html.escape(alt)}</desc>"
     return re.sub(r"<svg\b[^>]*", lambda head: f'{head[0]} role="img"', svg, count=1).replace(
         ">", f">{words}", 1

@@ -1,14 +1,13 @@
-"""What all pictures share: colours, lettering, and a layout for wide and for narrow screens.
+"""Shared by all pictures: colours, lettering, and a layout for wide and for narrow screens.
 
-Colours are those of Okabe and Ito (2008), which people with any colour vision tell
-apart, and cividis (Nuñez, Anderton and Renslow 2018) for amounts; both keep their
-order in grey print. Plotly breaks no lines and moves no panels by itself, so each
-figure carries two layouts: the wide one, and in ``layout.meta["narrow"]`` what is
-different on a screen of 400 pixels. ``layout.meta["alt"]`` says in words what can be
-seen, for those who don't see it.
+Colours are those of Okabe and Ito (2008), distinct for any colour vision, and cividis (Nuñez,
+Anderton and Renslow 2018) for amounts; both keep their order in grey print. Plotly breaks no lines
+and moves no panels by itself, so each figure has two layouts: the wide one, and the changes for a
+screen of 400 pixels in ``layout.meta["narrow"]``. ``layout.meta["alt"]`` is the alternative text
+for people without sight.
 
-Plotly gives a notebook data that only a running notebook can draw, so an exported page
-(nbconvert) shows nothing. A `Picture` is given as a page too.
+Plotly's output in a notebook needs a running notebook, so an exported page (nbconvert) would show
+an empty cell. A `Picture` adds a page to its output.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import plotly.graph_objects as go
 from rollwise.plot.pages import page
 
 WIDE, NARROW = 1100, 400
-SWITCH = 760  # pixels from which the wide layout is used: its text is broken for this width
+SWITCH = 760  # least width of the wide layout in pixels; its lines are broken for this width
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 # In this order neighbours also differ in lightness.
 COLOURS = (BLUE, ORANGE, GREEN, "#F0E442", RED, "#56B4E9", "#CC79A7", "#000000")
@@ -47,7 +46,7 @@ def action_colours(n: int) -> list[str]:
 
 
 def step_scale(colours: list[str]) -> list[tuple[float, str]]:
-    """A colour scale that gives whole numbers from 0 a colour each."""
+    """A colour scale with one colour for each whole number from 0."""
     n = len(colours)
     return [(at / n, colour) for i, colour in enumerate(colours) for at in (i, i + 1)]
 
@@ -67,13 +66,13 @@ class Sheet:
     heights : (wide, narrow)
         Of the plotting area, in pixels.
     key : list of str
-        Entries of the legend, for which room is made; `bar` is a colour bar's room.
+        Entries of the legend, for its height; `bar` is the height of a colour bar.
     x_title, y_title : str
         Of all panels together.
     seen : str
-        What is drawn, in a sentence: with title and notes the alternative text of the figure.
+        The content in a sentence: with title and notes the alternative text of the figure.
     title_lines : (wide, narrow)
-        How many lines of lettering there are just above the plotting area.
+        Number of lines of lettering just above the plotting area.
     """
 
     figure: go.Figure
@@ -124,8 +123,8 @@ class Sheet:
         Parameters
         ----------
         ticks : (wide, narrow)
-            How many there may be.
-        more : what else is said of the axis
+            Largest numbers of ticks.
+        more : other settings of the axis
         """
         layouts = []
         for width, most in zip((WIDE, NARROW), ticks, strict=True):
@@ -226,7 +225,7 @@ class Sheet:
 
 
 def plain(markup: str) -> str:
-    """A text without the marks that Plotly reads: bold, raised and broken lines."""
+    """A text without Plotly's markup: bold, raised and broken lines."""
     text = re.sub("<sup>", "^", markup.replace("<br>", " "))
     return " ".join(html.unescape(re.sub("<[^>]*>", "", text)).split())
 
@@ -245,7 +244,7 @@ def lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:
 
 
 def axis(**more: Any) -> dict[str, Any]:
-    """A plain axis: thin lines that show on white and on black."""
+    """A plain axis, with thin lines visible on white and on black."""
     return {
         "gridcolor": GRID,
         "linecolor": GREY,
@@ -260,7 +259,7 @@ def axis(**more: Any) -> dict[str, Any]:
 
 
 def step(low: float, high: float, most: int) -> int:
-    """Whole steps between the ticks of an axis, so that there are at most so many."""
+    """Whole steps between the ticks of an axis, for at most `most` ticks."""
     wanted = (high - low) / max(most, 1)
     for size in (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000):
         if size >= wanted:
@@ -269,18 +268,18 @@ def step(low: float, high: float, most: int) -> int:
 
 
 class Picture(go.Figure):  # type: ignore[misc]
-    """A Plotly figure that an exported notebook shows as well."""
+    """A Plotly figure, visible in an exported notebook as well."""
 
-    _ipython_display_ = None  # Plotly's, which IPython would prefer to the bundle
+    _ipython_display_ = None  # Plotly's; IPython would prefer it to the bundle
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         bundle = dict(super()._repr_mimebundle_(*args, **kwargs) or {})
         return {**bundle, "text/html": self._repr_html_()}
 
     def _repr_html_(self) -> str:
-        """The figure in a frame, so that it needs neither a network nor the notebook's scripts."""
+        """The figure in a frame, independent of a network and of the notebook's scripts."""
         meta = self.layout.meta
-        if not meta or "wide" not in meta:  # not one that rollwise drew
+        if not meta or "wide" not in meta:  # a figure from elsewhere
             return str(self.to_html(full_html=False))
         title = meta["title"]
         height = meta["wide"]["height"] + 20

@@ -1,7 +1,7 @@
-"""Changes and true errors, sweep by sweep: how little a stopping threshold says.
+"""Changes and true errors, sweep by sweep: a small change doesn't prove a small error.
 
-The sweeps are those of methods that find values. Where a policy is named, they are those of its
-iterative evaluation.
+The sweeps are those of methods for optimal values, or of the iterative evaluation of a named
+policy.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ CHANGE = "largest change of a value"
 
 @dataclass(frozen=True)
 class Trace:
-    """How a method went.
+    """The course of a method.
 
     Attributes
     ----------
     watched : list of float
-        What the method itself watches: its `history`.
+        The method's own `history`.
     errors : list of float
         The largest distance of a value from the certified ones, after each sweep.
     result : MethodResult
@@ -53,14 +53,14 @@ class Trace:
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """A line for what each method watches, and one for its true error."""
+    """Draw a line for each method's stopping criterion, and one for its true error."""
     if choices.policy is not None:
         return _draw_evaluation(solution, choices.policy, choices.methods, choices.theta)
     if choices.theta is not None:
-        raise UsageError("theta is where the evaluation of a policy stops: name the policy too")
+        raise UsageError("theta is for the evaluation of a policy: name the policy too")
     graph = solution.graph
     runs = [(name, *read_method(name)) for name in choices.methods or USUAL]
-    # Of win probabilities, which are half as far apart as values are.
+    # In win probabilities, half as far apart as values.
     scale = 1.0 if solution.is_score else 0.5
     unit = "points" if solution.is_score else "win probability"
     lines, notes, counted = [], [], set()

@@ -30,23 +30,23 @@ from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, ORANGE
 
 USUAL = "linear-programming"
-INSTEAD = "value-iteration"  # which always has values
+INSTEAD = "value-iteration"  # a method with values in any case
 SECONDS = 20.0
 FLOOR = 1e-10  # smaller amounts are as good as none
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What is drawn of a method's values.
+    """A measure of a method's values.
 
     Attributes
     ----------
     name : str
         Such as ``relative error``.
     against : str
-        In words: what the values are held against.
+        The reference of the values, in words.
     reference : callable
-        Gives it, from the solution and the method's values: (n_states,) float64.
+        Computes the reference from the solution and the method's values: (n_states,) float64.
     """
 
     name: str
@@ -100,7 +100,7 @@ def _run(solution: Solution, text: str) -> MethodResult:
 
 
 def _first_with_values(solution: Solution, texts: list[str]) -> tuple[str, MethodResult, list[str]]:
-    """The first of some methods that comes to values, and what is said of those before it."""
+    """The first method with values, and notes on the methods tried before it."""
     missing = []
     for text in texts:
         try:
@@ -118,7 +118,7 @@ def _first_with_values(solution: Solution, texts: list[str]) -> tuple[str, Metho
 
 
 def draw_measure(solution: Solution, choices: Choices, kind: str, measure: Measure) -> go.Figure:
-    """Maps of what is measured of the method that is asked for, in decades."""
+    """Maps of a measure of the requested method, in decades."""
     names = choices.methods or (USUAL,)
     if len(names) != 1:
         raise UsageError(f"the picture {kind!r} draws one method; name only one")
@@ -134,14 +134,14 @@ def draw_result(
     name: str,
     missing: Sequence[str] = (),
 ) -> go.Figure:
-    """Maps of what is measured of a method's values, in decades.
+    """Maps of a measure of a method's values, in decades.
 
     Parameters
     ----------
     name : str
-        What the method is called.
+        The name of the method.
     missing : sequence of str
-        What is said of methods before it that came to no values.
+        Notes on methods without values, tried before.
     """
     graph = solution.graph
     amount = measure.of(solution, found.values)
@@ -180,7 +180,7 @@ def draw_result(
             log=True,
         )
     low = round(math.log10(FLOOR))
-    high = max(math.ceil(math.log10(max(top, FLOOR))), low + 2)  # so that two places have a tick
+    high = max(math.ceil(math.log10(max(top, FLOOR))), low + 2)  # at least two ticks
     ticks = list(range(low, high + 1, 2))
     texts = [f"10<sup>{t}</sup>" for t in ticks]
     texts[0] = f"≤ {texts[0]}"
@@ -196,7 +196,7 @@ def draw_result(
 
 
 def best_worth(solution: Solution, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the best action of each state is worth, if values follow: (n_states,) float64."""
+    """The value of each state's best action, from the successors' values: (n_states,) float64."""
     graph, sign = solution.graph, sign_of(solution.graph.objective)
     gaps = action_gaps(graph, values, np.empty(0))
     return np.asarray(values + sign * fold_actions(graph, np.maximum, sign * gaps))

@@ -41,10 +41,10 @@ class Node:
 
 
 def arrange(nodes: list[Node], edges: list[Edge]) -> None:
-    """Put the nodes of each column in an order with few crossings, and centre the columns.
+    """Order the nodes of each column for few crossings, and centre the columns.
 
-    Each stands at the mean of those that lead to it (the barycentre rule of Sugiyama,
-    Tagawa and Toda 1981).
+    Each node stands at the mean of its predecessors (the barycentre rule of Sugiyama, Tagawa and
+    Toda 1981).
     """
     columns: dict[int, list[int]] = {}
     for i, node in enumerate(nodes):
@@ -84,7 +84,7 @@ def _broken(text: str, most: int) -> str:
 
 
 def _labels(nodes: list[Node], width: int, size: int) -> tuple[list[str], float]:
-    """The labels, broken so that columns have room side by side; and the height of a row."""
+    """The labels, broken into lines of the columns' width; and the height of a row."""
     columns = max(node.column for node in nodes) + 1
     most = int(((width - 60) / columns - 16) / (size * 0.56))
     labels = [_broken(node.text, most) for node in nodes]
@@ -129,7 +129,7 @@ def picture(
 
 
 def _seen(nodes: list[Node]) -> str:
-    """What is drawn, in words: the texts column by column."""
+    """The alternative text: the texts column by column."""
     words = []
     for column in sorted({node.column for node in nodes}):
         texts = [node.text for node in nodes if node.column == column]
@@ -138,7 +138,7 @@ def _seen(nodes: list[Node]) -> str:
 
 
 def _lines(nodes: list[Node], edges: list[Edge]) -> list[go.Scatter]:
-    """The edges, those that look alike as one trace."""
+    """The edges, with one trace for all edges of the same style."""
     groups: dict[tuple[str, bool], tuple[list[float | None], list[float | None]]] = {}
     for source, target, colour, best in edges:
         one, other = nodes[source], nodes[target]
@@ -221,7 +221,7 @@ def _state_text(graph: StateGraph) -> str:
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """The whole game where it is tiny; the decision in one position where that is given."""
+    """Draw a whole tiny game, or the decision in a given position."""
     graph = solution.graph
     if choices.state is not None:
         return _tree(solution, solution.find(choices.state))
@@ -235,7 +235,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
 
 
 def short_text(solution: Solution, state: int) -> str:
-    """A state in few letters: its numbers in order, or what isn't zero of many fields."""
+    """A short text of a state: its numbers in order, or the nonzero ones of many fields."""
     graph = solution.graph
     fields = list(graph.row(state))
     if len(fields) <= 4:
@@ -287,7 +287,7 @@ def _whole(solution: Solution) -> go.Figure:
 
 
 def _tree(solution: Solution, root: int) -> go.Figure:
-    """A position, its actions with cost and value, and what can come of each."""
+    """Draw a position, its actions with cost and value, and their outcomes."""
     graph = solution.graph
     hover = Hover(solution)
     nodes = [Node(0, _value(solution, float(solution.values[root])), hover(root), "choice")]
@@ -339,7 +339,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
 
 
 def _leaves(solution: Solution, action: Action, hover: Hover) -> list[tuple[str, str, str, str]]:
-    """What can come of an action, the likeliest first: chance, text, hover text, kind."""
+    """The outcomes of an action, the likeliest first: probability, text, hover text, kind."""
     graph = solution.graph
     together: dict[tuple[int, bool, str], float] = {}
     for outcome in action.outcomes:
@@ -380,7 +380,7 @@ def _depths(solution: Solution) -> np.ndarray:
                 if t >= 0 and depth[t] < 0:
                     depth[t] = depth[s] + 1
                     following.append(t)
-        if not following:  # what only a root covers begins anew in the first column
+        if not following:  # states reached from a root only start in the first column
             for s in spare:
                 if depth[s] < 0:
                     depth[s] = 0

@@ -1,4 +1,4 @@
-"""A learner's progress, and where what it learned still differs from the exact answer."""
+"""A learner's progress, and the positions with a wrong learned action."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from rollwise.plot.style import BLUE, ORANGE, RED, axis, lettering
 
 GAMES = 200_000
 SEED = 1
-CLOSE = 1.0  # a mistake that costs less, in hundredths of what values range over, is a small one
+CLOSE = 1.0  # largest cost of a small mistake, in hundredths of the range of values
 COLOURS = ("#DDDDDD", BLUE, ORANGE, RED)
-CURVE, GAP = 210, 108  # height of the curve and of what is between it and the maps
+CURVE, GAP = 210, 108  # height of the curve, and of the space between it and the maps
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -93,9 +93,9 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
 
 
 def learn_curve(solution: Solution, games: int) -> tuple[list[int], list[float], Learned]:
-    """The loss of the learned policy after so many games, and all that it learned.
+    """The losses of the learned policy along the way, and the result of all games.
 
-    The loss is in percentage points or points, see `rollwise.analysis.learning.loss_of`.
+    Losses are in percentage points or points, see `rollwise.analysis.learning.loss_of`.
     """
     graph = solution.graph
     learner = Learner(graph, seed=SEED)
@@ -109,7 +109,7 @@ def learn_curve(solution: Solution, games: int) -> tuple[list[int], list[float],
 
 
 def small_cost(solution: Solution) -> float:
-    """Up to which cost, in shown units, a mistake is a small one."""
+    """The largest cost of a small mistake, in shown units."""
     return CLOSE * (float(np.ptp(solution.values)) / 100 if solution.is_score else 1.0)
 
 

@@ -1,4 +1,4 @@
-"""How many turns a game takes, and who wins it when."""
+"""The number of turns of a game, and its winner by the number of turns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rollwise.plot.style import BLUE, GREY, ORANGE, Picture, Sheet, axis
 SHOWN = 0.999
 MOST_BARS = 5_000
 _WHOSE = {2: " (both players' together)", 3: " (all players' together)"}
-EDGE = 0.54  # beyond the outer bars, and before those that aren't shown
+EDGE = 0.54  # space outside the first and the last bar
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """Bars for each number of turns, stacked by who wins."""
+    """Bars for each number of turns, stacked by the winner."""
     graph = solution.graph
     name, policy = "the best play", solution.policy
     if choices.policy is not None:
@@ -30,7 +30,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
 
 
 def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
-    """How games end, and what share of them does so with each length."""
+    """The ways a game ends, with the share of games of each length."""
     if graph.players == 1:
         parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
         return [*parts, ("the game ends", found.other, BLUE)]
@@ -46,12 +46,12 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
 
 
 def draw_decided(graph: StateGraph, found: Decided, sure: float) -> go.Figure:
-    """Bars for the turns from which on a game is decided.
+    """Bars for the first turn at which a game is decided.
 
     Parameters
     ----------
     found : Decided
-        From which turn on games are decided.
+        Distribution of this turn.
     sure : float
         The winner's chance from then on, at least.
     """
@@ -66,7 +66,7 @@ def draw_decided(graph: StateGraph, found: Decided, sure: float) -> go.Figure:
 
 
 def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
-    """Bars for lengths that are at hand.
+    """Bars for given lengths.
 
     Raises
     ------
@@ -108,9 +108,9 @@ def _bars(
     Parameters
     ----------
     unit, whose : str
-        What is counted, and the same on the axis.
+        The counted unit, and its name on the axis.
     least, last : int
-        The first bar that is shown, and the last one.
+        The first and the last drawn bar.
     """
     figure = Picture()
     for label, column, colour in parts:
@@ -143,6 +143,6 @@ def _bars(
 
 
 def _last(found: Lengths | Decided) -> int:
-    """The last turn that is shown."""
+    """The last drawn turn."""
     last = found.quantile(SHOWN)
     return min(max(found.longest if last is None else last, 1), MOST_BARS)

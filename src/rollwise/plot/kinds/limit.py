@@ -1,14 +1,13 @@
-"""The limit of a decision: from where on, along one field, another action is best.
+"""The limit of a decision: the number in one field from which another action is best.
 
-States that differ in that field alone are a column. A threshold along a field, one for each
-combination of the other fields, gets some positions right that a constant would not. That share is
-what the field explains. A threshold is also a rule of when to stop, so that share is multiplied by
-another: of the moves within a turn, those that change the field. What a player has thrown so far
-changes with them, and what the rival has banked doesn't.
+A column is a set of states with different numbers in that field only. A threshold along a field,
+one for each combination of the other fields, gets some positions right and a constant doesn't.
+This share is the part explained by the field. A threshold is also a rule of when to stop, so the
+share is multiplied by another one: of the moves within a turn, those with a change of the field.
+The points of the present turn change with them, and the rival's banked points don't.
 
-With three or more players it matters which of the others moves next. There the limit is held
-against the same limit where the next player and the one after have changed places, the mover's own
-fields being the same.
+With three or more players the order of the others matters. The limit is then compared with the
+limit after a swap of the next player and the one after, for the same fields of the mover.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from rollwise.plot.style import AMOUNTS, BLUE, RED
 
 Ints = NDArray[np.int64]
 
-OFTEN = 0.02  # an action that is best more rarely isn't what a picture is about
+OFTEN = 0.02  # smallest share of positions where the drawn action is best
 Floats = NDArray[np.float64]
 LIKE = "#EFEFEF"
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A field, and the action that is best from somewhere on upwards.
+    """A field, and the action that is best from some number upwards.
 
     Attributes
     ----------
@@ -46,7 +45,7 @@ class Threshold:
     action : int
         A label.
     gain : float
-        The share of the positions that thresholds get right and constants don't, times the
+        The share of positions right by thresholds and wrong by constants, times the
         share of the moves within a turn that change the field.
     """
 
@@ -64,7 +63,7 @@ def find_threshold(
     ----------
     states : (n,) int64
     label : (n,) int32
-        What is best in each of them.
+        The best action of each of them.
     fields : list of int
         The candidates.
     """
@@ -84,7 +83,7 @@ def find_threshold(
 
 
 def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:
-    """The share of the outcomes after which the mover goes on that change each field."""
+    """For each field, the share of outcomes within a turn with a change of it."""
     mine = np.zeros(graph.n_states, np.bool_)
     mine[states] = True
     goes_on = (graph.outcome_state >= 0) & (graph.outcome_passes == 0)
@@ -132,17 +131,17 @@ class Limits:
     Attributes
     ----------
     field : int
-        Along which the columns are.
+        The field along the columns.
     action : int
-        The label of the action that is best from the limit on.
+        The label of the best action from the limit on.
     states : (n,) int64
-        The lowest state of each column, which stands for it.
+        The lowest state of each column, its representative.
     limit : (n,) float64
         The least number in the field where the action is best; one more than the largest where
         it never is.
     never : (n,) bool
     again : int
-        Columns in which another action is best again higher up.
+        Columns with another best action again higher up.
     """
 
     field: int
@@ -160,7 +159,7 @@ def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
     ----------
     states : (n,) int64
     without : list of int
-        Fields along which no limit is looked for.
+        Excluded fields.
 
     Raises
     ------
@@ -224,7 +223,7 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
 
 
 def limit_notes(limits: Limits, name: str, field: str) -> list[str]:
-    """What a reader should know of the limits."""
+    """Notes on the limits for the reader."""
     notes = []
     if limits.never.any():
         notes.append(f"Where {name} is never best, the limit is one above the largest {field}.")
@@ -245,8 +244,8 @@ def hover_text(solution: Solution, limits: Limits, state: int, said: str) -> str
 def rival_fields(solution: Solution) -> list[tuple[int, int]]:
     """The fields of the next player, each with the same field of the one after.
 
-    These are the first two numbers of a field that has one for each rival, or the second and
-    third of one that has one for each player.
+    These are the first two numbers of a field with a number for each rival, or the second and
+    third of a field with a number for each player.
 
     Raises
     ------
@@ -263,8 +262,8 @@ def rival_fields(solution: Solution) -> list[tuple[int, int]]:
             found.append(tuple(names.index(f"{prefix}.{first + k}") for k in (0, 1)))
     if not found:
         raise UsageError(
-            f"{graph.title}: the picture `rivals` is for three players or more, with a field that "
-            "has a number for each rival, as rivals=(3, 5) has"
+            f"{graph.title}: the picture `rivals` is for three players or more, with a field of "
+            "a number for each rival, as rivals=(3, 5) has"
         )
     return found  # type: ignore[return-value]
 
@@ -272,14 +271,14 @@ def rival_fields(solution: Solution) -> list[tuple[int, int]]:
 def both_orders(
     solution: Solution, limits: Limits, pairs: list[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Columns that are there in both orders of the two rivals.
+    """Columns with a counterpart under a swap of the two rivals.
 
     Returns
     -------
     place : (n,) int64
-        Places among the limits.
+        Indices of limits.
     other : (n,) int64
-        The places of the same columns with the rivals' places changed.
+        The indices of the same columns with the rivals swapped.
     """
     table = np.delete(solution.graph.rows[limits.states].astype(np.int64), limits.field, axis=1)
     names = [c for f, c in enumerate(solution.graph.columns) if f != limits.field]
@@ -294,7 +293,7 @@ def both_orders(
 
 
 def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
-    """Maps of the difference, by what the two rivals have."""
+    """Maps of the difference, by the two rivals' fields."""
     graph = solution.graph
     pairs = rival_fields(solution)
     states = select(solution, require_choice(solution, "rivals"), choices.where)
@@ -309,7 +308,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     choices = replace(choices, x=choices.x or one, y=choices.y or two)
     layout = view(solution, drawn, gap[drawn], choices, along=limits.field)
     if len(layout.axes) < 2:
-        raise UsageError(f"{graph.game}: {one} and {two} don't both vary in what is to be drawn")
+        raise UsageError(f"{graph.game}: {one} and {two} don't both vary in the states to draw")
     name, field = html.escape(action_name(solution, limits.action)), graph.columns[limits.field]
     most = max(float(np.abs(gap[drawn]).max()), 1.0)
 

@@ -1,4 +1,4 @@
-"""Which action is best where: in maps, or in a box for every position.
+"""The best action of each position: in maps, or in a box for every position.
 
 Boxes stand in some lines for each number of one field.
 """
@@ -38,10 +38,9 @@ LINE = 38  # pixels
 def best_classes(
     solution: Solution, states: NDArray[np.int64]
 ) -> tuple[list[str], NDArray[np.int64]]:
-    """The names of what is best somewhere, and which of them is best in each state.
+    """The names of the best actions, and the index of the best one in each state.
 
-    Where several actions are equally good, as far as the certified error can
-    tell, it is none of them but "either".
+    Several actions, equally good within the certified error, have the name "either".
     """
     graph = solution.graph
     labels = graph.action_label[solution.best_actions[states]].astype(np.int64)
@@ -63,7 +62,7 @@ def _actions_of(solution: Solution, states: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
-    """Maps of the best action, or lines of what each is worth where one field varies."""
+    """Draw maps of the best action, or lines of the actions' values where one field varies."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "policy"), choices.where)
     names, classes = best_classes(solution, states)

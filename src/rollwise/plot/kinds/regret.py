@@ -1,4 +1,4 @@
-"""What the second-best action costs, or what a policy gives away: where decisions matter."""
+"""Costs of the second-best actions, or losses of a policy, in each position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DECADES = 4  # how far down the colours go
 
 
 def second_best_costs(solution: Solution) -> NDArray[np.float64]:
-    """What the second-best action of each state costs: (n_states,) float64, NaN without one."""
+    """The cost of the second-best action of each state: (n_states,) float64, NaN without one."""
     graph = solution.graph
     regret = solution.regret.copy()
     regret[solution.best_actions] = np.inf
@@ -32,12 +32,12 @@ def second_best_costs(solution: Solution) -> NDArray[np.float64]:
 
 
 def given_away(solution: Solution, policy: Policy) -> NDArray[np.float64]:
-    """What a policy's action costs in each state, on average: (n_states,) float64."""
+    """The average cost of a policy's actions in each state: (n_states,) float64."""
     return fold_actions(solution.graph, np.add, policy.probability * solution.regret)
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """Maps of a cost, in decades: of the second-best action, or of what a policy does."""
+    """Draw maps of a cost, in decades: of the second-best action, or of a policy."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "regret"), choices.where)
     if choices.policy is None:

@@ -26,9 +26,9 @@ from rollwise.simulate.match import simulate
 GAMES = 30_000  # as many as the experiments of "Solving Threes"
 SEED = 1
 LEAST = 1e-4
-SKY_BLUE = "#56B4E9"  # of `COLOURS`, light enough to lie behind another bar
-BAND = "rgba(128, 128, 128, 0.45)"  # through which the top of a bar is seen
-EDGE = 0.57  # beyond the outer bars, and before those that aren't shown
+SKY_BLUE = "#56B4E9"  # from `COLOURS`, light enough behind another bar
+BAND = "rgba(128, 128, 128, 0.45)"  # transparent, over the top of a bar
+EDGE = 0.57  # space outside the first and the last bar
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -76,7 +76,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
 
 
 def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
-    """Scores that people made, over the exact distribution of one policy."""
+    """Draw scores of people over the exact distribution of one policy."""
     graph = solution.graph
     policy = Policies.of(solution).find("optimal" if choices.policy is None else choices.policy)
     exact = distribution(graph, policy)
@@ -120,9 +120,9 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
 def _all_optimal(
     solution: Solution, policy: Policy, exact: Distribution
 ) -> tuple[go.Bar | None, list[str]]:
-    """A band from the least to the most over all optimal policies, and what is said of ties.
+    """A band of the range over all optimal policies, and notes on ties.
 
-    There is none where the policy isn't the optimal one, or no actions are equally good.
+    There is none for another policy, or without equally good actions.
     """
     ties = ties_in_play(solution.graph, policy)
     if ties is None:
@@ -159,7 +159,7 @@ def _all_optimal(
 def _finished(
     figure: go.Figure, title: str, notes: list[str], key: list[str], shown: list[int]
 ) -> go.Figure:
-    """The figure with its lettering, and room for all scores that are shown."""
+    """The figure with its lettering, and room for all drawn scores."""
     low, high = (min(shown), max(shown)) if shown else (0, 1)
     sheet = Sheet(
         figure,
@@ -201,7 +201,7 @@ def _bars(policy: str, exact: Distribution, colour: str) -> go.Bar:
 
 
 def _marks(policy: str, played: Mapping[float, int], colour: str) -> go.Scatter:
-    """Shares of the games that came to each score, with confidence intervals."""
+    """The share of games with each score, with confidence intervals."""
     scores = np.array(sorted(played))
     count = np.array([played[score] for score in scores.tolist()])
     rate, (low, high) = count / GAMES, of_share(count, GAMES)

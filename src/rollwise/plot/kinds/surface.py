@@ -1,9 +1,9 @@
 """The boundary between two actions in three dimensions.
 
-Of the fields that vary, the one along which the decision is most nearly a threshold
-points upwards (see `rollwise.plot.kinds.limit`), and the two along which it changes most
-span the ground. For each place on the ground, the surface lies where the action that is
-best at the top becomes the best one.
+Of the varying fields, the one with the sharpest threshold of the decision points upwards (see
+`rollwise.plot.kinds.limit`). The two fields with the most changes of this threshold span the
+ground. Over each place on the ground, the surface is the least height at which the action of the
+top is best.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from rollwise.words.game_words import rules_situation
 
 Ints = NDArray[np.int64]
 
-STEPS = 12  # heights that rise by less are drawn as steps, since nothing lies between them
-MOST_ASKED = 50_000  # states that a policy written in Python is asked about
+STEPS = 12  # smaller ranges of heights are drawn as steps, for lack of positions between them
+MOST_ASKED = 50_000  # states evaluated by a policy in Python
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """A surface that turns, with another policy's laid over it."""
+    """Draw a surface in space, with another policy's surface over it."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "surface"), choices.where)
     label = graph.action_label[solution.best_actions]
@@ -57,7 +57,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     heights = table[states, z_field]
     surface, again, never = boundary(place, heights, label[states] == target, (len(ys), len(xs)))
     drawn = int(np.isfinite(surface).sum())
-    # Where it is never best, all that is seen is a wall of some thickness.
+    # Where the action is never best, the surface is a wall of some thickness.
     drawn_at = ~never & np.isfinite(surface)
     surface[never & ~binary_dilation(drawn_at, np.ones((3, 3)), 2)] = np.nan
     names = [graph.columns[f] for f in fields]
@@ -106,7 +106,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             )
         )
         notes.append(f"Orange: where {laid_name} begins to {name}.")
-    # Where there are no positions nothing hides the rest; walls do.
+    # Empty places don't hide the rest of the surface; walls do.
     tall = np.where(never, np.nanmax(surface), np.nan_to_num(surface, nan=np.nanmin(surface)))
     return _finish(figure, f"{graph.title}: when to {name}", notes, names, (xs, ys, tall))
 
@@ -127,9 +127,9 @@ def boundary(
     Returns
     -------
     surface : shape float64
-        NaN where there is no state; one above the highest where none is inside.
+        NaN without states; one above the highest in columns without a state inside.
     again : int
-        Columns that have states outside above ones inside.
+        Columns with states outside above states inside.
     never : shape bool
         Columns without a state inside.
     """
@@ -179,7 +179,7 @@ def _bands(surface: NDArray[np.float64]) -> dict[str, Any]:
     apart = step(low, high, 20)
     first, last = int(low // apart), int(-(-high // apart))
     shades = _sampled(["#0B4A75", BLUE, "#9CD3F5"], max(last - first, 2))
-    # Every other band a little lighter, so that each is seen beside its neighbours.
+    # Every other band is a little lighter, as a contrast to its neighbours.
     for i in range(1, len(shades), 2):
         parts = (int(part) for part in shades[i][4:-1].split(","))
         shades[i] = "rgb({},{},{})".format(*(part + (255 - part) // 5 for part in parts))
@@ -193,7 +193,7 @@ def _bands(surface: NDArray[np.float64]) -> dict[str, Any]:
 def _axes(
     solution: Solution, states: Ints, label: NDArray[np.int32], choices: Choices
 ) -> tuple[tuple[int, int, int], int]:
-    """The fields along x, y and upwards, and the action that is best at the top."""
+    """The fields along x, y and upwards, and the best action at the top."""
     graph = solution.graph
     table = graph.rows[states]
     counts = np.array([len(np.unique(column)) for column in table.T])
@@ -303,7 +303,7 @@ def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
         return lambda s: bool(function(game, *at(s)) == target)
     asked = chances_of(graph, game, name, lambda *at: function(game, *at))
 
-    def takes(s: int) -> bool:  # what is kept is given as faces
+    def takes(s: int) -> bool:  # a keeping decision is a tuple of faces
         chances = asked(graph.view[s])
         return any(p > 0.5 and graph.action_label[a] == target for a, p in chances.items())
 
@@ -311,7 +311,7 @@ def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
 
 
 def _lowest_corner(tall: NDArray[np.float64]) -> tuple[int, int]:
-    """The corner of the ground from which the surface rises: -1 or 1 along x and y."""
+    """The lowest corner of the surface: -1 or 1 along x and y."""
     rows, columns = (-(-size // 2) for size in tall.shape)
     corners = {
         (x, y): tall[:rows, :][:, :columns].mean()

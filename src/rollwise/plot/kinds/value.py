@@ -1,4 +1,4 @@
-"""What each position is worth."""
+"""The value of each position."""
 
 from __future__ import annotations
 
