@@ -348,3 +348,20 @@ def test_tables_fit_the_terminal_and_cut_nothing(line, width, monkeypatch):
     if "compare" not in line:  # whose seconds differ from run to run
         assert re.findall(figures, narrow) == re.findall(figures, wide)
     assert ("modified-policy-iteration" in narrow) == ("modified-policy-iteration" in wide)
+
+
+def test_each_seat_of_two_has_a_policy():
+    pig = ("pig", "target=6")
+    document = json.loads(output("evaluate", *pig, "--policy", "optimal,random", "--json"))
+    both = json.loads(
+        output("evaluate", *pig, "--policy", "optimal", "--against", "random", "--json")
+    )
+    first, second = document["win_probabilities"]
+    assert first == pytest.approx(both["win_probability"], abs=1e-12)
+    assert first + second == pytest.approx(1, abs=1e-12)
+    said = output("simulate", *pig, "--policy", "optimal,random", "--games", "50", "--seed", "1")
+    assert "seat 2, random, wins" in said
+    said = refusal("evaluate", *pig, "--policy", "optimal,random", "--against", "random")
+    assert "--against doesn't go with a policy for each seat" in said
+    said = refusal("evaluate", *pig, "--policy", "optimal,random,random")
+    assert "has 2 seats, and 3 policies were given" in said

@@ -44,20 +44,18 @@ def refuse(because: str, **given: Any) -> None:
             raise UsageError(f"--{name.rstrip('_').replace('_', '-')} {because}")
 
 
-def refuse_for_many(game: Game, **given: Any) -> None:
-    """Refuse options that don't exist for games of three or more players."""
-    refuse(f"isn't for games of three or more players, such as {game.name}", **given)
+def refuse_for_many(game: Game, instead: str = "", /, **given: Any) -> None:
+    """Refuse options that don't exist where each seat has a policy, as in games of three or more.
 
-
-class Typed(str):
-    """The text of a GAME argument, with its game."""
-
-    def __new__(cls, text: str, game: Game) -> Typed:
-        typed = super().__new__(cls, text)
-        typed.game = game
-        return typed
-
-    game: Game
+    Parameters
+    ----------
+    instead : str
+        The option or command for such games.
+    """
+    because = "doesn't go with a policy for each seat"
+    if has_many(game):
+        because = f"isn't for games of three or more players, such as {game.name}"
+    refuse(f"{because}; {instead}" if instead else because, **given)
 
 
 def read_game(
@@ -70,8 +68,6 @@ def read_game(
     any_target : bool
         Whether the command answers for all targets of a chase, and needs none.
     """
-    if isinstance(reference, Typed):
-        return reference.game
     values = read_values(assignments or ())
     game = create(find(reference), values)
     return game if any_target else require_target(game)

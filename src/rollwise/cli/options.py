@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollwise.cli.common import Typed, read_game, refuse
 from rollwise.cli.printing import check_file
 from rollwise.documents.parts import number_or_none
 from rollwise.errors import RollwiseError, UsageError
-from rollwise.game import Game, has_many
+from rollwise.game import Game
 from rollwise.games import find
 from rollwise.machine import memory_limits, user_cache
 from rollwise.machine.atomic_files import write_text
@@ -155,54 +152,9 @@ OptionalGameArgument = Annotated[
 ]
 
 
-Command = TypeVar("Command", bound=Callable[..., None])
-
 ContestTiesOption = Annotated[
     str, typer.Option("--ties", help="Winner of a tie: shared, first or win-or-tie.")
 ]
-
-
-def also_for_many(
-    *takes: str, instead: Mapping[str, str] | None = None
-) -> Callable[[Command], Command]:
-    """Let a command with a number for each seat accept games of three or more players.
-
-    The function of the command's name in `rollwise.cli.many` answers for such games.
-
-    Parameters
-    ----------
-    *takes : str
-        The options of such games; others are refused.
-    instead : mapping, optional
-        Alternatives to refused options, for the message.
-    """
-
-    def wrap(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            game = read_game(given["game"], given["parameters"])
-            if not has_many(game):
-                command(**{**given, "game": Typed(given["game"], game)})
-                return
-            known = {"game", "parameters", "no_cache", *takes}
-            usual = inspect.signature(command).parameters
-            others = {
-                name: value
-                for name, value in given.items()
-                if name not in known and value != usual[name].default
-            }
-            for name in others:
-                because = f"isn't for games of three or more players, such as {game.name}"
-                if instead is not None and name in instead:
-                    because += f"; {instead[name]}"
-                refuse(because, **{name: True})
-            from rollwise.cli import many
-
-            getattr(many, command.__name__)(game, **{name: given[name] for name in takes})
-
-        return run  # type: ignore[return-value]
-
-    return wrap
 
 
 DEFAULT = "strategy-iteration"

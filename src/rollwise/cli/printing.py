@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
-    from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
@@ -407,11 +406,11 @@ def check_file(option: str, path: Path | None, *endings: str, silent: str = "") 
     check_place(path)
 
 
-def write_policy(policies: Policies, policy: Policy, path: Path) -> None:
+def write_policy(graph: StateGraph, policy: Policy, path: Path) -> None:
     """Write a policy as a table, all at once or not at all."""
     from rollwise.answer.references import policy_table
 
-    write_rows(policy_table(policies.graph, policy), path.suffix.lstrip("."), path)
+    write_rows(policy_table(graph, policy), path.suffix.lstrip("."), path)
 
 
 def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | None) -> list[str]:
@@ -434,3 +433,10 @@ def tell_time(found: Frontier) -> None:
             "time ended the search, so the same seed may find other rules next time; "
             "--evaluations N finds the same each time"
         )
+
+
+def gets(graph: StateGraph) -> str:
+    """The words before the result of a seat."""
+    from rollwise.many.seats import has_payoffs
+
+    return "gets on average" if has_payoffs(graph) else "wins with probability"

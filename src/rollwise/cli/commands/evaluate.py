@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, read_state, refuse
+from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_for_many
 from rollwise.cli.options import (
     GameArgument,
     HistoryOption,
@@ -19,7 +19,6 @@ from rollwise.cli.options import (
     PositionOption,
     PrintSweepsOption,
     TimeLimitOption,
-    also_for_many,
     check_history_path,
     printing_sweeps,
     write_history,
@@ -32,6 +31,7 @@ from rollwise.cli.printing import (
     WhereOption,
     about_draws,
     form_of,
+    gets,
     print_json,
     print_rows,
     tell_ties,
@@ -39,8 +39,10 @@ from rollwise.cli.printing import (
 )
 from rollwise.cli.progress import Progress
 from rollwise.documents.answers import evaluation_document, rows_json
+from rollwise.documents.many import shares_document
 from rollwise.documents.parts import Document
 from rollwise.errors import TooManyStates, UsageError
+from rollwise.game import has_many
 from rollwise.numbers.printed import as_text, chances, column, in_common
 
 if TYPE_CHECKING:
@@ -90,7 +92,6 @@ RowsOption = Annotated[
 
 
 @app.command("evaluate")
-@also_for_many("policy", "max_states", "json")
 def evaluate(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -121,11 +122,16 @@ def evaluate(
 
     told = {"history": history, "print_sweeps": print_sweeps or None}
     iterative = {"theta": theta, "order": order, "max_sweeps": max_sweeps, "time_limit": time_limit}
+    others = {"method": method, "against": against, "state": state, "table": table}
     method, options = _options(method, told, **iterative)
     if print_sweeps:
         options["on_sweep"] = printing_sweeps(json)
     check_history_path(history)
     chosen = read_game(game, parameters)
+    if has_many(chosen) or "," in policy:
+        refuse_for_many(chosen, **others, **told, **iterative)
+        _print_seats(chosen, policy, max_states, json=json)
+        return
     position = None if state is None else read_state(state, chosen)
     if method == "exact" and _is_scored_by_layers(chosen, policy, max_states):
         refuse("needs a graph, and the game is too large for one", against=against, state=state)
@@ -336,3 +342,23 @@ def print_worth(document: dict[str, Any], graph: StateGraph) -> None:
     if len(shown) > 1:
         typer.echo(f"  and {shown[1]} moving second")
     typer.echo(f"  {sure}{about_draws(graph.has_draws)}")
+
+
+def _print_seats(game: Game, policy: str, max_states: int | None, *, json: bool) -> None:
+    """Print the result of each seat, with a policy for each."""
+    from rollwise.answer.evaluate_seats import evaluate_seats
+
+    with Progress() as progress:
+        found = policies_of(game, max_states, progress)
+        seated = [found.find(name.strip()) for name in policy.split(",")]
+    shares = evaluate_seats(found.graph, seated)
+    if json:
+        print_json(shares_document(found.graph, shares))
+        return
+    typer.echo(found.graph.title)
+    numbers, sure = in_common(
+        column(shares.win_probabilities, [shares.error_bound] * found.graph.players)
+    )
+    for seat, (name, number) in enumerate(zip(shares.policies, numbers, strict=True), 1):
+        typer.echo(f"  seat {seat}, {name}, {gets(found.graph)} {number}")
+    typer.echo(f"  (certified ± {sure})")

@@ -10,27 +10,29 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, refuse
+from rollwise.cli.common import read_game, refuse, refuse_for_many
 from rollwise.cli.options import (
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
 )
 from rollwise.cli.printing import (
     check_file,
+    gets,
     print_grid,
     print_json,
     print_table,
     write_policy,
 )
 from rollwise.cli.progress import Progress
+from rollwise.documents.many import learned_seats_document
 from rollwise.documents.played import learned_against_document, learned_document, wrong_positions
 from rollwise.errors import UsageError
+from rollwise.game import Game, has_many
 from rollwise.machine.atomic_files import check_place
-from rollwise.numbers.printed import certified, estimated
+from rollwise.numbers.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst
@@ -89,12 +91,6 @@ ResumeOption = Annotated[
 
 
 @app.command("learn")
-@also_for_many(
-    *("games", "explore", "seed", "save", "max_states", "json"),
-    instead={
-        "resume": "begin anew with the same --seed and more --games: the first games are the same"
-    },
-)
 def learn(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -133,6 +129,12 @@ def learn(
     games = _check_numbers(games, checkpoints=checkpoints)
     check_place(save)
     chosen = read_game(game, parameters)
+    if has_many(chosen):
+        again = "begin anew with the same --seed and more --games: the first games are the same"
+        refuse_for_many(chosen, again, resume=resume)
+        refuse_for_many(chosen, **held, method=method, workers=workers, against=against, csv=csv)
+        _learn_seats(chosen, games, explore, seed, save, max_states, json=json)
+        return
     settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
     with Progress() as progress:
         from rollwise.analysis.learning import learn_against
@@ -204,7 +206,7 @@ def _tell_against(
     """Print the response learned against a policy, and its result against that policy."""
     learned, graph = found.learned, policies.graph
     if save is not None:
-        write_policy(policies, learned.policy, save)
+        write_policy(policies.graph, learned.policy, save)
     if csv:
         streams.write(learned.table().write_csv())
         return
@@ -369,3 +371,56 @@ def _print_comparison(comparison: Assessment) -> None:
             f"    {where}: learned {row['learned'] or 'nothing'}, best is {row['best']}{cost} "
             f"({row['reason']}; {row['visits']:,} visits)"
         )
+
+
+def _learn_seats(
+    game: Game,
+    games: int,
+    explore: float | None,
+    seed: int | None,
+    save: Path | None,
+    max_states: int | None,
+    *,
+    json: bool,
+) -> None:
+    """Learn by self-play, and print the gain of each seat's best response to the learned policy."""
+    from rollwise.analysis.learning import learn_seats
+    from rollwise.many.seats import build_seats, has_payoffs
+
+    if save is not None and save.suffix not in (".csv", ".parquet"):
+        raise UsageError(
+            f"--save {save}: with three players or more what was learned is kept as a table, in a "
+            ".csv or .parquet file, which is a policy for other commands"
+        )
+    check_place(save)
+    with Progress() as progress:
+        graph = build_seats(game, max_states=max_states, progress=progress.listener)
+        found = learn_seats(
+            graph,
+            games,
+            explore=100.0 if explore is None else explore,
+            seed=seed,
+            progress=progress.listener,
+        )
+    if save is not None:
+        write_policy(graph, found.policy, save)
+    document = learned_seats_document(graph, found)
+    if json:
+        print_json(document)
+        return
+    typer.echo(
+        f"{graph.title}: {found.games:,} games of self-play, M {found.explore:g}, "
+        f"seed {found.seed}; {found.seen:,} states with a choice were seen"
+    )
+    bounds = [found.response.error_bound] * graph.players
+    has, sure = in_common(column(found.response.win_probabilities, bounds))
+    could, _ = in_common(column(found.response.best, bounds))
+    for seat, (number, best) in enumerate(zip(has, could, strict=True), 1):
+        could_have = f"and could {'get' if has_payoffs(graph) else 'with'} {best}"
+        typer.echo(f"  seat {seat} {gets(graph)} {number}, {could_have}")
+    typer.echo(
+        f"  (certified ± {sure}) of what was learned, played by all; the best response of a seat "
+        f"gains at most {max(found.gains):.6f} from the start (0 in an equilibrium)"
+    )
+    if save is not None:
+        typer.echo(f"Saved to {save}.")

@@ -6,7 +6,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.commands.evaluate import print_worth
-from rollwise.cli.common import read_game, read_state
+from rollwise.cli.common import policies_of, read_game, read_state, refuse_for_many
 from rollwise.cli.options import (
     GameArgument,
     JsonOption,
@@ -15,16 +15,16 @@ from rollwise.cli.options import (
     ParametersArgument,
     PolicyOption,
     PositionOption,
-    also_for_many,
 )
-from rollwise.cli.printing import print_json
+from rollwise.cli.printing import gets, print_json
 from rollwise.cli.progress import Progress
 from rollwise.documents.answers import response_document
-from rollwise.numbers.printed import certified
+from rollwise.documents.many import response_of_many_document
+from rollwise.game import Game, has_many
+from rollwise.numbers.printed import certified, column, in_common
 
 
 @app.command("respond")
-@also_for_many("to", "max_states", "json")
 def respond(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -39,6 +39,10 @@ def respond(
     from rollwise.answer.evaluation import best_response
 
     chosen = read_game(game, parameters)
+    if has_many(chosen):
+        refuse_for_many(chosen, state=state)
+        _print_seats(chosen, to, max_states, json=json)
+        return
     position = None if state is None else read_state(state, chosen)
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
@@ -59,3 +63,28 @@ def respond(
         f"  exploitability {exploitability.number} (certified ± {exploitability.bound}): its "
         f"winnings a game{counts}, on average over the seats"
     )
+
+
+def _print_seats(game: Game, to: str, max_states: int | None, *, json: bool) -> None:
+    """Print the best result of one seat against one policy of all others."""
+    from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
+
+    with Progress() as progress:
+        found = policies_of(game, max_states, progress)
+        policy = None if to in (ADVERSARIES, ALLIES) else found.find(to)
+    if policy is None:
+        response = respond_to_all(found.graph, to)
+    else:
+        response = respond_to(found.graph, policy)
+    if json:
+        print_json(response_of_many_document(found.graph, response))
+        return
+    typer.echo(f"best responses to {response.policy} of all others: {found.graph.title}")
+    bounds = [response.error_bound] * found.graph.players
+    best, sure = in_common(column(response.best, bounds))
+    known = response.win_probabilities
+    plain = [f" instead of {x.number}" for x in column(known, bounds[: len(known)])]
+    for seat, number in enumerate(best):
+        instead = plain[seat] if plain else ""
+        typer.echo(f"  seat {seat + 1} {gets(found.graph)} {number}{instead}")
+    typer.echo(f"  (certified ± {sure})")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import check_workers, read_game, refuse, solve_or_open, workers_of
+from rollwise.cli.common import (
+    check_workers,
+    policies_of,
+    read_game,
+    refuse,
+    refuse_for_many,
+    solve_or_open,
+    workers_of,
+)
 from rollwise.cli.options import (
     ClusterOption,
     GameArgument,
@@ -18,14 +26,15 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
     PolicyOption,
-    also_for_many,
 )
 from rollwise.cli.printing import about_draws, print_json, tell_ties
 from rollwise.cli.progress import Progress
+from rollwise.documents.many import played_document
 from rollwise.documents.parts import ties_document
 from rollwise.documents.played import match_document, told_games_document
 from rollwise.errors import UsageError
-from rollwise.numbers.printed import certified, estimated
+from rollwise.game import has_many
+from rollwise.numbers.printed import certified, column, estimated
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
@@ -66,7 +75,6 @@ TellOption = Annotated[
 
 
 @app.command("simulate")
-@also_for_many("policy", "games", "seed", "exact", "max_states", "json")
 def simulate(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -97,6 +105,11 @@ def simulate(
         raise UsageError(f"--games is {games}; it must be at least 1")
     check_workers(workers, cluster)
     chosen = read_game(game, parameters)
+    if has_many(chosen) or "," in policy:
+        others = {"against": against, "workers": workers, "cluster": cluster, "tell": tell}
+        refuse_for_many(chosen, **others, load=load)
+        _play_seats(chosen, policy, games, seed, max_states, exact=exact, json=json)
+        return
     policies = _policies(chosen, load, max_states, told=tell is not None)
     if policies is None:
         refuse(NOT_LARGE, cluster=cluster, tell=tell)
@@ -282,3 +295,39 @@ def _print_scores(side: Side) -> None:
     if len(side.scores) > len(likely):
         rest = len(side.scores) - len(likely)
         typer.echo(f"    and {rest:,} rarer scores (--json for all)")
+
+
+def _play_seats(
+    game: Game,
+    policy: str,
+    games: int | None,
+    seed: int | None,
+    max_states: int | None,
+    *,
+    exact: bool,
+    json: bool,
+) -> None:
+    """Play games with a policy for each seat, and print the results."""
+    from rollwise.answer.evaluate_seats import evaluate_seats
+    from rollwise.many.seats import has_payoffs
+    from rollwise.simulate.seats import simulate_seats
+
+    with Progress() as progress:
+        found = policies_of(game, max_states, progress)
+        seated = [found.find(name.strip()) for name in policy.split(",")]
+    played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
+    shares = evaluate_seats(found.graph, seated) if exact else None
+    if json:
+        print_json(played_document(found.graph, played, shares))
+        return
+    typer.echo(f"{found.graph.title}: {played.games:,} games, seed {played.seed}")
+    for seat, name in enumerate(played.policies):
+        rate = estimated(played.win_rates[seat], played.standard_errors[seat])
+        line = f"  seat {seat + 1}, {name}, wins {rate} of the games (estimated)"
+        if has_payoffs(found.graph):
+            line = f"  seat {seat + 1}, {name}, gets {rate} on average (estimated)"
+        if shares is not None:
+            sure = column([shares.win_probabilities[seat]], [shares.error_bound])[0]
+            line += f"; exactly {sure.number}"
+        typer.echo(line)
+    typer.echo(f"  {played.moves:.1f} actions in a game")

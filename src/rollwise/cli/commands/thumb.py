@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import check_workers, in_one_graph, processes_or, read_game, refuse
+from rollwise.cli.common import (
+    check_workers,
+    in_one_graph,
+    processes_or,
+    read_game,
+    refuse,
+    refuse_for_many,
+)
 from rollwise.cli.options import (
     ClusterOption,
     GameArgument,
@@ -17,7 +24,6 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
     ProcessesOption,
-    also_for_many,
 )
 from rollwise.cli.printing import (
     SECONDS,
@@ -29,13 +35,17 @@ from rollwise.cli.printing import (
 )
 from rollwise.cli.progress import Progress
 from rollwise.documents.design import thumb_document
+from rollwise.documents.many import thumb_of_many_document
 from rollwise.errors import UsageError
+from rollwise.game import Game, has_many
+from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.frontier import Frontier
+    from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.answer.references import Policies
-    from rollwise.game import Game
     from rollwise.graph import StateGraph
+    from rollwise.many.equilibrium import Equilibrium
 
 NUMBERS, SEED = 4, 1
 NumbersOption = Annotated[int, typer.Option(metavar="N", help="The most integers to remember.")]
@@ -80,11 +90,6 @@ SaveOption = Annotated[
 
 
 @app.command("thumb")
-@also_for_many(
-    *("numbers", "within", "seconds", "evaluations", "seed", "searches", "workers", "cluster"),
-    *("save", "python", "max_states", "json"),
-    instead={"out": "`rollwise report GAME --rules N` writes a page with the best of N rules"},
-)
 def thumb(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -114,6 +119,25 @@ def thumb(
     _check(seed, save, out, python=python, json=json)
     check_searchers(searches, workers, cluster)
     chosen = read_game(game, parameters)
+    if has_many(chosen):
+        page = "`rollwise report GAME --rules N` writes a page with the best of N rules"
+        refuse_for_many(chosen, page, out=out)
+        _find_seats(
+            chosen,
+            numbers=numbers,
+            within=within,
+            seconds=seconds,
+            evaluations=evaluations,
+            seed=seed,
+            searches=searches,
+            workers=workers,
+            cluster=cluster,
+            save=save,
+            python=python,
+            max_states=max_states,
+            json=json,
+        )
+        return
     limits: dict[str, Any] = {
         "within": within,
         "seconds": SECONDS if seconds is None else seconds,
@@ -197,7 +221,6 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
     from rich.table import Table
 
     from rollwise.analysis.losses import loss_text, spread_words
-    from rollwise.numbers.printed import rounded_up
 
     scale, unit = (1.0, "points") if graph.is_score else (100.0, "percentage points")
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -231,3 +254,80 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
     for words in spread_words(rule.spread for rule in found.rules):
         typer.echo(words)
     tell_time(found)
+
+
+def _find_seats(
+    game: Game,
+    *,
+    numbers: int,
+    within: float | None,
+    seconds: float | None,
+    evaluations: int | None,
+    seed: int,
+    searches: int | None,
+    workers: int | None,
+    cluster: str | None,
+    save: Path | None,
+    python: bool,
+    max_states: int | None,
+    json: bool,
+) -> None:
+    """Find rules of thumb, and print the loss of each among equilibrium players."""
+    from rollwise.analysis.thumb.seats import find_seats_rules
+    from rollwise.cli.solve_forms import solved_seats
+    from rollwise.thumb.sentences import python_source
+
+    found = solved_seats(game, max_states).equilibrium
+    with Progress() as progress, processes_or(cluster, workers) as pool:
+        rules = find_seats_rules(
+            found,
+            numbers,
+            within=within,
+            seconds=SECONDS if seconds is None else seconds,
+            evaluations=evaluations,
+            seed=seed,
+            searches=searches or 1,
+            progress=progress,
+            pool=pool,
+        )
+    written = write_rule(found.graph, rules.search.rules, save)
+    if json:
+        print_json(thumb_of_many_document(found.graph, rules))
+    elif python and rules.rules:
+        last = rules.rules[-1]
+        typer.echo(python_source(last.of_search.rule, found.graph, game, last.text))
+    else:
+        _print_seats(found, rules)
+        tell_time(rules.search)
+        for line in written:
+            typer.echo(line)
+    if rules.search.stopped:
+        typer.echo("rollwise: stopped; these are the rules found so far", err=True)
+        raise typer.Exit(130)
+
+
+def _print_seats(found: Equilibrium, rules: SeatsFrontier) -> None:
+    from rich.table import Table
+
+    from rollwise.many.seats import has_payoffs
+
+    if not rules.rules:
+        typer.echo("no rule was found with which every play ends")
+        return
+    scale, unit = (1.0, "points") if has_payoffs(found.graph) else (100.0, "percentage points")
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    seats = [f"seat {seat}" for seat in range(1, found.graph.players + 1)]
+    for name in ("integers", "loss", *seats, "gain against it"):
+        shown.add_column(name, justify="right")
+    shown.add_column("rule", overflow="fold")
+    for rule in rules.rules:
+        cells = [f"{scale * x:z.4f}" for x in (rule.loss, *rule.losses, rule.gain)]
+        shown.add_row(str(rule.of_search.numbers), *cells, rule.text)
+    print_table(shown)
+    worst = max(max(rule.error_bound, rule.gain_bound) for rule in rules.rules)
+    typer.echo(
+        f"losses in {unit} (certified ± {rounded_up(scale * worst)}) where all others play the "
+        "equilibrium: on average over the seats, and in each; the gain is that of a best response "
+        f"where all play the rule. These are the best of {rules.search.scored:,} scored rules "
+        f"({seeds_text(rules.search)}), and perhaps not the best there are"
+    )

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import check_workers, read_game, workers_of
+from rollwise.cli.common import (
+    check_workers,
+    policies_of,
+    read_game,
+    refuse,
+    refuse_for_many,
+    workers_of,
+)
 from rollwise.cli.options import (
     ClusterOption,
     GameArgument,
@@ -15,24 +22,27 @@ from rollwise.cli.options import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    also_for_many,
 )
 from rollwise.cli.printing import print_json, print_table, tell_ties
 from rollwise.cli.progress import Progress
+from rollwise.documents.many import tournament_of_many_document
 from rollwise.documents.parts import ties_document
 from rollwise.documents.played import tournament_document
 from rollwise.errors import UsageError
-from rollwise.numbers.printed import column, estimated
+from rollwise.game import Game, has_many
+from rollwise.numbers.printed import column, estimated, in_common
 
 if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
     from rollwise.simulate import Tournament
+    from rollwise.simulate.seats import SeatsTournament
 
 
-GAMES = 1_000_000
+GAMES, OF_SEATING = 1_000_000, 10_000
+_DIGITS = {3: "three", 6: "six"}
 
 
 @app.command("tournament")
-@also_for_many("policies", "games", "seed", "exact", "max_states", "json")
 def tournament(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -70,6 +80,10 @@ def tournament(
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in optimal,random")
     chosen = read_game(game, parameters)
+    if has_many(chosen):
+        refuse_for_many(chosen, workers=workers, cluster=cluster)
+        _play_seatings(chosen, names, games, seed, max_states, exact=exact, json=json)
+        return
     with Progress() as progress:
         known = kept.policies(chosen, max_states=max_states, progress=progress)
         graph = known.graph
@@ -127,3 +141,70 @@ def _print(found: Tournament, is_score: bool) -> None:
         rates = "payoffs" if is_score else "win rates"
         draws = "" if is_score else " (a draw is half a win)"
         typer.echo(f"{rates} over both seats{draws}, rounded to six decimals")
+
+
+def _play_seatings(
+    game: Game,
+    names: list[str],
+    games: int | None,
+    seed: int | None,
+    max_states: int | None,
+    *,
+    exact: bool,
+    json: bool,
+) -> None:
+    """Let policies play in every seating, and print their results."""
+    from rollwise.simulate.seats import simulated_tournament, tournament_of_many
+
+    if exact:
+        refuse("goes with --no-exact: the default simulates no games", games=games, seed=seed)
+    with Progress() as progress:
+        known = policies_of(game, max_states, progress)
+        graph, entered = known.graph, [known.find(name) for name in names]
+        if exact:
+            found = tournament_of_many(graph, entered, progress.listener)
+        else:
+            found = simulated_tournament(
+                graph,
+                entered,
+                OF_SEATING if games is None else games,
+                seed=seed,
+                progress=progress.listener,
+            )
+    if json:
+        print_json(tournament_of_many_document(graph, found))
+        return
+    _print_seatings(graph, found)
+
+
+def _print_seatings(graph: StateGraph, found: SeatsTournament) -> None:
+    from rich.table import Table
+
+    from rollwise.many.seats import has_payoffs
+
+    m = len(found.policies)
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    shown.add_column("policy")
+    for head in ("in a seat", *(f"among {name}" for name in found.policies)):
+        shown.add_column(head, justify="right")
+    errors = found.standard_errors
+    if errors is None:
+        assert found.error_bound is not None
+        numbers, sure = in_common(column(found.results.tolist(), [found.error_bound] * m))
+        head, digits = "", 6
+        said = f"certified ± {sure}"
+    else:
+        pairs = zip(found.results.tolist(), errors.tolist(), strict=True)
+        numbers = [str(estimated(*pair)) for pair in pairs]
+        head, digits = f" of {found.games:,} games each, seed {found.seed}", 3
+        said = "estimated ± the standard error"
+    typer.echo(f"{graph.title}: {found.seatings:,} seatings{head}")
+    for i in sorted(range(m), key=lambda i: -found.results[i]):
+        cells = [f"{share:.{digits}f}" for share in found.among[i].tolist()]
+        shown.add_row(found.policies[i], numbers[i], *cells)
+    print_table(shown)
+    what = "expected payoff" if has_payoffs(graph) else "win probability"
+    typer.echo(
+        f"{what} of a seat ({said}), over all seatings with different policies; "
+        f"and of one policy among others that are all alike, to {_DIGITS[digits]} decimals"
+    )

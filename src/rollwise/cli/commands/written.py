@@ -296,7 +296,7 @@ def exploit(
         n = sum(name in session.names for session in sessions)
         document = exploitation_document(policies, name, n, risk, found, limit)
     if save is not None:
-        write_policy(policies, found.best.policy, save)
+        write_policy(policies.graph, found.best.policy, save)
     show(
         json, lambda: document, lambda: _print_exploit(document, graph.is_score, graph.title),
         *place_line("Saved to", save),
