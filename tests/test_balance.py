@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
@@ -73,18 +73,3 @@ def test_the_command():
     assert document["parameters"]["as"] == "contest"
     assert document["rules"] is None
     assert document["draws"]["value"] > 0.05
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("pig target=3 --sure 0.4", "more than 0.5"),
-        ("pig target=3 --sure 1", "less than 1"),
-        ("pig target=3 --evaluations -1", "can't be less than 0"),
-        ("pig aim=3", "no parameter 'aim'"),
-        ("pig as=contest", "solitaire"),
-        ("threes as=chase", "needs a target"),
-    ],
-)
-def test_what_has_no_figures(words, says):
-    assert says in refusal("balance", *words.split())

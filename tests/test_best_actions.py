@@ -126,15 +126,3 @@ class Cornered(RandomTable):
 @given(st.integers(0, 10**6))
 def test_optimal_play_obtains_the_value_of_any_game_with_a_slow_corner(seed):
     obtains_its_value(Cornered(seed=seed, size=7))
-
-
-@given(st.integers(0, 10**6))
-def test_a_response_obtains_what_is_printed(seed):
-    solution = rollwise.solve(Cornered(seed=seed, size=7))
-    response = best_response(solution, "random")
-    found = rollwise.evaluate(solution, response.response, "random")
-    for mine, sure, got, off in (
-        (response.values, response.bounds, found.values, found.bounds),
-        (response.values_second, response.bounds_second, found.values_second, found.bounds_second),
-    ):
-        assert np.all(np.abs(mine - got) <= sure + off)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import importlib
 import re
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 from naive import moves_of_game, value_iteration, worth
 
-from rollwise import dice
-from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.super_six import STOP, SuperSix
 
 pytest.importorskip("plotly")
@@ -53,10 +49,6 @@ def rows_of(page: str, head: str) -> dict[str, list[str]]:
     return rows
 
 
-def chance(text: str) -> float:
-    return float(text.removesuffix(" %")) / 100
-
-
 def nearly(moves):
     """Values to a few digits; the last positions of a game first, which needs few sweeps."""
     return value_iteration(dict(reversed(moves.items())), 60)
@@ -83,50 +75,6 @@ def test_super_six_by_value_iteration(small):
         }
         assert bool(stops) == (sticks == turn)
     assert all(f"{s.lid}/{s.mine}/{s.others[0]}" in page for s in stops)
-
-
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_dice_blackjack(small):
-    page = small("dice_blackjack")
-    assert rows_of(page, "dice")["2"][:3] == ["3", "1", "0.555556"]
-    assert rows_of(page, "game")["Game 3"][-1] == "the same"
-
-    @cache
-    def wins(mine: int, theirs: int) -> Fraction:
-        best = Fraction(0)
-        for n in (1, 2):
-            total = Fraction(0)
-            for ways, points in dice.total(n, 6):
-                after = mine + points
-                total += ways * (1 - wins(theirs, after) if after < 15 else int(after <= 17))
-            best = max(best, total / 6**n)
-        return best
-
-    assert f"{float(wins(0, 0)):.13f}" in page
-    assert DiceBlackjack().low == 15
-    assert "1 time in 1,048,576" in page
-
-
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_pig(small):
-    page = small("pig")
-    target = 50
-    wins = np.zeros((target, target, target + 6))  # by the mover's points, the rival's, at risk
-    for _ in range(40):
-        for i in range(target):
-            wins[i, :, target - i :] = 1
-            for k in range(target - i - 1, -1, -1):
-                ahead = sum(wins[i, :, k + face] for face in range(2, 7))
-                roll = (1 - wins[:, i, 0] + ahead) / 6
-                wins[i, :, k] = np.maximum(roll, 1 - wins[:, i + k, 0]) if k else roll
-    first = wins[0, 0, 0]
-    found = rows_of(page, "who plays")["optimal against itself"]
-    assert chance(found[0]) == pytest.approx(first, abs=1e-6)
-    assert chance(found[2]) == 0.5
-    rules = rows_of(page, "rule")
-    assert all(float(loss) <= float(exploited) for loss, exploited in rules.values())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,13 +12,11 @@ import rollwise
 from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.errors import UsageError
 from rollwise.games.bear_off import BearOff
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
-from rollwise.games.yahtzee import Yahtzee
 from rollwise.report.cheat_sheet import cheat_sheet
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import python_source, sentence_of
@@ -59,21 +57,6 @@ def test_python_does_what_the_rule_does(game, clauses):
     own = type("Own", (type(game),), told)
     of_python = Policies(graph, own(**game.parameters)).find("rule-of-thumb")
     assert np.array_equal(of_python.probability, rule.policy(graph, game).probability)
-
-
-@pytest.mark.parametrize(
-    ("game", "clauses", "says"),
-    [
-        (rollwise.Duel(ShutTheBox(tiles=4)), [{"most": "number"}], "no rule sheet of its own"),
-        (Yahtzee(boxes=1), [{"if": "filled >= 1", "most": "number"}], "says which dice are kept"),
-        (RoyalUr(pieces=2), [{"most": "again"}], "'again', which its rule sheet doesn't say"),
-    ],
-)
-def test_what_python_cannot_say(game, clauses, says):
-    graph = build(game)
-    rule = Rule.read({"rule": clauses}, graph, game)
-    with pytest.raises(UsageError, match=says):
-        python_source(rule, graph, game, "")
 
 
 def test_a_sheet_says_the_rule_its_cost_and_where_it_errs(tmp_path):

@@ -12,13 +12,11 @@ from graphs import FOR_TWO, assemble, ending_graphs, graph_and_policies
 from hypothesis import given
 
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay
 from rollwise.game import PASS, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
-from rollwise.games.pig import Pig
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
@@ -149,18 +147,3 @@ def test_policies_that_never_end():
         evaluate(graph, wait)
     swept = evaluate(graph, wait, method="iterative", max_sweeps=10)
     assert swept.status is Status.SWEEP_LIMIT
-
-
-@pytest.mark.needs_jit
-def test_agents_of_the_source_differ_where_points_must_be_banked():
-    """Seed 002: one agent holds at the goal, the other rolls on below 20."""
-    for must_bank in (False, True):
-        game = Pig(target=25, must_bank=must_bank)
-        graph = build(game, mode="interpreted")
-        holds, rolls_on = (
-            Policies(graph, game).find(name) for name in ("hold-at-20", "hold-at-20-blindly")
-        )
-        assert np.array_equal(holds.probability, rolls_on.probability) != must_bank
-        better = evaluate(graph, holds, rolls_on).win_probability[0]
-        worse = evaluate(graph, rolls_on, holds).win_probability[0]
-        assert (better > worse + 1e-3) == must_bank

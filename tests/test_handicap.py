@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from cli_runner import refusal
 
 import rollwise
 from rollwise.analysis.handicap import handicap
@@ -40,18 +39,3 @@ def test_the_nearest_to_even(pig):
     even = handicap(pig, "banked", [0, 2, 4])
     assert even.is_within("mean")
     assert even.nearest("mean").points == 0
-
-
-@pytest.mark.parametrize(
-    ("points", "says"),
-    [
-        ("banked", "isn't a range"),
-        ("banked=a,b", "a head start is a whole number"),
-        ("bank=0..3", "has no field 'bank'"),
-        ("turn=0..3", "which field is the other player's turn?"),
-        ("banked,rival,turn=0..3", "which field is the other player's"),
-        ("banked=5..3", "is empty"),
-    ],
-)
-def test_what_is_no_head_start(points, says):
-    assert says in refusal("handicap", "pig", "target=10", "--points", points)

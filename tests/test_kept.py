@@ -13,7 +13,6 @@ from cli_runner import output, run
 
 import rollwise
 from rollwise.answer import kept, storage
-from rollwise.errors import SolutionFileError
 from rollwise.games.pig import Piglet
 
 pytestmark = pytest.mark.needs_jit  # only games whose rules are compiled are kept
@@ -72,10 +71,6 @@ def game(tmp_path):
     return path
 
 
-def files(tmp_path: Path) -> list[str]:
-    return sorted(path.name for path in (tmp_path / "cache" / "answers").iterdir())
-
-
 def solved(path: Path, *more: str) -> tuple[float, bool]:
     """What a game is worth, and whether that was kept."""
     document = json.loads(output("solve", f"{path}:Race", *more, "--json"))
@@ -112,39 +107,6 @@ def test_it_comes_back_as_it_was(game, method):
         assert np.array_equal(components.order, fresh.order)
         assert np.array_equal(components.indptr, fresh.indptr)
         assert np.array_equal(components.position, fresh.position)
-
-
-def test_a_saved_solution_is_proved_once(tmp_path, monkeypatch):
-    path = tmp_path / "piglet.parquet"
-    rollwise.solve(Piglet(5)).save(path)
-    proved = []
-    find_unproved = storage.find_unproved
-
-    def noted(*arguments):
-        proved.append(arguments)
-        return find_unproved(*arguments)
-
-    monkeypatch.setattr(storage, "find_unproved", noted)
-    loaded = [kept.load(path, Piglet(5)) for _ in range(3)]
-    assert len(proved) == 1
-    assert {solution.status for solution in loaded} == {"certified"}
-    truth = rollwise.load(path)  # which proves it whatever was kept
-    assert len(proved) == 2
-    for solution in loaded:
-        assert np.array_equal(solution.values, truth.values)
-        assert np.array_equal(solution.error_bounds, truth.error_bounds)
-    rollwise.solve(Piglet(5), method="value-iteration").save(path)  # another file of that name
-    kept.load(path, Piglet(5))
-    assert len(proved) == 3
-    copied = shutil.copy(path, tmp_path / "copy.parquet")
-    kept.load(copied, Piglet(5))
-    assert len(proved) == 3
-    with pytest.raises(SolutionFileError, match="not for piglet target=6"):
-        kept.load(path, Piglet(6))
-    told = json.loads(output("cache", "--json"))["kept"]
-    assert [row["game"] for row in told if row["kept"] == "content"] == ["piglet"] * 2
-    output("cache", "--clear")
-    assert not files(tmp_path)
 
 
 def test_what_is_kept_of_a_file_is_no_other_s(tmp_path, monkeypatch):
@@ -302,17 +264,3 @@ def test_a_place_that_cannot_be_written_is_no_error(game, tmp_path, monkeypatch)
     (tmp_path / "file").touch()
     monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "file"))
     assert [solved(game)[1] for _ in range(2)] == [False, False]
-
-
-def test_policies_use_the_kept_answer(monkeypatch):
-    """`--policy optimal` reads what `solve` kept, and `solve` what it kept."""
-    told = output("evaluate", "pig", "target=12", "--policy", "optimal", "--json")
-
-    def forbidden(*arguments, **options):
-        raise AssertionError("solved again")
-
-    monkeypatch.setattr(rollwise.Solution, "of_graph", forbidden)
-    monkeypatch.setattr("rollwise.builders.build_with_report", forbidden)
-    monkeypatch.setattr(kept, "build_for_all", forbidden)
-    assert output("evaluate", "pig", "target=12", "--policy", "optimal", "--json") == told
-    assert "kept_from" in json.loads(output("solve", "pig", "target=12", "--json"))

@@ -12,7 +12,6 @@ from naive_play import choice
 from naive_play import learn as learn_naively
 
 from rollwise.builders import build
-from rollwise.errors import UsageError
 from rollwise.games import available
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.graph.policies import alias_cells
@@ -153,26 +152,6 @@ def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(tmp_path, game, work
     assert second.games == 333
     second.play(367)
     assert same(unbroken, second)
-
-
-@pytest.mark.parametrize(
-    ("moves", "fault"),
-    [
-        ([(2, (0, 11))], "isn't over"),
-        ([(3, (0, 11))], "3 can't be done here"),
-        ([(2, (0, 13))], "can't lead"),
-        ([(2, "win")], "can't end"),
-        ([(2, "stop")], "no ending"),
-        ([*GAME_1, (2, (0, 11))], "moves follow"),
-        ([2], "isn't an action"),
-        ([(2, {"mine": 0})], "no theirs"),
-    ],
-)
-def test_games_that_the_rules_do_not_allow(graph, moves, fault):
-    learner = Learner(graph, seed=0)
-    with pytest.raises(UsageError, match=fault):
-        learner.record(moves)
-    assert counted(learner) == {}
 
 
 @pytest.mark.parametrize("method", list(METHODS))

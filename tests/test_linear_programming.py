@@ -12,8 +12,6 @@ from graphs import ending_graphs
 from hypothesis import assume, given
 
 import rollwise
-from rollwise.builders import build
-from rollwise.derive.larger import larger
 from rollwise.game import AGAIN, LOSE, PASS, WIN, Game
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
@@ -132,34 +130,3 @@ def test_one_stick_more_makes_it_right(sticks):
     assert found.error_bound < 1e-8
     assert np.max(np.abs(found.values - truth.values)) < 1e-9
     assert found.run.details["rim"] == 1
-
-
-def test_a_rim_that_is_misread_is_told():
-    """The certificate has the last word: values read wrongly are no answer."""
-    game = SuperSix(sticks=16)
-    graph = build(game)
-    wide, place = larger(game, graph, 1)
-    mixed = place.copy()
-    mixed[:40] = place[40:80]
-    found = linear_programming(graph, rim=1, larger=lambda by: (wide, mixed))
-    assert found.status is Status.NOT_A_FIXED_POINT
-
-
-def test_one_number_of_pegs_after_the_other():
-    """The cells of the figure in 'Solving Super Six': position and relative residual."""
-    graph = build(SuperSix(sticks=16))
-    sticks = graph.states[:, :3].sum(axis=1)
-    pieces = [np.flatnonzero(sticks == n) for n in range(2, 17)]
-    found = linear_programming(graph, pieces=pieces)
-    residual = found.columns["relative_residual"]
-    assert found.status is Status.NOT_A_FIXED_POINT
-    for place, published in {
-        (4, 5, 5): 0.0016193683860666161,
-        (4, 6, 5): 0.002428497358289632,
-        (4, 5, 6): 0.0011974032697303282,
-        (4, 6, 6): 0.0029366665832220827,
-        (3, 7, 6): 0.0,
-    }.items():
-        here = residual[graph.find((*place, 0))]
-        assert here / (1 + here) == pytest.approx(published, abs=1e-9)  # relative to P_choice
-    assert set(sticks[residual > 1e-6].tolist()) == {14, 15, 16}

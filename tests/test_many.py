@@ -190,19 +190,6 @@ def test_best_responses():
     assert response.error_bound < 1e-12
 
 
-def test_what_is_for_two_refuses():
-    solution = rollwise.solve(Pig(5, players=3))
-    for game in (Pig(5, players=3), solution):
-        with pytest.raises(ForMorePlayers, match="rollwise.solve"):
-            rollwise.distribution(game)
-        with pytest.raises(ForMorePlayers, match="is a game for 3"):
-            rollwise.best_response(game, "random")
-    with pytest.raises(UsageError, match="without a method"):
-        rollwise.solve(Pig(5, players=3), method="exact")
-    with pytest.raises(UsageError, match="needs several"):
-        rollwise.equilibrium(game_of("threes"))
-
-
 def refusal(*words):
     result = run(*words)
     assert result.returncode == 2

@@ -274,30 +274,6 @@ def test_mixed_integer_program_of_the_source():
     assert np.max(loss) <= 4 * np.max(bounds)
 
 
-def test_giving_up_says_so():
-    graph = build(SuperSix(sticks=12), mode="interpreted")
-    answer = strategy_iteration(graph).values
-    assert value_iteration(graph, max_sweeps=3).status is Status.SWEEP_LIMIT
-    assert value_iteration(graph, time_limit=0.0).status is Status.OUT_OF_TIME
-    assert modified_policy_iteration(graph, time_limit=0.0).status is Status.OUT_OF_TIME
-    assert policy_iteration(graph, max_rounds=1).status is Status.SWEEP_LIMIT
-    sound = value_iteration(graph, sound=True, max_sweeps=3)
-    assert sound.status is Status.SWEEP_LIMIT
-    stuck = value_iteration(graph, sound=True, epsilon=0.0)
-    assert stuck.status is Status.STALLED
-    milp = mixed_integer(graph, time_limit=0.0)
-    assert milp.status is Status.OUT_OF_TIME
-    assert np.isnan(milp.values).any()
-    assert milp.claimed_error is None
-    for found in (sound, stuck, milp):
-        assert not found.converged
-        assert np.all(found.lower <= answer)
-        assert np.all(answer <= found.upper)
-    out = exact(graph, time_limit=0.0)
-    assert out.status is Status.OUT_OF_TIME
-    assert out.fractions is None
-
-
 def test_hopeless_fractions_are_refused_beforehand():
     graph = build(SuperSix(sticks=12), mode="interpreted")
     with pytest.raises(TooLargeForFractions, match=r"digits.*kB"):

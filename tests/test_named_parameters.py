@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import rollwise
-from rollwise import Game, parameter
-from rollwise.errors import ParameterError
 from rollwise.games import create, find
 
 RULES = """
@@ -102,30 +98,3 @@ def test_compiled_policies_read_words(roads):
     interpreted = rollwise.evaluate(rollwise.solve(wood, mode="interpreted"), "run-in-the-wood")
     assert np.array_equal(runs, interpreted.values)
     assert not np.array_equal(runs, solution.values)
-
-
-class Way(enum.IntEnum):
-    LONG = 1
-    SHORT = 2
-
-
-@pytest.mark.parametrize(
-    ("declared", "default", "value", "said"),
-    [
-        ("str", parameter("a", among=("a", "b")), "c", "game: it must be a or b, not 'c'"),
-        ("str", parameter("a", among=("a", "b")), 3, "game: it must be a or b, not 3"),
-        ("Way", Way.LONG, "short", "must be Way.LONG or Way.SHORT, not 'short'; did you mean Way"),
-        ("Way", Way.LONG, 1, "game: it must be Way.LONG or Way.SHORT, not 1"),
-        ("int", 1, Way.LONG, "game: it must be a whole number, not <Way.LONG: 1>"),
-        ("int", parameter(1, among=(1, 2)), True, "game: it must be 1 or 2, not True"),
-        ("str", "a", "a", "declared as 'str'; a parameter is"),
-        ("str", parameter("a", among=("a", "b c")), "a", "it may be 'b c', which can't be typed"),
-        ("str", parameter("a", among=(1, 2)), "a", "it may be 1, which can't be typed"),
-    ],
-)
-def test_what_is_refused(declared, default, value, said):
-    kind = type("Kind", (Game,), {"__annotations__": {"it": declared}, "it": default})
-    kind.__module__, kind.name = __name__, "game"
-    with pytest.raises(ParameterError) as caught:
-        dataclass(frozen=True)(kind)(value)
-    assert said in str(caught.value)

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 from cli_runner import output
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from little_games import Ladder
 from play_games import Capture
 
@@ -115,31 +113,6 @@ def moves_of(game: Game, seed: int):
 
 
 # ---- a referee who hears only what is told
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(deadline=None)
-def test_scores_of_threes_are_those_of_the_dice(seed):
-    _, moves = moves_of(Threes(dice=4), seed)
-    score, shown, left = 0, [], 4
-    for move in moves:
-        faces = [int(n) for n in re.findall(r"\d+", move.text.partition(":")[0])]
-        if " rolls " in move.text:
-            assert len(faces) == left
-            shown = faces
-        else:
-            for face in faces:
-                shown.remove(face)
-            left -= len(faces)
-            points = sum(face for face in faces if face != 3)
-            score += points
-            if faces:
-                assert f": {points} point{'' if points == 1 else 's'}" in move.text
-            if points and left:
-                assert move.text.endswith(f"{score} so far")
-    assert left == 0
-    assert moves[-1].text.endswith(f"{score} in all")
-    assert score == sum(move.reward for move in moves)
 
 
 # ---- faces

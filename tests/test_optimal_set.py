@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 from typing import ClassVar, NamedTuple
 
 import naive
 import numpy as np
 import pytest
 from cli_runner import refusal
-from graphs import FOR_TWO, ending_graphs
+from graphs import ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from test_ties import Calls, Fork
@@ -21,15 +21,12 @@ from rollwise import (
     END,
     Chase,
     Game,
-    Policy,
     Solution,
     build,
     solve,
 )
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
-from rollwise.answer.evaluation import evaluate
-from rollwise.answer.optimal_set import ranges_against
 from rollwise.derive.by_score import by_score
 from rollwise.games.threes import Threes
 
@@ -234,35 +231,6 @@ def test_second_aims_come_one_after_the_other():
     other_way = second_aims(game, ["most:coin", "score<=1"])
     most = max((-tosses, chance) for chance, tosses in both)
     assert [one.value for one in other_way.values] == pytest.approx([float(x) for x in most])
-
-
-@pytest.mark.kernels
-@given(ending_graphs(kinds=FOR_TWO, max_states=4, weights=st.integers(1, 2)), st.data())
-def test_values_against_a_weak_player_over_every_optimal_policy(graph, data):
-    solution = Solution.of_graph(graph)
-    label = [data.draw(st.integers(a.start, a.stop - 1)) for a in ranges_of_actions(graph)]
-    rival = Policy.of_actions(graph, "rival", np.array(label))
-    kept = {
-        s: [a for a in here if solution.is_best[a]]
-        for s, here in enumerate(ranges_of_actions(graph))
-    }
-    policies = every_policy(kept)
-    if policies is None or len(policies) > 60:
-        return
-    worth = []
-    for policy in policies:
-        mine = Policy.of_actions(graph, "mine", np.array(list(policy.values())))
-        found = evaluate(graph, mine, rival, starts=[0])
-        worth.append((found.values[0], found.values_second[0]))
-    for seat, found in enumerate(ranges_against(solution, rival)):
-        values = [pair[seat] for pair in worth]
-        assert found.least == pytest.approx(min(values), abs=1e-9)
-        assert found.most == pytest.approx(max(values), abs=1e-9)
-
-
-def ranges_of_actions(graph):
-    ends = graph.action_indptr.tolist()
-    return [range(a, b) for a, b in pairwise(ends)]
 
 
 @pytest.mark.needs_jit

@@ -64,15 +64,6 @@ def test_every_piece_goes_through_every_stage(pieces, first, second, most, two):
     assert two or all(here for _, _, here in done)
 
 
-@pytest.mark.parametrize("fail", [(0, 0), (0, 7), (1, 3), (2, 19), (4, 5)])
-@pytest.mark.parametrize("two", [True, False])
-def test_what_fails_anywhere_is_raised_here(fail, two):
-    before = set(threading.enumerate())
-    with pytest.raises(KeyError, match=str(fail[1])):
-        run(20, [None, 2, 1, 3, 4], [0, 1, 3, 4, 2], fail, on_two_cores=two)
-    assert not set(threading.enumerate()) - before
-
-
 def test_who_stops_it_needn_t_wait_for_the_other_core():
     at_it, released, done = threading.Event(), threading.Event(), []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import refusal, run
+from cli_runner import run
 from little_games import Ladder
 
 import rollwise
@@ -137,35 +137,6 @@ def test_plot_writes_a_page(tmp_path):
     assert "rollwiseFigure(" in text
     assert 'src="' not in text.lower().split("<body>")[1]
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("pig", "polcy"), ("polcy", "did you mean policy")),
-        (("pig", "policy", "--x", "bank"), ("bank", "banked, rival, turn")),
-        (("pig", "policy", "--x", "turn", "--y", "turn"), ("turn", "different")),
-        (("pig", "policy", "--where", "turn > 100"), ("no state", "turn > 100")),
-        (("pig", "policy", "--where", "trn > 1"), ("trn", "did you mean turn")),
-        (("pig", "length", "--x", "turn"), ("'x'", "policy")),
-        (("pig", "length", "--policy", "hold"), ("hold", "hold-at-20")),
-        (("pig", "value", "--out", "no/where/a.html"), ("a.html", "no/where")),
-        (("pig", "value", "--out", "a.pdf"), (".html", ".png")),
-        (("pig", "value", "--out", "a.png"), ("browser", ".html")),
-        (("pig", "graph", "--state", "banked=1"), ("rival", "missing")),
-        (("craps", "policy"), ("never have a choice",)),
-    ],
-)
-def test_wrong_use_of_plot(arguments, words, tmp_path, monkeypatch):
-    monkeypatch.delenv("ROLLWISE_BROWSER", raising=False)
-    monkeypatch.setattr("rollwise.plot.pages.NAMES", ())
-    monkeypatch.setattr("rollwise.plot.pages.PLACES", ())
-    game, kind, *rest = arguments
-    target = ["target=9"] if game == "pig" else []
-    message = refusal("plot", game, kind, *target, *rest, cwd=tmp_path)
-    for word in words:
-        assert word in message
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -10,23 +10,9 @@ import sys
 
 import pytest
 
-from rollwise.cli.progress import Pace
-
 QUICKLY = (
     "import rollwise.cli.progress as p; p.SILENCE = 0.0; from rollwise.cli import main; main()"
 )
-
-
-def test_the_rest_takes_as_long_as_what_was_seen() -> None:
-    pace = Pace()
-    pace.note(100, 400, 10.0)
-    assert pace.left(10.0) is None  # nothing was seen yet
-    pace.note(200, 400, 20.0)
-    assert pace.left(20.0) == pytest.approx(20.0)
-    assert pace.left(25.0) == pytest.approx(15.0)
-    assert pace.left(90.0) == 0.0
-    pace.note(300, 400, 20.0)
-    assert pace.left(20.0) == pytest.approx(5.0)
 
 
 @pytest.mark.slow

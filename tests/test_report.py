@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
-from cli_runner import run
 
 import rollwise
 from rollwise.answer.evaluation import evaluate
@@ -73,92 +71,3 @@ def test_the_table_holds_every_position_once(game, monkeypatch):
     found = list(unfolded(document))
     assert len(found) == len(expected)
     assert dict(found) == expected
-
-
-def body_of(text):
-    """What a page shows, without its scripts and figures."""
-    return re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
-
-
-FILE_GAME = '''
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
-from rollwise import AGAIN, END, Game, policy
-
-class Hand(NamedTuple):
-    rolls: int
-    face: int
-
-@dataclass(frozen=True)
-class Last(Game):
-    """Roll up to `rolls` times; `keep` counts the face that shows."""
-
-    rolls: int = 3
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-    action_names: ClassVar = ("roll", "keep")
-
-    def start(self):
-        return Hand(self.rolls, 0)
-
-    def actions(self, s):
-        if s.rolls > 0:
-            yield 0
-        if s.face > 0:
-            yield 1
-
-    def outcomes(self, s, action):
-        if action == 1:
-            yield 1, END, s
-        else:
-            for face in range(1, 7):
-                yield 1, AGAIN, Hand(s.rolls - 1, face)
-
-    def reward(self, s, action):
-        return s.face if action == 1 else 0
-
-    @policy
-    def first(self, s):
-        """Always `keep`."""
-        return 1 if s.face > 0 else 0
-'''
-
-
-def notes_of(solution):
-    return [str(note.text) for note in solution.plot("policy").layout.annotations]
-
-
-def test_a_page_for_people_has_no_options_backticks_or_tiny_numbers(tmp_path):
-    (tmp_path / "last.py").write_text(FILE_GAME)
-    assert run("report", "last.py", cwd=tmp_path).returncode == 0
-    (page,) = tmp_path.glob("*.html")
-    text = page.read_text(encoding="utf-8")
-    assert "`" not in body_of(text)
-    assert "<code>keep</code>" in text
-    assert "Who has the edge" not in text
-    assert "What to expect" in text
-    for game in (SuperSix(sticks=7), Threes(dice=3)):
-        solution = rollwise.solve(game)
-        text = body_of(report(solution))
-        assert "--" not in text.replace("--wide", "").replace("--narrow", "")
-        shown, sure = text.split("How the answer was found")[-2:]
-        assert not re.search(r"\de-\d\d", shown)  # what is proved is told where it is explained
-        assert "decimals" in shown
-        (_, number, bound), *_ = re.findall(r"(chance|score)[^<]*<b>(\S+) ± (\S+?)</b>", sure)
-        true = solution.value if solution.is_score else solution.win_probability
-        assert abs(float(number) - true) <= float(bound)
-    assert not any("--where" in note for note in notes_of(rollwise.solve(Threes())))
-
-
-def test_the_table_begins_with_what_comes_up_most():
-    facts = Facts(rollwise.solve(SuperSix(sticks=20)))
-    document = json.loads(encode(facts)[0])
-    graph = facts.solution.graph
-    columns = [graph.field_names.index(name) for name in document["fields"]]
-    visits = {
-        tuple(graph.states[s, columns].tolist()): facts.lengths.visits[s]
-        for s in np.flatnonzero(facts.choice)
-    }
-    rows = list(zip(*document["columns"], strict=True))
-    often = [visits[row] for row in rows]
-    assert often == sorted(often, reverse=True)

@@ -23,11 +23,6 @@ class Place(NamedTuple):
     column: int
 
 
-class Stranger(NamedTuple):
-    row: int
-    column: int
-
-
 def error_of(game: Game, mode: str = "interpreted", kind: type = RulesError, **more: Any) -> str:
     """The message of the error that building must end with."""
     with warnings.catch_warnings():
@@ -200,65 +195,6 @@ def test_float_weights_are_checked(kind, said, mode):
     assert f"{AT} with the action 3" in message
 
 
-def game_with(outcome: Any = (1, WIN, None), start: Any = Place(2, -4), **attributes: Any) -> Game:
-    """A game with one action that has the outcome given; most of these can't be compiled."""
-
-    def outcomes(self, s, action):
-        yield outcome
-        yield 1, LOSE, s
-
-    methods = {
-        "start": lambda self: start,
-        "actions": lambda self, s: iter([3]),
-        "outcomes": outcomes,
-    }
-    return dataclass(frozen=True)(type("Odd", (Game,), methods | attributes))()
-
-
-@pytest.mark.parametrize(
-    ("outcome", "said"),
-    [
-        ((1, AGAIN, Stranger(1, 1)), "Stranger(row=1, column=1), which isn't a Place"),
-        ((1, PASS, (1, 1)), "(1, 1), which isn't a Place"),
-        ((1, PASS, None), "None, which isn't a Place"),
-        ((1, AGAIN, Place(1.5, 0)), "row=1.5; the fields of a state are whole numbers"),
-        ((1, AGAIN, Place(0, "x")), "column='x'"),
-        ((1, AGAIN, Place(0, 10**30)), f"column={10**30}, which doesn't fit 32 bits"),
-        ((1, WIN), "(1, 2) in the state"),
-        (7, "gives 7"),
-        (("two", WIN, None), "'two'"),
-        ((1, "win", None), "unknown `then` 'win'"),
-        ((1, None, None), "unknown `then` None"),
-        ((10**30, WIN, None), "add up to"),
-    ],
-    ids=str,
-)
-def test_ill_formed_outcomes(outcome, said):
-    message = error_of(game_with(outcome))
-    assert said in message
-    assert f"{AT} with the action 3" in message
-
-
-class Reserved(NamedTuple):
-    row: int
-    win_probability: int
-
-
-@pytest.mark.parametrize(
-    ("start", "said"),
-    [
-        ((1, 2), "start() gives (1, 2); a state is a NamedTuple"),
-        (None, "start() gives None"),
-        (Place(0.5, 1), "start() gives row=0.5"),
-        (Place(0, 2**40), f"start() gives column={2**40}"),
-        (Reserved(0, 0), "'win_probability'"),
-    ],
-    ids=str,
-)
-def test_ill_formed_starts(start, said):
-    assert said in error_of(game_with(start=start))
-
-
 @pytest.mark.parametrize("max_states", [50, 70_000])
 def test_too_many_states(max_states, mode):
     """Ten billion states stop at the limit, soon and without filling the memory."""
@@ -270,33 +206,6 @@ def test_too_many_states(max_states, mode):
     assert "max_states=N" in message
     assert re.search(r"\(about \d+\.\d [kM]B for the ones found\)", message)
     assert time.perf_counter() - begun < 5
-
-
-class Seen(NamedTuple):
-    place: int
-
-
-@dataclass(frozen=True)
-class Crowded(Game):
-    """Hundreds of outcomes in each state."""
-
-    def start(self):
-        return Seen(0)
-
-    def actions(self, s):
-        yield 0
-
-    def outcomes(self, s, action):
-        for step in range(1, 500):
-            yield 1, PASS, Seen(s.place + step)
-
-
-@pytest.mark.needs_jit
-def test_too_many_outcomes():
-    message = error_of(Crowded(), "compiled", TooManyStates, max_states=5_000)
-    assert "more than 200,000 outcomes, which is 40 for each of 5,000 states; " in message
-    assert "the field place goes from 0 to" in message
-    assert "max_states=N" in message
 
 
 @dataclass(frozen=True)
@@ -331,31 +240,3 @@ def test_a_loop_that_yields_for_ever_is_stopped(mode, of_outcomes, monkeypatch):
     message = error_of(Spring(of_outcomes), mode)
     what = "outcomes" if of_outcomes else "actions"
     assert f"{what}() yields more than 5,000 {what} in the state row=1, column=0" in message
-
-
-def test_rules_that_cannot_be_compiled_are_gone_on_with(monkeypatch):
-    """The states that were expanded before the attempt aren't expanded again."""
-    asked = []
-
-    @dataclass(frozen=True)
-    class Noted(Game):
-        def start(self):
-            return Place(0, 0)
-
-        def actions(self, s):
-            asked.append(s)
-            yield 0
-
-        def outcomes(self, s, action):
-            yield 1, LOSE, s
-            if s.row < 200:
-                yield 1, PASS, Place(s.row + 1, 0)
-
-    monkeypatch.setattr("rollwise.builders.limits.SMALL", 100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CompileWarning)
-        graph = build(Noted())
-    assert graph.n_states == 201
-    assert len(set(asked)) == 201
-    # each state is asked about twice, but for those to which growth is followed
-    assert all(asked.count(Place(row, 0)) == 2 for row in range(50))

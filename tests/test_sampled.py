@@ -5,7 +5,6 @@ from __future__ import annotations
 import naive_methods
 import numpy as np
 import pytest
-from cli_runner import refusal
 from graphs import assemble
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,30 +167,3 @@ def test_an_estimate_is_never_called_certified():
         with pytest.raises(RollwiseError, match="of estimates by sampled"):
             use()
     assert solution.policy.name == "best by estimates"
-
-
-SMALL = ("threes", "dice=3", "--method", "sampled", "--set", "samples=2000", "--seed", "1")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("solve", "super-six", "sticks=6", "--method", "sampled"), "come back to a state"),
-        (("solve", *SMALL, "--save", "x.parquet"), "not for estimates"),
-        (("solve", *SMALL, "--tolerance", "1"), "not for estimates"),
-        (
-            ("solve", "threes", "dice=2", "--set", "samples=9"),
-            "has no option",
-        ),
-        (("solve", "threes", "dice=2", "--method", "sampled", "--set", "samples=1"), "from 2"),
-        (("solve", "threes", "dice=2", "--method", "sampled", "--seed=-1"), "seed"),
-        (("table", "threes", "dice=2", "--seed", "1"), "has no --seed"),
-        (("advise", "threes", "dice=2", "--state", "x=1", "--method", "sampled"), "estimates"),
-        (("plot", "threes", "convergence", "dice=2", "--method", "sampled"), "nothing to draw"),
-        (("compare", "threes", "--samples", "1"), "it must be from 2"),
-        (("compare", "threes", "--seed", "-1"), "a seed is a whole number from 0"),
-        (("compare", "threes", "--methods", "exact", "--samples", "9"), "goes with the method"),
-    ],
-)
-def test_wrong_use(arguments, says, tmp_path):
-    assert says in refusal(*arguments, cwd=tmp_path)

@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -27,15 +26,13 @@ from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document
 from rollwise.documents.parts import as_json
-from rollwise.errors import ForMorePlayers, UnknownState, UsageError
+from rollwise.errors import UnknownState
 from rollwise.games import find
 from rollwise.page import page
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
 from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
 from rollwise.serve.workers import Limits
-
-EXAMPLES = Path(__file__).parent.parent / "examples"
 
 PIG = "game=pig&parameter=target=5"
 START = "&state=banked=0,rival=0,turn=0"
@@ -324,28 +321,6 @@ def test_a_game_that_takes_too_long_is_stopped(tmp_path):
 def test_too_many_requests_are_refused():
     with client_of(["pig"], rate=1) as client:
         assert [client.get("/api/games").status_code for _ in range(3)] == [200, 200, 429]
-
-
-def test_games_for_three_are_refused(tmp_path, monkeypatch):
-    for words in ("players=3", EXAMPLES / "king_maker.py:KingMaker"):
-        with pytest.raises(UsageError, match="`rollwise play"):
-            offer(["pig", str(words)])
-    with pytest.raises(ForMorePlayers, match="`rollwise play pig target=5 .*players=3` plays it"):
-        offer(["pig"]).game("pig", {"target": "5", "players": "3"})
-    shutil.copy(EXAMPLES / "king_maker.py", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert "king-maker" not in offer(()).kinds  # nobody asked for it
-
-
-def test_saved_solutions_are_used(tmp_path):
-    game = find("pig")(target=5)
-    rollwise.solve(game).save(tmp_path / "pig.parquet")
-    (tmp_path / "other.parquet").write_text("not one")
-    assert list(offer(["pig"], tmp_path).saved.values()) == [tmp_path / "pig.parquet"]
-    assert offer(["piglet"], tmp_path).saved == {}
-    app = make_app(offer(["pig"], tmp_path), Limits())
-    with TestClient(app, base_url="http://127.0.0.1") as client:
-        assert solved(client, target=5)["state"] == "solved"
 
 
 def test_only_those_who_asked_can_stop_a_game(client):

@@ -125,47 +125,6 @@ def test_the_first_clause_that_holds_is_taken():
         assert [action.label for action in taken] == [wanted if turn else roll]
 
 
-def test_in_words():
-    graph = build(Pig(target=100))
-    assert sentence_of(Rule.read(KEEP_PACE, graph), graph) == (
-        "Roll if banked or rival is at least 71. Otherwise hold if 8 × turn + banked − rival is at "
-        "least 164. Otherwise roll."
-    )
-    whole = {"rule": [{"if": "8*turn + banked - rival >= 168", "do": "hold"}, {"do": "roll"}]}
-    assert sentence_of(Rule.read(whole, graph), graph) == (
-        "Hold if turn is at least 21 plus an eighth of (rival − banked). Otherwise roll."
-    )
-    less = {"rule": [{"if": "2*rival + banked >= 186", "do": "roll"}, {"do": "hold"}]}
-    assert sentence_of(Rule.read(less, graph), graph) == (
-        "Roll if rival is at least 93 less half of banked. Otherwise hold."
-    )
-    half = {"rule": [{"if": "2*rival + banked >= 0", "do": "roll"}, {"do": "hold"}]}
-    assert sentence_of(Rule.read(half, graph), graph) == (
-        "Roll if 2 × rival + banked is at least 0. Otherwise hold."
-    )
-    free = {"rule": [{"if": "banked + turn - rival >= 0", "do": "hold"}, {"do": "roll"}]}
-    assert sentence_of(Rule.read(free, graph), graph) == (
-        "Hold if banked + turn is at least rival. Otherwise roll."
-    )
-    assert sentence_of(Rule.read({"rule": [{"do": "roll"}]}, graph), graph) == "Always roll."
-
-
-def test_the_action_that_has_most():
-    """Two for each die that is taken, less its points: take the dice of less than two."""
-    graph = build(Threes(dice=3))
-    rule = Rule.read({"rule": [{"most": ["2*number - points"]}]}, graph)
-    assert rule.numbers == 1
-    policy = rule.policy(graph)
-    for state in graph.view:
-        worth = [2 * action.label - action.reward for action in state.actions]
-        taken = [action for action in state.actions if policy.probability[action]]
-        assert [2 * a.label - a.reward for a in taken] == [max(worth)]
-        assert taken[0].index == list(state.actions)[worth.index(max(worth))].index
-    assert sentence_of(rule, graph) == (
-        "Always take the action with the most of 2 × number − points."
-    )
-
-
 @pytest.mark.parametrize(
     ("document", "says"),
     [
