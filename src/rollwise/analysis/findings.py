@@ -1,8 +1,8 @@
-"""The findings of `check`: their report, and signs that rules say what their author doesn't mean.
+"""The findings of `check`: their report, and signs of unintended rules.
 
-At a PASS the next state is written as the next player sees it, so the players' own
-fields change places. Where that was forgotten, the mover's fields stay his own for
-ever, and the rival's never change.
+At a PASS the next state is written for the next player, so the players' own fields are exchanged.
+If the rules forget the exchange, the mover's fields stay his own for ever, and the rival's never
+change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rollwise.graph.choices import outcome_action
 
 Level = Literal["error", "warning", "note", "ok"]
 
-# Names of fields that are the other player's; whose a field is, its values can't tell.
+# Names of the other player's fields; the values alone don't show the owner.
 RIVALS = re.compile(
     r"(^|_)(rivals?|opp|opponents?|others?|foes?|enem(y|ies)|theirs?|them|you|yours?)(_|\d|$)"
 )
@@ -31,21 +31,21 @@ EXCHANGE = (
     "the two players"
 )
 MOSTLY, HARDLY_EVER = 0.5, 0.1
-MOST_ASKED = 200_000  # states whose progress, or policies, are asked
+MOST_ASKED = 200_000  # states checked for progress, or for policies
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that `check` looked at.
+    """One finding of `check`.
 
     Attributes
     ----------
     level : "error" (the game can't be solved), "warning" (surely not meant),
         "note" (worth a look) or "ok"
     topic : str
-        What was looked at.
+        The checked property.
     text : str
-        What was found.
+        The result.
     """
 
     level: Level
@@ -84,7 +84,7 @@ class Report:
 
 
 def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list[str]:
-    """What is surely not meant, each in a line with what to write instead.
+    """Rules that are surely unintended, each in a line with a remedy.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def nothing_at_stake(graph: StateGraph) -> str:
 def look_at_progress(
     report: Report, game: Game, graph: StateGraph, border: NDArray[np.int32] | None = None
 ) -> None:
-    """Whether an outcome lowers what the game calls its progress.
+    """Check that no outcome lowers the game's progress.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def look_at_progress(
     except RulesError as error:
         report.add("error", "progress", str(error))
         return
-    n = len(graph.states)  # what was thrown is no part of it
+    n = len(graph.states)  # throws don't belong to the progress
     reached = np.concatenate([known[:n], known[graph.thrown_from], known[n:]])
     action = outcome_action(graph)
     inside = np.flatnonzero(graph.outcome_state >= 0)
@@ -178,13 +178,13 @@ def look_at_progress(
 
 
 def _seat(before: NDArray[np.int32], after: NDArray[np.int32]) -> bool:
-    """Whether a field says whose turn it is, so that the others needn't be exchanged."""
+    """Whether a field identifies the mover, so that the others needn't be exchanged."""
     two = np.array([len(np.unique(column)) == 2 for column in before.T])
     return bool((two & (before != after).all(axis=0)).any())
 
 
 def _stays(before: NDArray[np.int32], after: NDArray[np.int32], field: int) -> bool:
-    """Whether a field stays at a PASS, and goes to no other field, where that can be told."""
+    """Whether a field stays at a PASS, and goes to no other field, where the values differ."""
     others = np.delete(np.arange(before.shape[1]), field)
     mine = before[:, field]
     told = (before[:, others] != mine[:, None]).all(axis=1)

@@ -1,17 +1,17 @@
-"""What is known of a player's policy from the choices of written games, and how surely.
+"""A posterior of a player's policy, from the choices in recorded games.
 
-Choices are smoothed by features: a conditional logit (McFadden 1974) says that an action is taken
-with a probability proportional to exp(w · f), where f are what the action costs against optimal
+Choices are smoothed by features: in a conditional logit (McFadden 1974) the probability of an
+action is proportional to exp(w · f). The features f are the cost of the action against optimal
 play, its features (`rollwise.thumb.features`) and, in games of few actions, its name times the
-features of the state. The weights w have a normal prior. Its width is the one of some that
-foretells choices best that were left out. How uncertain the weights are is told by the weighted
-likelihood bootstrap (Newton and Raftery 1994): they are fitted again and again to choices that
-weigh as much as exponential random numbers say, around a centre that is drawn from the prior. The
-player's probabilities in a state have a Dirichlet prior, whose mean is the logit's and whose
-weight is one of some, each as likely as the choices make it; choices that were made in the very
-state are added.
+features of the state. The weights w have a normal prior. Its width is chosen by cross-validation.
+The weighted likelihood bootstrap (Newton and Raftery 1994) gives the uncertainty of the weights:
+they are fitted again and again to choices with exponential random weights, around a centre drawn
+from the prior.
+The player's probabilities in a state have a Dirichlet prior around the logit's. Its strength is one
+of several, weighted by their likelihoods. Choices in the very state are added to it.
 
-So the policy has a posterior distribution. It is of estimates, and nothing here is certified.
+The result is a posterior distribution of the policy. It consists of estimates; no part is
+certified.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from rollwise.thumb.features import Features
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW_ACTIONS = 8  # with so many different ones, each has weights of its own
+FEW_ACTIONS = 8  # up to this many labels each has weights of its own
 WIDTHS = (0.3, 1.0, 3.0, 10.0)  # of the prior of the weights
-FOLDS = 5  # parts of the choices that are left out, one after the other
+FOLDS = 5  # of the cross-validation
 STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # of the prior in a state, in choices
-DRAWS = 60  # of the posterior, for what is sure
-SURE = 0.05  # the share of these that may be lower
+DRAWS = 60  # from the posterior, for the lower bounds
+SURE = 0.05  # the quantile of the draws for a lower bound
 STEPS = 100  # of Newton's method
-PIECE = 20_000  # states that are drawn at a time
+PIECE = 20_000  # states drawn at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Friend:
-    """A player's policy as far as it is known.
+    """The posterior of a player's policy.
 
     Attributes
     ----------
     graph : StateGraph
     decisions : int
-        Choices that were seen.
+        Number of observed choices.
     states : int
-        Different states in which they were made.
+        Number of distinct states of these choices.
     strengths : (n,) float64
-        How likely each of `STRENGTHS` is: so many choices in a state weigh as much as what the
-        features say of it.
+        The probability of each of `STRENGTHS`: the number of choices in a state with the same
+        weight as its features.
     """
 
     graph: StateGraph = field(repr=False)
@@ -132,7 +132,7 @@ def learn_friend(policies: Policies, actions: Ints, *, seed: int = 1) -> Friend:
     ----------
     policies : Policies
     actions : (n_decisions,) int64
-        The actions that were taken, where there was a choice.
+        The chosen actions, at states with a choice.
     seed : int
         Of the bootstrap.
 
@@ -186,7 +186,7 @@ def learn_friend(policies: Policies, actions: Ints, *, seed: int = 1) -> Friend:
 
 @dataclass(frozen=True)
 class _Data:
-    """The states in which choices were seen: features, states and counts of their actions."""
+    """The states of observed choices: features, states and counts of their actions."""
 
     features: Floats
     owner: Ints
@@ -205,7 +205,7 @@ class _Data:
 
 
 def _features(policies: Policies, actions: Ints, looked: NDArray[np.bool_]) -> Floats:
-    """What the logit looks at: (n, n_features), about 1 in size where choices were seen."""
+    """The features of the logit: (n, n_features), about 1 in size at observed choices."""
     graph, solution = policies.graph, policies.solution
     of_game = Features(graph, policies.game)
     columns: list[NDArray[Any]] = [-solution.regret[actions]]
@@ -241,7 +241,7 @@ def _softmax(utility: Floats, owner: Ints, n: int) -> Floats:
 
 
 def _width(data: _Data, random: np.random.Generator) -> float:
-    """The width of the prior with which the choices that were left out are likeliest."""
+    """The width of the prior with the largest likelihood in cross-validation."""
     each = np.repeat(np.arange(len(data.counts)), data.counts.astype(int))
     fold = random.permutation(len(each)) % FOLDS
     told = dict.fromkeys(WIDTHS, 0.0)

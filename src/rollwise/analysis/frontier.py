@@ -1,10 +1,9 @@
-"""The frontier of the mean score against a chance: what a little of one costs in the other.
+"""The frontier of the mean score and a probability: the price of one in units of the other.
 
-No policy has a better mean and a better chance than one on the frontier. What all policies
-together can reach is convex, and its corners are policies that don't mix. The line through two
-known corners is tried by a solution for the mean and the chance together, weighted as the line
-says: it finds a corner beyond the line, or proves that there is none (Aneja and Nair 1979;
-Cohon 1978 for the bound).
+No policy has a better mean and a better probability than a policy on the frontier. The results of
+all policies form a convex set, and its corners are policies without mixing. For each line through
+two known corners, a solution for the weighted sum of mean and probability finds a corner beyond the
+line, or proves that there is none (Aneja and Nair 1979; Cohon 1978 for the bound).
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ class Corner(NamedTuple):
     Attributes
     ----------
     mean, chance : float
-        The mean score, and what the aim comes to.
+        The mean score, and the value of the aim.
     mean_bound, chance_bound : float
-        How far they can be off, proved.
+        Proved error bounds.
     """
 
     mean: float
@@ -47,15 +46,15 @@ class Corner(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The corners of the frontier that were found, the best mean first.
+    """Corners of the frontier, the best mean first.
 
     Attributes
     ----------
     aim : str
     corners : list of Corner
     gap : float
-        How much better than the line between two neighbours any policy can be, proved: in
-        units of the aim, at the same mean.
+        Proved upper bound on the distance of any policy beyond the line between two neighbours:
+        in units of the aim, at the same mean.
     """
 
     aim: str
@@ -66,7 +65,7 @@ class Frontier:
 def frontier(
     game: Subject, aim: str = "win", *, ties: str = "shared", tolerance: float = TOLERANCE
 ) -> Frontier:
-    """The best chances that policies have, for every mean score.
+    """The best probability of an aim for every mean score.
 
     Parameters
     ----------
@@ -77,12 +76,12 @@ def frontier(
     ties : {"shared", "first", "win-or-tie"}
         For the aim ``win``.
     tolerance : float
-        Corners that lie less than this beyond the line between their neighbours needn't be found.
+        Corners less than this beyond the line between their neighbours can be omitted.
 
     Raises
     ------
     UsageError, RulesError
-        The game has no points, or the aim doesn't rest on the score alone.
+        The game has no points, or the aim doesn't depend on the score alone.
     """
     if not tolerance >= 0:
         raise UsageError(f"tolerance is {tolerance}; it can't be less than 0")
@@ -103,7 +102,7 @@ def frontier(
 
 
 class _Search:
-    """Corners of what all policies can reach."""
+    """A search for corners of the policies' results."""
 
     def __init__(self, everything: OptimalSet, aim: Aim, sign: float) -> None:
         assert everything.scores is not None
@@ -129,7 +128,7 @@ class _Search:
         return Corner(found.mean, chance, found.mean_bound, float(off))
 
     def between(self, first: Corner, last: Corner, tolerance: float) -> tuple[list[Corner], float]:
-        """The corners between two others, in order, and what can still lie beyond their lines."""
+        """The corners between two others, in order, and the largest distance beyond their lines."""
         corners: list[Corner] = []
         waiting, gap = [(first, last)], 0.0
         while waiting:
@@ -148,12 +147,12 @@ class _Search:
         return sorted(corners, key=lambda c: -self.sign * c.mean), gap
 
     def _beyond(self, near: Corner, rate: float) -> tuple[float, Corner]:
-        """How far policies get beyond a line through a corner, at most, and one that does.
+        """Upper bound on the distance beyond a line through a corner, and the farthest policy.
 
         Parameters
         ----------
         rate : float
-            How much chance a point of the mean is worth on the line.
+            The slope of the line: probability for a point of the mean.
         """
         worth = self.way * self.payoffs + rate * self.sign * self.scores
         off = self.bounds + 2.0**-51 * (np.abs(worth) + np.abs(self.payoffs))

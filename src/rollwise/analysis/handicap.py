@@ -1,9 +1,9 @@
-"""How many points, or a first move, make two players even.
+"""Head starts in points, or in moves, for an even game between two players.
 
-The one player begins with points that the other doesn't have. A position with such points is one of
-the game's own: who moves first from there has them in a field of their own, and who moves second in
-the field where the mover sees the other's. Which field that is, the rules say: what the next player
-sees in the one field after a PASS is what the mover saw in the other.
+One player begins with points. A position with such points is a position of the game itself: the
+first mover has them in a field of his own, and the second mover has them in the mover's view of the
+other. The rules determine this second field: after a PASS, the next player sees in one field the
+number of the mover's other field.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from rollwise.simulate.lengths import Certified
 
 @dataclass(frozen=True)
 class Head:
-    """A head start, and what it is worth to who has it.
+    """A head start, and its value to its owner.
 
     Attributes
     ----------
     points : int
     first, second : Certified or None
-        A chance to win, or an expected payoff, moving first and moving second; None where no play
-        comes to that position, so that nothing is known of it.
+        A win probability, or an expected payoff, moving first and moving second; None for
+        an unreachable position, without a value.
     """
 
     points: int
@@ -48,16 +48,16 @@ class Head:
 
 @dataclass(frozen=True)
 class Handicap:
-    """What head starts are worth.
+    """The values of head starts.
 
     Attributes
     ----------
     field, other : str
-        Where the mover's points stand, and where the mover sees the other's.
+        The field of the mover's points, and the field of the other's in the mover's view.
     policy, against : str
     heads : tuple of Head
     even : float
-        What both get in an even game: 1/2, or 0.
+        The result of an even game: 1/2, or 0.
     """
 
     field: str
@@ -68,12 +68,12 @@ class Handicap:
     even: float
 
     def nearest(self, which: str) -> Head | None:
-        """The head start that makes the game most nearly even.
+        """The head start nearest to an even game.
 
         Parameters
         ----------
         which : {"first", "second", "mean"}
-            For who moves first with it, for who moves second, or over the seats.
+            For a first mover with it, for a second mover with it, or over the seats.
         """
         known = [head for head in self.heads if getattr(head, which) is not None]
         return min(
@@ -96,7 +96,7 @@ def handicap(
     policy: AnyPolicy = "optimal",
     against: AnyPolicy = "optimal",
 ) -> Handicap:
-    """What head starts are worth to a player.
+    """The values of head starts to a player.
 
     Parameters
     ----------
@@ -107,18 +107,18 @@ def handicap(
     points : sequence of int
         Head starts.
     policy, against : str, callable or Policy
-        What the player with the points plays, and what the other one plays.
+        The policies of the player with the points, and of the other one.
 
     Raises
     ------
     UsageError
-        The game is for one; there is no such field, or none for the other player; no play comes
-        to any of these positions.
+        The game is for one; there is no such field, or none for the other player; all of these
+        positions are unreachable.
     """
     policies = Policies.of(game)
     graph = policies.graph
     if graph.players != 2:
-        raise UsageError(f"{graph.game} is a game for one: nobody is to be made even with")
+        raise UsageError(f"{graph.game} is a game for one: there is no second player")
     mine, theirs = _fields(graph, field)
     if not points:
         raise UsageError("which head starts? Give some")
@@ -174,7 +174,7 @@ def _fields(graph: StateGraph, said: str) -> tuple[str, str]:
 
 
 def counterpart(graph: StateGraph, name: str) -> str | None:
-    """The field in which the mover sees the other player's; None where that can't be told."""
+    """The field of the other player's number in the mover's view; None where it isn't unique."""
     passing = np.flatnonzero(graph.outcome_passes & (graph.outcome_state >= 0))
     before = graph.fields[graph.action_state[outcome_action(graph)[passing]]]
     after = graph.fields[graph.outcome_state[passing]]
@@ -186,7 +186,7 @@ def counterpart(graph: StateGraph, name: str) -> str | None:
 
 
 def _state_with(graph: StateGraph, field: str, points: int) -> int | None:
-    """The state that is like the start but for one field; None where play doesn't come there."""
+    """The start with another number in one field; None if it is unreachable."""
     fields = list(graph.view[0].fields)
     fields[graph.field_names.index(field)] = points
     try:

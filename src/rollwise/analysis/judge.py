@@ -1,4 +1,4 @@
-"""A game that was played, judged move by move: which choices lost how much."""
+"""A recorded play, judged move by move: the losses of its choices."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Play:
 
 
 class Judgement(NamedTuple):
-    """What a choice was worth.
+    """The value of a choice.
 
     Attributes
     ----------
@@ -56,10 +56,10 @@ class Judgement(NamedTuple):
     points_lost : float
         Against the best for the mean score.
     chance : float or None
-        The player's share of the prize before the choice, if the best is done from
-        here on; None where it wasn't a contest.
+        The player's share of the prize before the choice, with best play from here on;
+        None without a contest.
     chance_lost : float or None
-        What the choice took from it.
+        The loss of this share by the choice.
     best_chance : str or None
         The best action for the contest.
     """
@@ -78,14 +78,14 @@ class Judgement(NamedTuple):
 def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
     """Read plays from a CSV file, one row a choice.
 
-    The columns are ``player`` (optional; rows of one player stand together) and either
-    the fields of the state and ``action`` (its name or number), or what the game
-    itself reads (`Game.read_play`; for Threes ``rolled`` and ``taken``).
+    The columns are ``player`` (optional; rows of one player are consecutive) and either
+    the fields of the state and ``action`` (its name or number), or columns read by the
+    game itself (`Game.read_play`; for Threes ``rolled`` and ``taken``).
 
     Raises
     ------
     UsageError
-        Names the file, the line and what is wrong.
+        With the file, the line and the fault.
     """
     reader = csv.DictReader(lines_of(path))
     columns = [name.strip() for name in reader.fieldnames or ()]
@@ -176,7 +176,7 @@ def _outcomes(graph: StateGraph, action: int) -> list[int]:
 
 
 def _may_follow(graph: StateGraph, states: list[int]) -> set[int]:
-    """What can come next: these states, and past those without a choice or points."""
+    """The possible next states: these states, and states after moves without choice or points."""
     found: set[int] = set()
     queue = [s for s in states if s >= 0]
     while queue:
@@ -229,7 +229,7 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
                     advice = contest.advise(finished, state)
                     best_chance, chance = advice[0]
                     lost = max(chance - dict(advice)[taken], 0.0)
-                    if lost < 1e-12:  # nothing but rounding
+                    if lost < 1e-12:  # rounding only
                         best_chance, lost = taken, 0.0
                 rows.append(
                     Judgement(

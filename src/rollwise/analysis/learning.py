@@ -1,28 +1,26 @@
-"""What was learned, held against the exact solution: how wrong, where, and why.
+"""Learned policies, compared with the exact solution: the amount, place and reason of errors.
 
-Positions are weighted by how often they occur under *good play*. In good play both
-players take, with equal chance, any action that costs no more than `near_tie`. So
-nothing depends on a choice between actions that are worth the same.
+Positions are weighted by their frequency under *good play*: both players take, with equal
+probability, any action with a cost of at most `near_tie`. So the weights don't depend on a choice
+between actions of equal value.
 
-Each position where the learner has no answer or a wrong one falls under the first of
-these that applies:
+Each position with no learned action or a wrong one has the first applicable reason:
 
-- *hopeless*: nothing wins there, so the action is arbitrary;
+- *hopeless*: no action wins there, so the action is arbitrary;
 - *unreachable*: no play from the start comes there;
-- *bad play*: only play that isn't good comes there, which is soon unlearned;
+- *bad play*: only bad play comes there, and it is soon unlearned;
 - *near tie*: the learned action costs no more than `near_tie`;
 - *rare*: under good play it comes up too seldom, in so many games, for the
   difference between the actions to stand out by three standard errors;
 - *not explored*: the position came up often enough, but the best action was tried
   too seldom for that difference to stand out (a larger M tries it more);
 - *early games*: the estimate of the learned or of the best action is off by more than
-  three standard errors, since it still holds games in which what followed was
-  played badly;
+  three standard errors, since it includes early games with bad play afterwards;
 - *unexplained*: none of these.
 
-In a game of three or more every seat learns the same policy, in its own eyes, by Monte-Carlo
-control (Sutton and Barto 2020, section 5.4). Nothing says that this comes to an equilibrium. It is
-measured by the best response of each seat to all others who play the learned policy.
+In a game of three or more every seat learns the same policy, as the mover sees the game, by
+Monte-Carlo control (Sutton and Barto 2020, section 5.4). Convergence to an equilibrium isn't
+guaranteed. The measure is the best response of each seat to the learned policy of all others.
 """
 
 from __future__ import annotations
@@ -63,12 +61,12 @@ REASONS = (
 )
 NEAR_TIE = 0.01
 OFTEN = 1000  # expected visits under good play from which a position counts as frequent
-UNSEEN_ERROR = 0.5  # of a win rate that wasn't learned at all
+UNSEEN_ERROR = 0.5  # of a win rate without any game
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The exact answer, and what good play makes of the positions.
+    """The exact answer, and the frequencies of positions under good play.
 
     Attributes
     ----------
@@ -88,13 +86,13 @@ class Reference:
 
     @classmethod
     def of(cls, solution: Solution, near_tie: float = NEAR_TIE) -> Reference:
-        """The reference that a solution gives.
+        """The reference of a solution.
 
         Parameters
         ----------
         near_tie : float
-            What an action may cost: in win probability, or as a share of the expected
-            score of a game for points.
+            Largest cost of an action in good play: in win probability, or as a share of the
+            expected score of a game for points.
         """
         graph = solution.graph
         if solution.is_score:
@@ -135,11 +133,10 @@ class Assessment:
     loss : float
         Of the learned policy from the start, see `loss_of`.
     loss_bound : float
-        Certified: how far `loss` can be off.
+        Certified error bound of `loss`.
     recent : Learned or None
-        What the later games of the run show by themselves. Rates over the whole run
-        hold the games in which the players were still exploring, which no
-        standard error tells of; these don't.
+        The results of the later games alone. Rates over the whole run include games of
+        exploration, and their bias isn't in the standard errors.
     """
 
     learned: Learned
@@ -159,7 +156,7 @@ class Assessment:
     def errors(self) -> NDArray[np.float64]:
         """Distance of the estimates from the exact values: (n_states,) float64.
 
-        Where nothing was seen: 0.5 for a win probability; NaN for points.
+        For unseen positions: 0.5 for a win probability; NaN for points.
         """
         off = np.abs(self.learned.estimates - self.exact)
         if self.learned.is_score:
@@ -182,7 +179,7 @@ class Assessment:
 
     @property
     def optimal_share(self) -> float:
-        """Share of the reachable positions with a choice whose learned action is optimal."""
+        """Share of optimal learned actions among the reachable positions with a choice."""
         which = self.reference.reachable & has_choice(self.learned.graph)
         return float(self.optimal[which].mean()) if which.any() else 1.0
 
@@ -219,14 +216,14 @@ class Assessment:
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
-        """What the learned action costs, in win probability or points; NaN where unseen."""
+        """The cost of the learned action, in win probability or points; NaN where unseen."""
         actions = self.learned.best_actions
         unit = 1.0 if self.learned.is_score else 0.5
         return np.where(actions < 0, np.nan, unit * self.reference.solution.regret[actions])
 
     @cached_property
     def reasons(self) -> NDArray[np.int64]:
-        """Index into `REASONS` of each position, -1 where what was learned is right."""
+        """Index into `REASONS` of each position, -1 for a correct learned action."""
         reference, learned = self.reference, self.learned
         unseen = learned.best_actions < 0
         if learned.is_score:
@@ -266,14 +263,14 @@ class Assessment:
 
 
 def assess(learned: Learned, reference: Reference, earlier: Learned | None = None) -> Assessment:
-    """Hold what was learned against the exact solution of the same graph.
+    """Compare a learned result with the exact solution of the same graph.
 
     Parameters
     ----------
     learned : Learned
     reference : Reference
     earlier : Learned, optional
-        An earlier point of the run: the games since then are also looked at alone.
+        An earlier point of the run: the games since then are also assessed alone.
 
     Raises
     ------
@@ -299,19 +296,19 @@ def play_and_assess(
     *,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> list[Assessment]:
-    """Let a learner play, and assess it along the way, at numbers of games that double.
+    """Let a learner play, and assess it along the way, at doubling numbers of games.
 
     Parameters
     ----------
     games : int
-        That it shall have played in the end, those before counted.
+        Total number of games at the end, with the earlier ones.
     checkpoints : int
-        How often to assess it, the end counted.
+        Number of assessments, with the last one.
 
     Returns
     -------
     list of Assessment
-        Each looks at the later half of its games alone too.
+        Each has an assessment of the later half of its games too.
     """
     points = {games >> i for i in range(min(checkpoints, games.bit_length()))}
     points = {point for point in points if point > learner.games}
@@ -329,11 +326,11 @@ def play_and_assess(
 
 
 def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
-    """The loss of a learned policy, and how far it can be off, proved.
+    """The loss of a learned policy, and its proved error bound.
 
-    With two players, what a best response wins against it, on average over both seats, as a
-    chance to win: half its exploitability. In a game for one, what it falls short of the best,
-    as a chance to win or in points.
+    With two players, the average gain of a best response over both seats, as a win
+    probability: half the exploitability. In a game for one, the difference from the best value,
+    as a win probability or in points.
     """
     graph = learned.graph
     if graph.players == 2:
@@ -348,16 +345,16 @@ def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
 
 
 class LearnedAgainst(NamedTuple):
-    """What games against a policy taught, and what that gets from it.
+    """A policy learned in games against an opponent, and its result.
 
     Attributes
     ----------
     learned : Learned
-        On the graph of the game. What play against the policy doesn't come to is never seen.
+        On the graph of the game. Positions unreachable against the opponent stay unseen.
     against : str
-        The name of the policy.
+        The name of the opponent's policy.
     gets, best : Certified
-        What the learned policy gets from it, and what a best response gets: a win probability or
+        The results of the learned policy and of a best response: a win probability or
         a payoff, mean over the seats.
     """
 
@@ -418,7 +415,7 @@ def learn_against(
 
 
 def _over_the_seats(found: Evaluation, graph: StateGraph) -> Certified:
-    """What a policy gets from the start, mean over the seats."""
+    """The result of a policy from the start, mean over the seats."""
     first, second = (
         (found.values, found.values_second)
         if graph.is_score
@@ -433,7 +430,7 @@ def _over_the_seats(found: Evaluation, graph: StateGraph) -> Certified:
 
 @dataclass(frozen=True)
 class LearnedSeats:
-    """What was learned, and what it is worth.
+    """A policy learned by several seats, and its value.
 
     Attributes
     ----------
@@ -442,9 +439,9 @@ class LearnedSeats:
     games, seed : int
     explore : float
     seen : int
-        States with a choice that were seen.
+        Number of visited states with a choice.
     response : Response
-        What each seat has with it, and what its best response has: certified.
+        The result of each seat, and the result of its best response: certified.
     """
 
     policy: Policy
@@ -456,7 +453,7 @@ class LearnedSeats:
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """What each seat gains by its best response, from the start."""
+        """The gain of each seat's best response, from the start."""
         both = zip(self.response.best, self.response.win_probabilities, strict=True)
         return tuple(best - got for best, got in both)
 

@@ -1,17 +1,15 @@
-"""How long a game can last: if all players want it short, or long, or one of them each.
+"""Shortest and longest expected game lengths, with cooperating or opposed players.
 
-The number of moves of a play is the score of a game in which every move is worth a point; the
-throw before a choice is no move. So what players can make of it is solved and certified like any
-other score. If all want the same, they are one player. If one wants the play to be long and the
-other wants it short, they play for stakes: each move of theirs is worth 1 to the one, -1 to the
-other. Such chains may be slow: where a sweep takes a millionth off the error, the steps of
-strategy iteration still solve linear systems, and the certificate weighs errors by the length of
-the play that is left (Bertsekas and Tsitsiklis, An analysis of stochastic shortest path problems,
-Mathematics of Operations Research 16, 1991).
+The number of moves of a play is the score of a game with a point for every move; the throw before a
+choice is no move. So extreme lengths are solved and certified like any other score. Cooperating
+players are one player. Opposed players, one for a long play and one for a short play, play for
+stakes: each move is worth 1 to the one, -1 to the other. Such chains may be slow: where a sweep
+takes a millionth off the error, the steps of strategy iteration still solve linear systems, and the
+certificate weighs errors by the remaining length of the play (Bertsekas and Tsitsiklis, An analysis
+of stochastic shortest path problems, Mathematics of Operations Research 16, 1991).
 
-How far lengths and scores spread follows from their second moments, which obey a recursion of the
-same kind (Sobel, The variance of discounted Markov decision processes, Journal of Applied
-Probability 19, 1982).
+Variances of lengths and scores follow from second moments, by a recursion of the same kind (Sobel,
+The variance of discounted Markov decision processes, Journal of Applied Probability 19, 1982).
 """
 
 from __future__ import annotations
@@ -75,22 +73,21 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Length:
-    """How many moves a play from the start takes, with some aim of its players.
+    """The number of moves of a play from the start, for an aim of its players.
 
     Attributes
     ----------
     aim : str
         A key of `AIMS`.
     moves : Spread or None
-        None where play need not end, or where the search ended before lengths had settled. (Of
-        players with opposite aims: where both together could keep it up, and nothing could be
-        proved.)
+        None for endless play, for an unfinished search, and for opposed players where both together
+        could prolong play for ever, without a proof.
     endless : str
-        Why there is none: where the players can keep play up for ever; else empty.
+        The reason, where the players can prolong play for ever; else empty.
     played : Estimate or None
-        The mean over games that were played so, if any were.
+        The mean over simulated games, if there are any.
     unsettled : Bracket or None
-        Where the search ended before lengths had settled: what is proved all the same.
+        Proved bounds of an unfinished search.
     """
 
     aim: str
@@ -101,9 +98,9 @@ class Length:
 
     @property
     def bracket(self) -> Bracket | None:
-        """Proved bounds of the expected moves; the upper one is infinite where none was proved.
+        """Proved bounds of the expected moves; the upper one is infinite without a proof.
 
-        None where play need not end, or nothing was proved.
+        None for endless play, and without a proof.
         """
         if self.moves is None:
             return self.unsettled
@@ -141,7 +138,7 @@ class LengthRange:
         return next(length for length in self.lengths if length.aim == aim)
 
     def words(self, length: Length) -> str:
-        """What the players want of a length."""
+        """The players' aim for a length."""
         together, alone = AIMS[length.aim]
         if self.players > 2:
             together = together.replace("both", "all")
@@ -154,14 +151,14 @@ def length_range(
     *,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> LengthRange:
-    """How long a game can last: what all of its players can make of it, and what a policy does.
+    """Shortest and longest expected length of a game, and the length under a policy.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
         For any number of players.
     policy : str, callable or Policy
-        What all play, for the length that is to be expected.
+        The policy of all players, for the expected length.
 
     Returns
     -------
@@ -204,7 +201,7 @@ def length_range(
 
 
 def _one_will(graph: StateGraph, policy: Policy | None) -> StateGraph:
-    """The game for a single player who moves for all, by a policy or freely."""
+    """The game with a single player for all seats, following a policy or choosing freely."""
     if graph.players <= 2:
         return take_seats(graph, [policy], [0]).graph
     moves = None if policy is None else policy.probability
@@ -220,28 +217,28 @@ def length_range_by_layer(
     seed: int = 0,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> LengthRange:
-    """How short and how long a large game can be, one layer at a time.
+    """Shortest and longest expected length of a large game, one layer at a time.
 
     Parameters
     ----------
     game : Game
-        With throws, and a method ``progress(s)``, which no outcome lowers.
+        With throws, and a method ``progress(s)`` that no outcome lowers.
     max_states : int, optional
         Stop with an error beyond this many states: as many as memory has room for by default.
     time_limit : float, optional
-        Seconds after which it looks no further. Each layer may have its share of them. What hasn't
-        settled is proved as it stands: `Length.unsettled`. Layers still have to be built then.
+        Seconds of search, shared among the layers. Unsettled lengths have proved bounds then:
+        `Length.unsettled`. Building all layers is not limited.
         Ctrl-C has the same effect once the states are found; another one interrupts.
     games, seed : int
-        How many games are played with each of the policies that are found; with what makes games
-        short only where it settled.
+        Number of simulated games with each policy; games with the shortest one only if
+        it is settled.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
     Returns
     -------
     LengthRange
-        Certified, of players who all want the same.
+        Certified, for cooperating players.
 
     Raises
     ------
@@ -281,7 +278,7 @@ def length_range_by_layer(
 
 
 def _length_by_layer(aim: str, found: LayerLengths, start: int, games: int, seed: int) -> Length:
-    """The length for an aim, and games that are played so."""
+    """The length for an aim, with simulated games."""
     try:
         found.run()
     except EndlessPlay as error:
@@ -312,9 +309,9 @@ def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:
 
 
 class _Opposed:
-    """A game in which one player wants a play to be long, and the other wants it to be short.
+    """A game between one player for a long play and one for a short play.
 
-    The mover of the first half of the graph is the one who wants it long.
+    The mover of the first half of the graph wants a long play.
     """
 
     def __init__(self, seats: StateGraph, progress: Callable[[str, int, int], None] | None) -> None:
@@ -329,7 +326,7 @@ class _Opposed:
         return solve_and_certify(self._graph, progress=self._progress)
 
     def spread(self, root: int) -> Spread:
-        """The moves of a play from the start, by who moves first."""
+        """The moves of a play from the start, by the first mover."""
         graph, (found, certificate, _) = self._graph, self._found
         sign = 1.0 if root == 0 else -1.0
         mean = Certified(sign * float(found.values[root]), float(certificate.bounds[root]))
@@ -339,7 +336,7 @@ class _Opposed:
 
 
 class _Mixed(NamedTuple):
-    """What the only action of each state in a graph with seats is a mixture of."""
+    """The actions mixed by the single action of each state in a graph with seats."""
 
     graph: StateGraph
     policy: Policy
@@ -366,11 +363,11 @@ def _variance(
     progress: Callable[[str, int, int], None] | None,
     mixed: _Mixed | None = None,
 ) -> Certified:
-    """The variance of what adds up from a state on, in a graph of one action a state.
+    """The variance of the total from a state on, in a graph of one action a state.
 
-    With the mean m and the second moment q, a state whose action brings r has
-    ``q = r² + 2 r m' + q'``, where m' and q' are means over what can be next. Of a mixture of
-    actions, which may bring different r, it is the mean over them.
+    With the mean m and the second moment q, a state with the reward r has
+    ``q = r² + 2 r m' + q'``, where m' and q' are means over the next states. A mixture of actions
+    with different r has the mean of these.
     """
     means, proof, _ = solve_and_certify(graph, progress=progress)
     values, bounds, before = means.values, proof.bounds, graph
@@ -381,7 +378,7 @@ def _variance(
     after = np.where(goes_on, values[before.outcome_state], before.outcome_payoff)
     ahead = fold_outcomes(before, np.add, chances(before) * after)
     reward = before.action_reward
-    # what is ahead is off by the bounds of the means, in every step of the play
+    # the next means are off by their bounds, in every step of the play
     off = fold_outcomes(before, np.maximum, np.where(goes_on, bounds[before.outcome_state], 0.0))
     terms = np.diff(before.outcome_indptr).max() + np.diff(before.action_indptr).max()
     rounding = UNIT * (8 + int(terms)) * (np.abs(ahead) + np.abs(reward))

@@ -1,8 +1,8 @@
-"""How long a game lasts: the distribution of the number of turns under a policy.
+"""The distribution of the number of turns of a game, under a policy.
 
-Play is followed forward from the start as a distribution over positions. In a game
-for two, a turn ends when it passes or the game is over. In a solitaire game rolls
-are counted: moves that have more than one outcome.
+Play is followed forward from the start as a distribution over positions. In a game for two, a turn
+ends when it passes or the game is over. In a solitaire game the counted unit is a roll: a move with
+more than one outcome.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from rollwise.kernels.occupancy import play_turn
 Floats = NDArray[np.float64]
 
 TAIL = 1e-9
-LEAST_TURNS, MOST_TURNS = 5_000, 200_000  # that are followed, however little or much work that is
-WORK = 2_000_000_000  # outcomes that are followed in all turns together
+LEAST_TURNS, MOST_TURNS = 5_000, 200_000  # followed in any case, and at most
+WORK = 2_000_000_000  # outcomes followed in all turns together
 FORGOTTEN = 1e-16
-FEW = 1e-8  # a share of games that is none of them
+FEW = 1e-8  # a negligible share of games
 
 
 @dataclass(frozen=True, eq=False)
 class Lengths:
-    """How long a game lasts.
+    """The length of a game.
 
     Attributes
     ----------
     unit : {"turns", "rolls"}
     first, second, other : (n,) float64
-        The probability that the game ends with turn 0, 1, 2, ..., won by the player
-        who moved first, won by the other, or otherwise (a draw, or no winner).
+        The probability that the game ends in turn 0, 1, 2, ...: won by the first player,
+        won by the second, or otherwise (a draw, or no winner).
     tail : float
-        The probability that it lasts longer than that.
+        The probability of a longer game.
     visits : (n_states,) float64
-        How often each position is come to, on average (the tail left out).
+        Expected visits of each state (without the tail).
     watched : (n,) float64
-        What was watched for in turn 0, 1, 2, ..., on average; zeros where nothing was.
+        Expected total of `watch` in turn 0, 1, 2, ...; zeros without it.
     """
 
     unit: str
@@ -60,16 +60,16 @@ class Lengths:
 
     @property
     def mean(self) -> float:
-        """The mean length of the games that aren't in the tail.
+        """The mean length of the games outside the tail.
 
-        Where these aren't all, the mean of all is larger.
+        With a tail, the mean of all games is larger.
         """
         chance = self.chance
         return float(np.arange(len(chance)) @ chance / chance.sum())
 
     @property
     def longest(self) -> int:
-        """The number of turns that were followed; the tail lasts longer."""
+        """The number of followed turns; the tail is longer."""
         return len(self.first) - 1
 
     @property
@@ -80,7 +80,7 @@ class Lengths:
     def quantile(self, share: float) -> int | None:
         """The least number of turns within which this share of games is over.
 
-        None where so many turns weren't followed.
+        None for more turns than were followed.
         """
         return quantile_of(self.chance, share)
 
@@ -90,13 +90,13 @@ class Lengths:
 
 
 def quantile_of(chance: Floats, share: float) -> int | None:
-    """The first number with which chances add up to a share; None if they never do."""
+    """The first number with a cumulative probability of at least `share`; None if there is none."""
     place = int(np.searchsorted(np.cumsum(chance), share))
     return None if place == len(chance) else place
 
 
 def turns_text(turns: int | None, followed: int) -> str:
-    """A number of turns, or that it is more than were followed."""
+    """A number of turns, or "more than" the followed turns."""
     return f"more than {followed:,}" if turns is None else f"{turns}"
 
 
@@ -108,18 +108,18 @@ def lengths(
     begin: Floats | None = None,
     watch: Floats | None = None,
 ) -> Lengths:
-    """How long games from the start last when all play one policy.
+    """The lengths of games from the start, with one policy in all seats.
 
     Parameters
     ----------
     graph : StateGraph
     policy : Policy
     most : int, optional
-        Turns after which the rest is the tail; as many as there is time for, unless it is given.
+        Number of turns before the tail; by default limited by time.
     begin : (n_states,) float64, optional
-        How often games begin in each state: once, at the start, unless something else is said.
+        Number of games begun in each state; by default one game from the start.
     watch : (n_states,) float64, optional
-        What a visit of each state adds to what is watched in its turn.
+        Amount added to the turn's `watched` total by each visit of a state.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def lengths(
         now = later
         seen.append(0.0 if watch is None else float(watch @ visits))
     table = np.array(ends)
-    if not alone:  # wins and losses are the mover's, who is the second player in even turns
+    if not alone:  # wins and losses are the mover's: the second player moves in even turns
         table[::2] = table[::2][:, [1, 0, 2]]
     tail = max(0.0, float(now.sum()))
     first, second, other = (np.ascontiguousarray(column) for column in table.T)

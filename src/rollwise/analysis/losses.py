@@ -1,4 +1,4 @@
-"""What a policy loses against optimal play, certified."""
+"""The certified loss of a policy against optimal play."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rollwise.errors import UsageError
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.graph.view import sign_of
 
-NO_SPREAD = 1e-12  # ends of a range that are no farther apart are one number
+NO_SPREAD = 1e-12  # a range of this width is one number
 
 
 class Spread(NamedTuple):
-    """What a policy loses to the optimal policies that lose least and most of it.
+    """The range of a policy's losses over all optimal opponents.
 
     Attributes
     ----------
     mean, first, second : tuple of float
         The least and the most: the mean over the seats, moving first, and moving second.
     error_bound : float
-        How far each of these can be off, proved; infinite where their range isn't known.
+        Proved error bound of each; infinite for an unknown range.
     """
 
     mean: tuple[float, float]
@@ -33,7 +33,7 @@ class Spread(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether the range is known, and not only that there is one."""
+        """Whether the ends of the range are known."""
         return self.error_bound < float("inf")
 
 
@@ -47,7 +47,7 @@ UNKNOWN_WORDS = (
 
 
 def spread_words(spreads: Iterable[Spread | None]) -> list[str]:
-    """What the ranges and marks of `loss_text` mean, a line each."""
+    """Explanations of the ranges and marks of `loss_text`, a line each."""
     known = {spread.is_known for spread in spreads if spread is not None}
     words = ((True, SPREAD_WORDS), (False, UNKNOWN_WORDS))
     return [text for is_known, text in words if is_known in known]
@@ -72,7 +72,7 @@ def loss_text(loss: float, spread: Spread | None, scale: float, seat: str = "mea
 
 
 class Loss(NamedTuple):
-    """What a policy loses from the start: win probability, or points.
+    """The loss of a policy from the start: win probability, or points.
 
     Attributes
     ----------
@@ -81,13 +81,13 @@ class Loss(NamedTuple):
     first, second : float
         Moving first and second; `second` is None in a game for one.
     exploitability : float or None
-        What a best response wins against it, see `rollwise.answer.evaluation`.
+        The gain of a best response, see `rollwise.answer.evaluation`.
     error_bound : float
-        How far the losses can be off.
+        Of the losses.
     exploitability_bound : float or None
     spread : Spread or None
-        The range of the losses over all optimal policies of the other player, where it is one:
-        `loss`, `first` and `second` are those against the first of them.
+        The range of the losses over all optimal policies of the other player, if there are several
+        losses: `loss`, `first` and `second` are those against the first of these policies.
     """
 
     loss: float
@@ -100,7 +100,7 @@ class Loss(NamedTuple):
 
 
 def loss_of(policies: Policies, policy: Policy) -> Loss:
-    """What a policy of a game loses against optimal play."""
+    """The loss of a policy of a game against optimal play."""
     graph, solution = policies.graph, policies.solution
     two = graph.players == 2
     found = evaluate(policies, policy, "optimal" if two else None, starts=[0])
@@ -124,9 +124,9 @@ def loss_of(policies: Policies, policy: Policy) -> Loss:
 
 
 def _spread(policies: Policies, policy: Policy, scale: float) -> Spread | None:
-    """The range of what a policy loses, if it depends on the choice among optimal policies.
+    """The range of a policy's losses, if it depends on the choice among optimal policies.
 
-    One way to choose is best, or worst, in both seats.
+    One choice is best, or worst, in both seats.
     """
     graph, solution = policies.graph, policies.solution
     if ties_in_play(graph, solution.policy, policy) is None:

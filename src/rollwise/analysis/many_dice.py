@@ -2,31 +2,31 @@
 
 All dice are rolled together, some are taken, at least one, and the rest are rolled
 again until none is left. The lowest are the best to take, and the aim is a small
-sum. A game says so by `face_points`, which ascend from a single 0. Its parameter
-``dice`` is how many there are. With ``skip``, none may be taken, and then at least
+sum. A game declares this by `face_points`, ascending from a single 0. Its parameter
+``dice`` is the number of dice. With ``skip``, a player may take none, and then at least
 two of the next roll; never of the last die.
 
 The value of n dice depends only on the values of fewer dice, and nearly all rolls
-need not be told apart (see below). Nothing is taken on trust:
-the facts that this needs are checked for every number of dice as it runs, every
-value has proved bounds, and the first few are held against the general solver.
+need not be distinguished (see below). The necessary facts are checked for every number
+of dice as it runs, every value has proved bounds, and the first few are compared with
+the general solver.
 
-Dice are rolled together and taken from the lowest up; what is taken counts its
-points, of which the lowest face has none. Let V(n) be the expected points of n
-dice of which at least one must be taken (or, if that is allowed, none, and then at
-least two), and W(n) the same where at least two must. A roll sorted as r1 <= r2
+Dice are rolled together and taken from the lowest up; taken dice count their
+points, and the lowest face has none. Let V(n) be the expected points of n
+dice with at least one to take (or, if that is allowed, none, and then at
+least two), and W(n) the same with at least two to take. A roll sorted as r1 <= r2
 <= ... is worth the least of r1 + ... + rk + V(n - k) over k, or W(n).
 
 With z dice of no points and c the points of the next face, two facts leave few k:
 
 1. Taking die k > z changes the sum by r_k - (V(m) - V(m - 1)), m = n - k + 1. This
    is >= c - (V(m) - V(m - 1)) >= 0 wherever V rises by at most c in a step: for all
-   m > m0. So none of these k is better than z, or than as many as must be taken.
-2. Leaving j <= m0 dice takes n - z - j dice of at least c points each. Where that
-   alone is as much as the largest V (and what must be taken), it isn't better.
+   m > m0. So none of these k is better than z, or than the smallest allowed number.
+2. Leaving j <= m0 dice takes n - z - j dice of at least c points each. Where this
+   alone is as much as the largest V (plus the required points), it isn't better.
 
-So only rolls with nearly all dice free of points need to be looked at one by one;
-for the rest the number of such dice, which is binomial, decides, with the two
+So only rolls with nearly all dice free of points need to be enumerated;
+for the rest the number of such dice, a binomial variable, decides, with the two
 lowest others where they are too few. The kernel checks both facts, with bounds and
 not with approximate values, before it uses them, and gives up where they fail.
 
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 MOST = 20_000
 LOOKED_AT = 30  # up to this many dice every roll is looked at; 6 ** 30 rolls, 324,632 kinds
 UNIT = 2.0**-53
-NEGLIGIBLE = 1e-40  # a probability this small is enclosed by what it can matter at most
-HELD_AGAINST = 6  # dice up to which the general solver is asked as well
+NEGLIGIBLE = 1e-40  # smaller probabilities are enclosed by their largest effect
+HELD_AGAINST = 6  # largest number of dice compared with the general solver
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +68,11 @@ class ManyDice:
     Attributes
     ----------
     low, high : (2, most + 1) float64
-        Proved bounds on the expected score of n dice: row 0 where at least one must
-        be taken, row 1 where at least two must (infinite where there is no such).
+        Proved bounds on the expected score of n dice: row 0 with at least one die to take,
+        row 1 with at least two (infinite where this is impossible).
     steep : int
         From this number of dice on, another die costs less than the second lowest
-        face: so no die with points is taken that needn't be, unless few are left.
+        face: no die with points is taken without need, unless few are left.
     face_points : (faces,) float64
     skip : bool
     seconds : float
@@ -108,12 +108,12 @@ class ManyDice:
         return (low + high) / 2, float(np.nextafter((high - low) / 2, np.inf))
 
     def best(self, roll: Sequence[int], *, take_two: bool = False) -> list[tuple[int, float]]:
-        """What to do with a roll: how many of the lowest dice to take, and its worth.
+        """The best numbers of dice to take from a roll, lowest first, with their values.
 
         Parameters
         ----------
         roll : (faces,) int
-            How many dice show each face, in the order of `face_points`.
+            Number of dice of each face, in the order of `face_points`.
 
         Returns
         -------
@@ -137,9 +137,9 @@ class ManyDice:
         -------
         polars.DataFrame
             ``dice``, ``expected_score``, ``error_bound`` (proved), ``take_two`` (the
-            expected score where at least two must be taken; null where there is no
-            such) and ``refuse_from`` (without a free die, refuse a roll whose lowest
-            die has at least so many points; null where none is refused).
+            expected score with at least two to take; null where this is
+            impossible) and ``refuse_from`` (without a free die, refuse a roll with at least
+            so many points on its lowest die; null where none is refused).
         """
         import polars as pl
 
@@ -175,15 +175,15 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
     most : int
         From 1 to 20,000. Time grows with its square: 5,000 take about a second.
     held_against : int
-        Up to so many dice the general solver's certified values must agree.
+        Up to this number of dice the general solver's certified values must agree.
 
     Raises
     ------
     UsageError, ParameterError
         The game isn't one of taking the lowest dice, or `most` is out of range.
     NotConverged
-        A fact that the method leans on doesn't hold for some number of dice, or
-        the general solver gives something else.
+        A necessary fact of the method fails for some number of dice, or
+        the general solver has another value.
     """
     if not require_game(game).face_points:
         raise UsageError(
@@ -240,7 +240,7 @@ def binomial(n, faces, chance):
     others = faces - 1
     chance[mode] = 1.0
     total = 1.0
-    lost = 0.0  # what the additions rounded away (Neumaier 1974)
+    lost = 0.0  # the rounding errors of the additions (Neumaier 1974)
     spread = 0.0
     for z in range(mode + 1, n + 1):
         w = chance[z - 1] * (n - z + 1) / (z * others)
@@ -264,16 +264,16 @@ def binomial(n, faces, chance):
 
 @kernel
 def one_by_one(n, zeros, need, points, low, high, skip_low, skip_high, choose):
-    """The mean over all rolls with `zeros` dice free of points, each looked at.
+    """The mean over all rolls with `zeros` dice free of points, one by one.
 
     Parameters
     ----------
     need : int
-        How many dice must be taken.
+        Smallest number of dice to take.
     low, high : float64 arrays
         Bounds on V of fewer dice.
     skip_low, skip_high : float
-        Bounds on the worth of taking none; infinite where that isn't allowed.
+        Bounds on the value of taking none; infinite where that isn't allowed.
 
     Returns
     -------
@@ -374,7 +374,7 @@ def enclose_values(most, points, skip, looked_at, choose, low, high):
     skip : bool
         Whether a roll may be refused.
     looked_at : int
-        Up to this many dice every roll is looked at.
+        Up to this many dice every roll is enumerated.
     choose : (looked_at + 1, looked_at + 1) float64
         Binomial coefficients, exact.
     low, high : (2, most + 1) float64, filled

@@ -1,9 +1,9 @@
-"""Scores that were really made, beside the distribution of a policy, or of all optimal ones.
+"""Real scores, compared with the distribution of a policy, or of all optimal ones.
 
 Where several policies are optimal, scores fit best play if they fit one of them. The least
 chi-square over the set is found by conditional gradients (Frank and Wolfe 1956): the slope of
 chi-square is a payoff for each final score, the set is solved for it, and the next step goes
-towards the policy that was found. The same solution bounds how much lower chi-square can get.
+towards the resulting policy. The same solution bounds the remaining decrease of chi-square.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_scores(path: Path) -> Ints:
     Raises
     ------
     UsageError
-        Names the first line that isn't a whole number.
+        With the first line that isn't a whole number.
     """
     scores = []
     for number, line in enumerate(lines_of(path), start=1):
@@ -85,8 +85,8 @@ class GoodnessOfFit:
     expected_mean, expected_sd : float
         Of the distribution.
     z, p_mean : float
-        How many standard errors (by the distribution's own deviation) the mean lies
-        off, and how likely that much or more is by chance, on either side.
+        The distance of the means in standard errors (by the distribution's own deviation), and
+        the two-sided probability of this distance or more.
     chi_square, cells, p_shape : float, int, float
         Pearson's test of the whole histogram, cells pooled until each expects 5;
         nan where fewer than two cells are left.
@@ -116,7 +116,7 @@ def goodness_of_fit(scores: Ints, expected: Distribution) -> GoodnessOfFit:
     Raises
     ------
     UsageError
-        A score is one that no play ends with.
+        An impossible score.
     """
     from scipy.stats import chi2, norm
 
@@ -144,12 +144,12 @@ def goodness_of_fit(scores: Ints, expected: Distribution) -> GoodnessOfFit:
 
 
 def require_possible(scores: Ints, expected: Distribution) -> None:
-    """Make sure that all scores are such as a play can end with.
+    """Raise unless all scores are possible.
 
     Raises
     ------
     UsageError
-        Names one that isn't.
+        With an impossible score.
     """
     possible = expected.values[expected.probabilities > 0]
     outside = scores[(scores < possible.min()) | (scores > possible.max())]
@@ -169,7 +169,7 @@ def pooled(
 
 
 def cells_of(expected: NDArray[np.float64]) -> Ints:
-    """The cell that each number is put into, so that each cell expects at least 5: (n,) int64."""
+    """The cell of each number, pooled so that each cell expects at least 5: (n,) int64."""
     cells = np.empty(len(expected), np.int64)
     cell, hope = 0, 0.0
     for i, expects in enumerate(expected.tolist()):
@@ -228,7 +228,7 @@ def sample_totals(
     Parameters
     ----------
     counted : (n_actions,) int64
-        What each action counts, such as its points.
+        The amount of each action, such as its points.
     seed : int
         The same seed gives the same games.
     """
@@ -240,17 +240,17 @@ def sample_totals(
 
 
 class BestFit(NamedTuple):
-    """How well scores fit the optimal policy that they fit best.
+    """The fit of scores to the best fitting optimal policy.
 
     Attributes
     ----------
     chi_square : float
-        Of the best policy found, which may mix others.
+        Of the best policy found, possibly a mixture.
     least : float
         No optimal policy has a smaller one.
     cells : int
     p_shape : float
-        How likely the least chi-square, or more, is by chance.
+        The probability of the least chi-square, or more.
     """
 
     chi_square: float
@@ -267,7 +267,7 @@ def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> Best
     scores : (n,) int64
     policies : OptimalSet
     expected : Distribution
-        Of one of the policies, which says where the cells are.
+        Of one of the policies; it determines the cells.
     """
     from scipy.optimize import minimize_scalar
     from scipy.stats import chi2

@@ -1,7 +1,7 @@
-"""The figures of `rollwise balance` beside games that were played: two samples, from two seeds.
+"""The figures of `rollwise balance` beside simulated games: two samples, from two seeds.
 
-Exact figures are found by solving. Here nothing is solved: games are played action by action and
-outcome by outcome, and what happens in them is counted. So each figure is found in a second way.
+Exact figures come from solving. Here games are simulated action by action and outcome by outcome,
+and their events are counted, as an independent check of each figure.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Ints = NDArray[np.int64]
 Progress = Callable[[str, int, "int | None"], None]
 
 LEAST_GAMES, MOST_GAMES = 100, 1_000_000
-FAR = 5.0  # standard errors that chance comes to once in 1.7 million times
-CERTAIN = 1e-8  # p * (1 - p) of what counts as certain: the tails of lengths aren't followed
+FAR = 5.0  # standard errors; chance exceeds them once in 1.7 million times
+CERTAIN = 1e-8  # largest p * (1 - p) of a certain event: the tails of lengths aren't followed
 
 
 class Sample(NamedTuple):
-    """A mean over games that were played, and its standard error."""
+    """A mean over simulated games, and its standard error."""
 
     mean: float
     standard_error: float
@@ -44,19 +44,19 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Beside:
-    """A figure, and what games came to.
+    """A figure, and its estimates from simulated games.
 
     Attributes
     ----------
     name : str
     exact, error_bound : float
-        The bound is 0 for what is followed in floating point.
+        The bound is 0 for figures in plain floating point.
     samples : tuple of Sample
         One for each seed.
     is_share : bool
-        Whether it is a share of the games, or a chance, between 0 and 1.
+        Whether it is a share of the games, or a probability, between 0 and 1.
     games : int
-        Of each sample. Where they were all alike, a figure may be off by one among so many.
+        Of each sample. Where all were alike, a figure may be off by one among so many.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Played:
-    """All figures beside games that were played.
+    """All figures beside simulated games.
 
     Attributes
     ----------
@@ -99,12 +99,12 @@ class Played:
         return max(figure.furthest for figure in self.figures)
 
     def disagreements(self) -> list[str]:
-        """The figures that are further from what was played than chance explains."""
+        """The figures with differences larger than chance explains."""
         return [figure.name for figure in self.figures if figure.furthest > FAR]
 
 
 def check_games(games: int | None) -> None:
-    """Make sure that a number of games can be played, or that none is asked for.
+    """Raise for a number of games out of range; None passes.
 
     Raises
     ------
@@ -124,17 +124,17 @@ def play_beside(
     seed: int,
     progress: Progress | None = None,
 ) -> Played:
-    """Play games for every figure that isn't a count of positions, twice.
+    """Play games for every figure except counts of positions, twice.
 
     Parameters
     ----------
     policies : Policies
     found : Balance
-        What `balance` says of that game.
+        The answer of `balance` for that game.
     sure : float
-        As `balance` was given it.
+        As given to `balance`.
     games : int
-        How many are played for each figure and seed.
+        Number of games for each figure and seed.
     seed : int
         Of the first sample; the second has the next one.
 
@@ -225,7 +225,7 @@ class _Sampled:
             return
         yield _Figure("lead changes", *drama.lead_changes, _mean(story.lead_changes))
         won = story.got != 0
-        turn = np.where(story.got > 0, *story.unsure)  # from which on the winner was sure
+        turn = np.where(story.got > 0, *story.unsure)  # the first turn of a sure win
         decided = drama.decided
         if not decided.is_cut:
             yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
@@ -280,7 +280,7 @@ class _Sampled:
             yield _Figure(name, rule.loss, rule.error_bound, sample, not graph.is_score)
 
     def results(self, first: Policy, second: Policy) -> Floats:
-        """What the first player got in games between two policies: (n_games,) float64."""
+        """The first player's results in games between two policies: (n_games,) float64."""
         got = np.zeros(self.games)
         for move in self.stepper.play((first, second), self.games):
             got[move.game] += move.gained
@@ -288,7 +288,7 @@ class _Sampled:
 
 
 class _Story:
-    """What is counted in games between those who play best."""
+    """Counts of events in games between best players."""
 
     def __init__(self, found: Balance, sure: float, games: int) -> None:
         solution = found.solution
@@ -333,7 +333,7 @@ class _Story:
         self._take_lead(game[move.is_over], np.sign(self.got[game[move.is_over]]))
 
     def _take(self, move: Move) -> None:
-        """Count the actions that are chosen, of those that are listed."""
+        """Count the chosen actions among the listed ones."""
         if not self.options:
             return
         numbers = np.array([option.number for option in self.options])
@@ -355,13 +355,13 @@ class _Story:
 
 
 def _quantiles(found: Lengths | Decided) -> list[int]:
-    """The turns of the quantiles that are known."""
+    """The turns of the known quantiles."""
     turns = {found.quantile(q / 100) for q in QUANTILES}
     return sorted(turn for turn in turns if turn is not None)
 
 
 def _mean(numbers: NDArray[Any], of_share: float | None = None) -> Sample:
-    """The mean, with an error that isn't 0 where nothing rare was seen."""
+    """The mean, with a positive error even if a rare event didn't occur."""
     n = len(numbers)
     error = float(np.std(numbers)) / math.sqrt(n)
     if of_share is not None:
@@ -375,14 +375,14 @@ def _share(name: str, exact: float, bound: float, seen: NDArray[np.bool_]) -> _F
 
 
 def _mean_of_seats(first: Floats, second: Floats) -> Sample:
-    """What a player got who moved first in some games and second in others."""
+    """The result of a player who moved first in some games and second in others."""
     one, two = _mean(first), _mean(second)
     error = math.hypot(one.standard_error, two.standard_error) / 2
     return Sample((one.mean - two.mean) / 2, error)
 
 
 def _common_part(pairs: dict[tuple[int, int], Floats]) -> Sample:
-    """The share of the variance that two games of the same pair have in common."""
+    """The share of the variance common to two games of the same pair."""
     one, two = (
         np.concatenate([got[half::2][: len(got) // 2] for got in pairs.values()]) for half in (0, 1)
     )

@@ -1,17 +1,17 @@
 """Second aims, and ranges over all optimal policies: `rollwise.answer.optimal_set` by name.
 
-What can be asked of all optimal policies, as it is typed:
+Quantities of all optimal policies, in their typed form:
 
-- ``score<=5`` (also ``<``, ``>=``, ``>``, ``=``): the chance that the final score is so.
+- ``score<=5`` (also ``<``, ``>=``, ``>``, ``=``): the probability of such a final score.
 - ``variance``: of the final score.
-- ``win``: the chance to win a contest against one who plays next, knows the score and plays best.
-- ``draw``: the chance that a game for two, or one that is won or lost, is drawn.
-- ``moves``, ``rolls``: how many actions are taken, and how many of them leave something to chance;
+- ``win``: the probability to win a contest with a best opponent who plays next and knows the score.
+- ``draw``: the probability of a draw, in a game for two, or of win or loss.
+- ``moves``, ``rolls``: the numbers of actions, and of actions with several outcomes;
   the throw before a choice is a roll, and no move.
-- the name or the number of an action: how often it is taken.
+- the name or the number of an action: its number of uses.
 
-In front of it, ``most:`` or ``least:`` says which end a second aim goes for. Without it, it is the
-most, and of the variance the least.
+A prefix ``most:`` or ``least:`` gives the direction of a second aim. The default is the most, and
+for the variance the least.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SAID = f"score<=N, {', '.join(WORDS)}, or an action"
 
 
 class Aim(NamedTuple):
-    """A quantity, and which end of it is wanted."""
+    """A quantity, and the direction of its optimisation."""
 
     quantity: Quantity
     least: bool
@@ -75,7 +75,7 @@ def read_aim(solution: Solution, text: str, ties: str = "shared") -> Aim:
     Parameters
     ----------
     ties : {"shared", "first", "win-or-tie"}
-        Who wins a tie, for ``win``: see `rollwise.Contest`.
+        The winner of a tie, for ``win``: see `rollwise.Contest`.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def of_scores(name: str, payoffs: Reals, bounds: Reals, scores: NDArray[np.int64
     Parameters
     ----------
     payoffs, bounds : (n_scores,) float64
-        For each of the `scores`, and how far they can be off. Others pay nothing.
+        For each of the `scores`, with error bounds. Other scores pay 0.
     """
     order = np.argsort(scores)
 
@@ -160,9 +160,9 @@ def of_scores(name: str, payoffs: Reals, bounds: Reals, scores: NDArray[np.int64
 
 
 def _variance(solution: Solution) -> Quantity:
-    """The second moment around a whole number c, less the square of the mean's distance to it.
+    """The second moment around a whole number c, minus the square of the mean's distance to it.
 
-    All policies of the set have one mean, so that the variance is linear in the policy.
+    All policies of the set have one mean, and so the variance is linear in the policy.
     """
     mean, off = solution.value, float(solution.error_bounds[0])
     centre = round(mean)
@@ -198,7 +198,7 @@ def _draw(solution: Solution) -> Quantity:
 def _win(solution: Solution, ties: str) -> Quantity:
     graph = solution.graph
     if graph.has_stakes:
-        raise UsageError(f"{graph.title} is played for payoffs: who wins isn't an aim of it")
+        raise UsageError(f"{graph.title} is played for payoffs: win isn't an aim of it")
     if graph.objective == "win":
         raise UsageError(
             f"{graph.title} is won or lost: to win is its first aim, and all optimal policies are "
@@ -212,7 +212,7 @@ def _win(solution: Solution, ties: str) -> Quantity:
 
 
 def first_share(solved: ContestSolution) -> Quantity:
-    """What the first player of a contest wins with each final score, where all others play best."""
+    """The first player's share of a contest for each final score, with best play of all others."""
     from rollwise.analysis.contest import Situation
 
     scores = solved.scored.scores
@@ -224,16 +224,16 @@ def first_share(solved: ContestSolution) -> Quantity:
 
 @dataclass(frozen=True, eq=False)
 class SecondAims:
-    """The optimal policies that are best for further aims, one aim after the other.
+    """The optimal policies best for further aims, one aim after the other.
 
     Attributes
     ----------
     aims : tuple of str
         As ``least variance``.
     values : tuple of Certified
-        What each comes to, and how far that can be off.
+        The value of each aim, with its error bound.
     policies : OptimalSet
-        Those that are left.
+        The remaining policies.
     """
 
     aims: tuple[str, ...]
@@ -247,7 +247,7 @@ class SecondAims:
 
     @cached_property
     def policy(self) -> Policy:
-        """The first of the policies that are left, on the graph of `policies`."""
+        """The first of the remaining policies, on the graph of `policies`."""
         return self.policies.policy(self.name)
 
     def distribution(self) -> Distribution:
@@ -255,16 +255,16 @@ class SecondAims:
         return distribution_in(self.policies, self.policy)
 
     def table(self, solution: Solution) -> pl.DataFrame:
-        """`policy` as a table, which is a policy where it is typed (see `Policies.find`).
+        """`policy` as a table, in the form accepted as a policy (see `Policies.find`).
 
-        One row for each state with a choice, also for those that optimal play doesn't come to:
-        there it is the policy of the solution. With the field ``score`` where an aim rests on the
-        points made so far; it is then a policy of the game `rollwise.derive.chase.WithScore`.
+        There is one row for each state with a choice. States unreachable by optimal play have the
+        policy of the solution. If an aim depends on the points made so far, the table has the field
+        ``score`` and is a policy of the game `rollwise.derive.chase.WithScore`.
 
         Parameters
         ----------
         solution : Solution
-            Whose optimal policies these are.
+            The solution of these optimal policies.
         """
         import polars as pl
 
@@ -281,7 +281,7 @@ class SecondAims:
 
 
 def _labels(graph: StateGraph, policy: Policy) -> NDArray[np.int64]:
-    """The label of the action that a policy takes, for each state."""
+    """The label of a policy's action, for each state."""
     taken = np.flatnonzero(policy.probability > 0)
     labels = np.empty(graph.n_states, np.int64)
     labels[graph.action_state[taken]] = graph.action_label[taken]
@@ -289,7 +289,7 @@ def _labels(graph: StateGraph, policy: Policy) -> NDArray[np.int64]:
 
 
 def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> SecondAims:
-    """Of all optimal policies those that are best for a second aim, then for a third, and so on.
+    """The optimal policies best for a second aim, then for a third, and so on.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> 
     aims : sequence of str
         See `rollwise.analysis.second_aims`.
     ties : {"shared", "first", "win-or-tie"}
-        Who wins a tie, for the aim ``win``.
+        The winner of a tie, for the aim ``win``.
 
     Raises
     ------
@@ -324,12 +324,12 @@ def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> 
 
 
 def ranges(game: Subject, quantities: Sequence[str], *, ties: str = "shared") -> list[Range]:
-    """What each quantity can be under an optimal policy: the least and the most, certified.
+    """The certified least and largest value of each quantity over optimal policies.
 
     Parameters
     ----------
     game, ties
-        As `second_aims` takes them.
+        As in `second_aims`.
     quantities : sequence of str
         See `rollwise.analysis.second_aims`.
     """
@@ -340,7 +340,7 @@ def ranges(game: Subject, quantities: Sequence[str], *, ties: str = "shared") ->
 def ranges_in(
     found: OptimalSet, solution: Solution, quantities: Sequence[str], *, ties: str = "shared"
 ) -> list[Range]:
-    """The same over the optimal policies of a set, such as those that second aims left."""
+    """The same over the optimal policies of a set, as after second aims."""
     return [found.range(read_quantity(solution, text, ties)) for text in quantities]
 
 
@@ -380,7 +380,7 @@ def _passing(graph: StateGraph) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class ScoreRanges:
-    """How likely each final score is, at least and at most, under an optimal policy.
+    """The least and largest probability of each final score over optimal policies.
 
     Attributes
     ----------
@@ -390,7 +390,7 @@ class ScoreRanges:
         Of that score or less.
     variance : Range
     loss : float
-        What any of these policies can lose against the best, proved.
+        Proved upper bound on the loss of any of these policies.
     """
 
     rows: dict[int, Range]
@@ -416,7 +416,7 @@ def score_ranges(game: Subject) -> ScoreRanges:
 def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
     """How likely some final scores are, at least and at most, under an optimal policy."""
     solution = Policies.of(game).solution
-    if isinstance(solution.game, WithScore):  # whose optimal policies are those of its inner game
+    if isinstance(solution.game, WithScore):  # its optimal policies are those of the inner game
         solution = Policies.of(solution.game.inner).solution
     found = OptimalSet.of(solution).with_scores
     return {score: found.range(_is(score)) for score in scores}

@@ -1,4 +1,4 @@
-"""The inverse problem: for which parameters a game is as its maker wants it."""
+"""The inverse problem: the parameters of a game with a desired property."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rollwise.graph.choices import has_choice
 from rollwise.simulate.lengths import Certified, expected_lengths
 
 MEASURES = {
-    "first_player": "the chance to win of who moves first (in a game for one, of the player)",
-    "value": "what the start is worth: points, or a payoff between -1 and 1",
-    "length": "turns that a game lasts, played best",
+    "first_player": "the first player's win probability (in a game for one, the player's)",
+    "value": "the value of the start: points, or a payoff between -1 and 1",
+    "length": "turns of a game of best play",
     "luck": "the standard deviation of the result, played best",
     "draws": "the chance of a draw, played best",
-    "skill": "the share of the result's variance that who plays decides (see `balance`); players "
+    "skill": "the players' share of the result's variance (see `balance`); players "
     "move at random, are greedy, or play best",
 }
-OF_THE_START = ("first_player", "value")  # which an answer by layers has as well
+OF_THE_START = ("first_player", "value")  # known from an answer by layers as well
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+(\w+)|(\w+)\s*=\s*(\S+))")
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(\d+))?")
@@ -36,14 +36,14 @@ Progress = Callable[[str, int, "int | None"], None]
 
 @dataclass(frozen=True)
 class Aim:
-    """What a parameter is looked for.
+    """The aim of a search over parameters.
 
     Attributes
     ----------
     measure : str
         One of `MEASURES`.
     goal : float, "min" or "max"
-        The amount that is wanted, or the least or the most there is.
+        The desired amount, or the least or the largest one.
     """
 
     measure: str
@@ -85,15 +85,15 @@ class Aim:
 
 @dataclass(frozen=True)
 class Point:
-    """One game of those that are tried.
+    """One game of the search.
 
     Attributes
     ----------
     parameters : dict
-        Those that vary, with what was typed for them.
+        The varied ones, as typed.
     amount : float
     error_bound : float
-        How far the amount can be off.
+        Of the amount.
     """
 
     parameters: Mapping[str, str]
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Tuning:
-    """All games that were tried, and the best.
+    """All games of a search, and the best.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Tuning:
 
     @property
     def best(self) -> Point:
-        """The first of those that are nearest to the goal."""
+        """The first of the games nearest to the goal."""
         return min(self.points, key=lambda point: self.aim.off(point.amount))
 
     @property
@@ -131,7 +131,7 @@ class Tuning:
 
     @property
     def at_the_end(self) -> list[str]:
-        """The parameters of which the best has the least or the largest of several numbers."""
+        """The varied parameters with the best value at the end of their range."""
         found = []
         for name in self.best.parameters:
             tried = {point.parameters[name] for point in self.points}
@@ -148,7 +148,7 @@ def values_of(text: str) -> tuple[str, list[str]]:
     Raises
     ------
     ParameterError
-        It isn't of that form, or there is no value.
+        The text has another form, or there is no value.
 
     Examples
     --------
@@ -188,18 +188,18 @@ def tune(
     fixed : mapping of str to str
         The other parameters, as typed.
     vary : mapping of str to list of str
-        The values of each parameter that varies, as typed.
+        The values of each varied parameter, as typed.
     aim : Aim
     solve : callable
         Solves and certifies a game.
     progress : callable, optional
     pool : Pool, optional
-        Whose workers solve the games, each as a task. They must be able to import `solve`.
+        Its workers solve the games, each as a task. They must be able to import `solve`.
 
     Raises
     ------
     ParameterError
-        A value is out of the range of its parameter. Nothing has been solved then.
+        A value is out of the range of its parameter. No game has been solved then.
     UsageError
         The measure isn't one of this game, or there are too many combinations.
     ClusterError
@@ -243,13 +243,13 @@ def _solved_amount(
 
 
 def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
-    """A measure of a solved game, and how far it can be off.
+    """A measure of a solved game, and its error bound.
 
     Raises
     ------
     UsageError
-        A game for payoffs has no chance to win and no draws; one in which weak players may go
-        round for ever has no share of skill.
+        A game for payoffs has no win probability and no draws; a game of endless weak play
+        has no share of skill.
     """
     if measure not in OF_THE_START:
         if not isinstance(solution, Solution):
@@ -274,7 +274,7 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
 
 def _draws(solution: Solution) -> Certified:
     if solution.graph.is_score:
-        raise UsageError(f"{solution.graph.game} is played for points or payoffs: nothing is drawn")
+        raise UsageError(f"{solution.graph.game} is played for points or payoffs: it has no draws")
     chain = Chain.of(solution.graph, solution.policy)
     values, bounds = chain.chance_of_end(chain.is_over & (chain.payoff == 0))
     return Certified(float(values[0]), float(bounds[0]))
