@@ -1,8 +1,8 @@
-"""The rule sheets, one game a file, and how a game is found by its name.
+"""The rule sheets, one game a file, and the look-up of games by name.
 
-Every `Game` defined in a module of this package is offered under its name; so
-is every one that another distribution registers under the entry point group
-``rollwise.games``. ``path/to/file.py:ClassName`` names a game in a file.
+Every `Game` defined in a module of this package is available under its name. Other
+distributions register games under the entry point group ``rollwise.games``.
+``path/to/file.py:ClassName`` names a game in a file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ READ = "rollwise_rules_"  # begins the names of modules that were read from file
 
 def available() -> dict[str, type[Game]]:
     """All games by name, in alphabetical order."""
-    found: dict[str, type[Game]] = {}
+    games: dict[str, type[Game]] = {}
     from importlib.metadata import entry_points  # takes longer than all the rest
 
     for entry in entry_points(group="rollwise.games"):
@@ -43,10 +43,10 @@ def available() -> dict[str, type[Game]]:
         except BaseException as error:
             warnings.warn(f"the game {entry.value} is left out: {fault_text(error)}", stacklevel=2)
         else:
-            found[cls.name] = cls
+            games[cls.name] = cls
     for module in pkgutil.iter_modules(__path__):
-        found |= _own(module.name)
-    return dict(sorted(found.items()))
+        games |= _own(module.name)
+    return dict(sorted(games.items()))
 
 
 def _own(module: str) -> dict[str, type[Game]]:
@@ -56,14 +56,14 @@ def _own(module: str) -> dict[str, type[Game]]:
 
 
 def _named_like_its_module(reference: str) -> type[Game] | None:
-    """A game of this package that is found without reading the others."""
+    """A game of this package with the name of its module, found without reading other modules."""
     module = reference.replace("-", "_")
-    own = {found.name for found in pkgutil.iter_modules(__path__)}
+    own = {info.name for info in pkgutil.iter_modules(__path__)}
     return _own(module).get(reference) if module in own else None
 
 
 def find(reference: str) -> type[Game]:
-    """The game of this name, or the one that ``path/to/file.py:ClassName`` names.
+    """The game with this name, or the class given as ``path/to/file.py:ClassName``.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def find(reference: str) -> type[Game]:
 
 
 def find_installed(name: str) -> type[Game]:
-    """The game of this name: one of this package, or of another distribution that is installed.
+    """The game with this name in this package or another installed distribution.
 
     Raises
     ------
@@ -107,14 +107,14 @@ def find_installed(name: str) -> type[Game]:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rules of a game as they travel to another process.
+    """The rules of a game in a form to send to another process.
 
     Attributes
     ----------
     rules : type of Game, or str
-        A class that other processes import, or ``/path/to/file.py:ClassName``, which they read.
+        A class for other processes to import, or ``/path/to/file.py:ClassName`` for them to read.
     module : str
-        What the module of such a file is called, by its contents.
+        The name of the module of such a file, made from its contents.
     """
 
     rules: type[Game] | str
@@ -127,11 +127,11 @@ class Sheet:
             return cls(kind)
         module = kind.__module__.partition(".")[0]  # a neighbour of it may have the game
         sheet = sys.modules[module]
-        said = kind.__module__, kind.__qualname__  # of a class that was read again, too
+        qualified = kind.__module__, kind.__qualname__  # equal for a class read twice
         name = next(
             name
             for name, value in vars(sheet).items()
-            if inspect.isclass(value) and (value.__module__, value.__qualname__) == said
+            if inspect.isclass(value) and (value.__module__, value.__qualname__) == qualified
         )
         return cls(f"{Path(str(sheet.__file__)).resolve()}:{name}", module)
 
@@ -142,7 +142,7 @@ class Sheet:
         Raises
         ------
         ClusterError
-            Their file isn't here, or is another one here.
+            Their file is missing on this machine, or differs.
         """
         if not isinstance(self.rules, str):
             return self.rules
@@ -169,11 +169,11 @@ def _in_file(path: Path, class_name: str) -> type[Game]:
 
 
 def _games_of(module: object) -> list[type[Game]]:
-    """The games that a module defines; if there are none, those of its neighbours it imports."""
+    """The games defined in a module, or else the imported games of its neighbours."""
     name = getattr(module, "__name__", "")
-    found = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if issubclass(cls, Game)]
-    own = [cls for cls in found if cls.__module__ == name]
-    return own or [cls for cls in found if cls.__module__.startswith(f"{name}.")]
+    games = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if issubclass(cls, Game)]
+    own = [cls for cls in games if cls.__module__ == name]
+    return own or [cls for cls in games if cls.__module__.startswith(f"{name}.")]
 
 
 def _load(path: Path) -> object:
@@ -186,11 +186,11 @@ def _load(path: Path) -> object:
     # compiled code goes by the name of its module: other contents, another name
     name = READ + re.sub(r"\W", "_", f"{path.stem}_{contents}")
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # stdout is for what was asked of rollwise
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is for the answer of the command
             return read_file(name, path)
     except SyntaxError as error:
-        place = Path(error.filename) if error.filename else path
-        where = path if place.name == path.name else f"{path} fails: {place.name}"
+        file = Path(error.filename) if error.filename else path
+        where = path if file.name == path.name else f"{path} fails: {file.name}"
         raise UnknownGame(f"{where}, line {error.lineno}: {one_line(str(error.msg))}") from error
     except PASSED_ON:
         raise
@@ -199,7 +199,7 @@ def _load(path: Path) -> object:
 
 
 def _with_remedy(fault: str) -> str:
-    """What a dataclass says of a default that isn't a number, with what to write in rules."""
+    """The error of a dataclass about a mutable default, with advice for rules."""
     declared = re.search(r"mutable default .* for field (\w+) .*default_factory", fault)
     if declared is None:
         return fault
@@ -228,14 +228,14 @@ def create(cls: type[Game], values: Mapping[str, str]) -> Game:
     parsed = {}
     for name, text in values.items():
         if name not in specs:
-            known = ", ".join(specs) or "it has none"
+            names = ", ".join(specs) or "it has none"
             hint = ""
             if name in ("target", "ties"):
                 hint = f"; a form of a solitaire game has it: as=chase {name}={text}"
             if name in getattr(cls, "__annotations__", {}):
                 hint = "; is its class marked @dataclass(frozen=True)?"
             raise ParameterError(
-                f"{cls.name} has no parameter {name!r} (its parameters: {known}){hint}"
+                f"{cls.name} has no parameter {name!r} (its parameters: {names}){hint}"
             )
         parsed[name] = specs[name].parse(cls.name, text)
     missing = [spec.name for spec in specs.values() if spec.default is None]

@@ -19,7 +19,7 @@ Found = list[tuple[Home, int]]  # a home board, and the play that leads there
 
 @rule
 def may_move(home: Home, point: int, die: int) -> bool:
-    """Whether a checker may move from a point: with others behind it, not off by too much."""
+    """Whether a checker may move from a point. With others behind it, it must not overshoot."""
     if home[point - 1] == 0:
         return False
     if die > point:
@@ -40,16 +40,16 @@ def after_step(home: Home, point: int, die: int) -> Home:
 
 @rule
 def add(found: Found, home: Home, play: int) -> None:
-    """Add a play, unless one that leads to the same board is there."""
-    for known, _ in found:
-        if known == home:
+    """Add a play, unless another with the same resulting board is in the list."""
+    for board, _ in found:
+        if board == home:
             return
     found.append((home, play))
 
 
 @rule
 def played(home: Home, die: int, other: int, steps: int) -> Found:
-    """Each home board that so many steps lead to: first one by a die, then others by another."""
+    """Each home board after so many steps: the first by one die, the others by the other die."""
     found = [(home, die + 8 * other)]
     for n in range(steps):
         further = found[:0]
@@ -66,7 +66,7 @@ def played(home: Home, die: int, other: int, steps: int) -> Found:
 
 @rule
 def plays(home: Home, throw: Throw) -> Found:
-    """The plays of a throw, one for each home board that they lead to."""
+    """The plays of a throw, one for each resulting home board."""
     high, low = throw
     if high == low:
         return played(home, high, high, STEPS)
@@ -88,11 +88,11 @@ def after_play(home: Home, play: int) -> Home:
 
 @rule
 def pips(home: Home) -> int:
-    """How far the checkers have to go, all together."""
-    found = 0
+    """Total distance of the checkers to bear off."""
+    distance = 0
     for k in range(len(home)):
-        found += (k + 1) * home[k]
-    return found
+        distance += (k + 1) * home[k]
+    return distance
 
 
 @rule
@@ -114,7 +114,7 @@ def home_boards(checkers: int, points: int) -> Iterator[Home]:
 
 @rule
 def smooth(home: Home, throw: Throw) -> int:
-    """The play that bears off the most checkers, and then leaves the fewest points empty."""
+    """The play with the most checkers borne off, and then with the fewest empty points."""
     best, most = 0, -1
     for after, play in plays(home, throw):
         worth = 7 * (sum(home) - sum(after))
@@ -126,7 +126,7 @@ def smooth(home: Home, throw: Throw) -> int:
 
 
 def left(home: Home) -> str:
-    """What is on a home board, in words."""
+    """A home board in words."""
     points = [f"{n} on the {k}" for k, n in enumerate(home, 1) if n]
     return ", ".join(reversed(points)) or "none"
 
@@ -137,7 +137,7 @@ def numbered(*rows: list[boards.Cell]) -> boards.Board:
 
 
 class Bearing(Checkers):
-    """A game whose checkers are all home: nothing stands in the way of a throw."""
+    """A game with all checkers at home; no throw is blocked."""
 
     def throws(self, s: Any) -> Iterator[tuple[int, Throw]]:
         for ways, shown in dice.faces(2, 6):

@@ -50,32 +50,32 @@ def stops(action: int) -> bool:
 
 
 def names() -> dict[int, str]:
-    """What each action is called."""
-    found = {BUST: "bust"}
+    """Name of each action."""
+    names = {BUST: "bust"}
     for one in range(TOTALS):
         for other in range(max(one, 2), TOTALS):
             columns = f"{one} and {other}" if one else f"{other}"
-            found[label(one, other, False)] = f"{columns}, roll on"
-            found[label(one, other, True)] = f"{columns}, stop"
-    return found
+            names[label(one, other, False)] = f"{columns}, roll on"
+            names[label(one, other, True)] = f"{columns}, stop"
+    return names
 
 
 @rule
 def length(column: int, sides: int, shortest: int) -> int:
-    """The steps of a column: those in the middle are the longest."""
+    """The steps of a column; middle columns are the longest."""
     return shortest + 2 * min(column - 2, 2 * sides - column)
 
 
 @rule
 def can_climb(s: Board, column: int, sides: int, shortest: int) -> bool:
-    """Whether a column isn't full, and has a runner or there is one left."""
-    place = column - 2
-    if s.banked[place] + s.turn[place] == length(column, sides, shortest):
+    """Whether a column isn't full, and has a runner or can get one."""
+    k = column - 2
+    if s.banked[k] + s.turn[k] == length(column, sides, shortest):
         return False
     runners = 0
     for steps in s.turn:
         runners += steps > 0
-    return s.turn[place] > 0 or runners < RUNNERS
+    return s.turn[k] > 0 or runners < RUNNERS
 
 
 @rule
@@ -101,7 +101,7 @@ class Boards(NamedTuple):
 
 @rule
 def full_columns(s: Board, sides: int, shortest: int) -> int:
-    """How many columns are climbed, counting this turn's steps."""
+    """Number of full columns, including this turn's steps."""
     full = 0
     for place in range(len(s.banked)):
         full += s.banked[place] + s.turn[place] == length(place + 2, sides, shortest)
@@ -110,30 +110,30 @@ def full_columns(s: Board, sides: int, shortest: int) -> int:
 
 @rule
 def climbs(s: Board, one: int, other: int, sides: int, shortest: int) -> list[int]:
-    """The moves of two totals, which stop then: both columns if possible, else either."""
-    found = [BUST][:0]
+    """The stopping moves of two totals: both columns if possible, else either."""
+    climbing = [BUST][:0]
     first = can_climb(s, one, sides, shortest)
     second = can_climb(s, other, sides, shortest)
     if first and can_climb(climbed(s, one), other, sides, shortest):
-        found.append(label(one, other, True))
+        climbing.append(label(one, other, True))
     else:
         if first:
-            found.append(label(0, one, True))
+            climbing.append(label(0, one, True))
         if second and other != one:
-            found.append(label(0, other, True))
-    return found
+            climbing.append(label(0, other, True))
+    return climbing
 
 
 @rule
 def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
-    """The moves of a throw, each once, which stop then: none where the throw is a bust."""
+    """The stopping moves of a throw, each once; none for a bust."""
     a, b, c, d = throw
-    found = [BUST][:0]
+    stopping = [BUST][:0]
     for one, other in ((a + b, c + d), (a + c, b + d), (a + d, b + c)):
         for stop in climbs(s, one, other, sides, shortest):
-            if stop not in found:
-                found.append(stop)
-    return found
+            if stop not in stopping:
+                stopping.append(stop)
+    return stopping
 
 
 def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
@@ -148,7 +148,7 @@ def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
 
 @rule
 def seen(s: Boards, sides: int, shortest: int) -> Board:
-    """The mover's board, on which the columns of the others are full."""
+    """The mover's board with the others' full columns marked as full."""
     banked, width, all_steps = s.mine, len(s.mine), (*s.mine, *s.theirs)
     for place in range(width, len(all_steps)):
         if all_steps[place] == length(place % width + 2, sides, shortest):
@@ -158,7 +158,7 @@ def seen(s: Boards, sides: int, shortest: int) -> Board:
 
 @rule
 def last_filled(all_steps: tuple[int, ...], width: int, sides: int, shortest: int) -> int:
-    """The win of those who have filled the most columns once all are full; AGAIN before."""
+    """The win of the players with the most full columns once all are full; AGAIN before."""
     filled = [0][:0]
     for first in range(0, len(all_steps), width):
         full = 0
@@ -178,14 +178,14 @@ class CantStop(Game):
     """Throw four dice, split them into two pairs, and climb the columns of the two totals.
 
     Column c has `shortest` + 2 min(c - 2, 2 `sides` - c) steps. A turn has three runners, each
-    in a column of its own. Both totals must be climbed if they can be; where only one of them
-    can, either may be. Then stop and keep the steps, or roll on. A throw that moves no runner
-    loses the steps of the turn. Three full `columns` end the game. The score is the number of
-    turns. The published game has sides=6 and shortest=3, too many positions for a table. With
-    several `players` the first to fill enough columns wins, and a full column is closed to
-    everybody. If no column is open and nobody has enough, the players with the most columns share
-    the win. That rule is our own, for small boards. On the published board of eleven columns,
-    three of which win, this can't happen.
+    in a column of its own. Both totals must be climbed if possible. If only one of them is
+    possible, the player may choose which. Then stop and keep the steps, or roll on. A throw that
+    moves no runner loses the steps of the turn. Three full `columns` end the game. The score is the
+    number of turns. The published game has sides=6 and shortest=3, too many positions for a table.
+    With several `players` the first to fill enough columns wins, and a full column is closed to
+    all. If no column is open and no player has enough, the players with the most columns share
+    the win. That rule is our own, for small boards. On the published board of eleven columns and
+    three to win, this can't happen.
     """
 
     heading: ClassVar = "Can't Stop"
@@ -204,7 +204,7 @@ class CantStop(Game):
 
     @property
     def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
-        """A player who is alone has no others to tell the own steps from."""
+        """A single player has no opponents' steps to tell apart."""
         if self.players > 1:
             return {}
         return {f"mine.{place}": f"banked.{place}" for place in range(2 * self.sides - 1)}
@@ -218,7 +218,7 @@ class CantStop(Game):
             yield ways, (shown[0], shown[1], shown[2], shown[3])
 
     def wins(self, s: Boards, turn: tuple[int, ...]) -> bool:
-        """Whether the mover who stops with these steps has columns enough."""
+        """Whether the mover has enough columns after stopping with these steps."""
         return full_columns(Board(s.mine, turn), self.sides, self.shortest) >= self.columns
 
     def actions(self, s: Boards, throw: Throw) -> Iterator[int]:
@@ -283,7 +283,7 @@ class CantStop(Game):
         return full
 
     def boards_of_others(self, s: Boards) -> list[tuple[int, ...]]:
-        """What each of the others has climbed, as they move."""
+        """Steps of each opponent, in the order of their moves."""
         width = len(s.mine)
         return [s.theirs[first : first + width] for first in range(0, len(s.theirs), width)]
 
@@ -346,10 +346,10 @@ class CantStopForTwo(CantStop):
     """Can't Stop for two: the first to fill enough columns wins.
 
     Throws, runners and lengths of columns are those of Can't Stop. A full column is
-    closed: nobody climbs it any more, and the other player's steps are taken off. A column isn't
-    full before its steps are kept. If all are full and nobody has enough `columns`, the player
-    with more columns wins. That rule is our own, for small boards. The published game has
-    sides=6, shortest=3 and columns=3, and there it can't happen.
+    closed to both players, and the opponent's steps in it are removed. A column isn't
+    full before its steps are kept. If all are full and no player has enough `columns`, the player
+    with more columns wins. That rule is our own, for small boards. In the published game, with
+    sides=6, shortest=3 and columns=3, it can't happen.
     """
 
     name: ClassVar[str] = "cant-stop-for-two"

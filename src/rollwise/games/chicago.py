@@ -27,10 +27,10 @@ def points(throw: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True)
 class Chicago(Game):
-    """Throw three dice, keep what you like and throw the others again; the most points win.
+    """Throw three dice, keep any and throw the others again; the most points win.
 
     Each player has one turn of up to three throws. An ace counts 100, a six 60, and the other
-    faces what they show. The second player knows what there is to beat.
+    faces their number. The second player knows the score to beat.
     """
 
     dice: int = parameter(3, at_least=1, at_most=5, about="dice thrown")

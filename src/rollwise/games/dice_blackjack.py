@@ -1,4 +1,4 @@
-"""Dice blackjack: a race of totals in which it can hurt to throw too many dice."""
+"""Dice blackjack: a race of totals with a limit, where too many dice can lose."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DiceBlackjack(Game):
     """Add a throw of some dice to your total: low to high wins, more than high loses.
 
     The players throw in turns, and the action is the number of dice. With two players the table
-    has every position below `low`, also those that no play reaches. With several, a player with
+    has every position below `low`, reachable or not. With several, a player with
     more than `high` is out, and the last player left wins too.
     """
 

@@ -1,4 +1,4 @@
-"""Farkle: set aside dice that score, and stop or throw the rest."""
+"""Farkle: set scoring dice aside, and stop or throw the rest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.int64]
 
 
 def of_a_kind(scoring: str, face: int, n: int) -> int:
-    """What n dice of a face score; 0 where some of them don't."""
+    """The score of n dice of a face; 0 if some of them don't score."""
     single = {1: 100, 5: 50}.get(face, 0)
     triple = 100 * face if face > 1 else 300 if scoring == "patch" else 1000
     if n < 3:
@@ -40,7 +40,7 @@ def of_a_kind(scoring: str, face: int, n: int) -> int:
 
 
 def worth(scoring: str, shown: Sequence[int]) -> int:
-    """What dice score together, given how often each face shows; 0 where some of them don't."""
+    """The score of dice together, given the number of each face; 0 if some of them don't score."""
     parts = [of_a_kind(scoring, face, n) for face, n in enumerate(shown, 1) if n]
     often = tuple(sorted(n for n in shown if n))
     six = {
@@ -57,17 +57,17 @@ CHOOSE = np.array([[comb(n, k) for k in range(DICE + 1)] for n in range(2 * DICE
 
 @rule
 def row(throw: Throw | Sequence[int]) -> int:
-    """The place of a throw among all those of one to six dice."""
-    n, found = 0, 0
+    """The index of a throw among all throws of one to six dice."""
+    n, rank = 0, 0
     for face in throw:
         if face > 0:
             n += 1
-            found += int(CHOOSE[face + n - 2, n])
-    return int(BEFORE[n]) + found
+            rank += int(CHOOSE[face + n - 2, n])
+    return int(BEFORE[n]) + rank
 
 
 class Moves(NamedTuple):
-    """What can be set aside of each throw: from `first[row]` to `first[row + 1]`."""
+    """The moves of each throw: entries `first[row]` to `first[row + 1]`."""
 
     ways: Array  # in which each throw falls
     faces: Array
@@ -85,19 +85,20 @@ def all_moves(scoring: str) -> Moves:
     for n in range(1, DICE + 1):
         for ways, shown in dice.counts(n, 6):
             faces = np.repeat(np.arange(7), shown).tolist() + [0] * (DICE - n)
-            found: dict[tuple[int, int], int] = {}
+            scoring_moves: dict[tuple[int, int], int] = {}
             for aside in dice.parts(shown):
                 points = worth(scoring, aside[1:].tolist())
                 if points:
-                    found.setdefault((points, int(aside.sum())), 2 * dice.code(aside))
-            throws[row(faces)] = ways, faces, found
-    order = [throws[place] for place in range(len(throws))]
-    moves = [(move, *result) for _, _, found in order for result, move in found.items()]
+                    move = 2 * dice.code(aside)
+                    scoring_moves.setdefault((points, int(aside.sum())), move)
+            throws[row(faces)] = ways, faces, scoring_moves
+    order = [throws[k] for k in range(len(throws))]
+    moves = [(move, *result) for _, _, by_result in order for result, move in by_result.items()]
     return Moves(
         np.array([ways for ways, _, _ in order]),
         np.array([faces for _, faces, _ in order]),
-        np.array([max((points for points, _ in found), default=0) for _, _, found in order]),
-        np.cumsum([0] + [len(found) for _, _, found in order]),
+        np.array([max((points for points, _ in results), default=0) for _, _, results in order]),
+        np.cumsum([0] + [len(results) for _, _, results in order]),
         *np.array(moves).T.copy(),
     )
 
@@ -137,7 +138,7 @@ class Thrown(Game):
 
     @policy
     def stop_at_300(self, s: Turn | Dice, throw: Throw) -> int:
-        """Set aside all that scores; stop with 300 points, or with one or two dice left."""
+        """Set aside all scoring dice; stop with 300 points, or with one or two dice left."""
         first, *others = self.actions(s, throw)
         if not others and first in ACTIONS:
             return first
@@ -171,21 +172,21 @@ Outcomes = Iterator[tuple[int, int, Turn]]
 class Farkle(Thrown):
     """Throw six dice, set aside some that score, and stop or throw the rest.
 
-    Set aside at least one die, and none that doesn't score. Dice score together only where one
-    throw has brought them. After all six are set aside, go on with six. A player who stops banks
-    the points of the turn and all that the throw scores. A throw that scores nothing is a farkle:
-    the points of the turn are lost. Points that reach the target win at once. With `last_lick`
-    they must be banked, and then the other player has one turn to get more; a turn that can be
-    worth the target by itself must be banked, so that every play ends. In that last turn both banks
-    are counted down by what the other has beyond the target.
+    Set aside at least one die, and only scoring dice. Dice score together only if they fall in
+    one throw. After all six are set aside, go on with six. A player who stops banks
+    the points of the turn and of all scoring dice of the throw. A throw without scoring dice is a
+    farkle: the points of the turn are lost. Points that reach the target win at once. With
+    `last_lick` they must be banked, and then the other player has one turn to get more; a turn
+    that can be worth the target by itself must be banked, so that every play ends. In that last
+    turn both banks are reduced by the opponent's surplus over the target.
 
     A turn can't be banked below `least` points, nor below `entry` by a player without points in
-    the bank. With a `penalty`, a player loses so many points from the bank by the third farkle in
-    a row, and the count of farkles begins anew. No penalty takes a bank below `lowest`.
+    the bank. With a `penalty`, the third farkle in a row costs a player that many points from the
+    bank, and the count of farkles begins anew. No penalty takes a bank below `lowest`.
 
     In each scoring a 1 is 100, a 5 is 50, and three of a kind are 100 times their face.
     "standard": three 1s are 1,000. "facebook": three 1s are 1,000; four, five and six of a kind
-    are twice, three and four times what three are; a straight of six is 1,500, three pairs of
+    are twice, three and four times the score of three; a straight of six is 1,500, three pairs of
     different faces 750. "patch" (Patch Products): three 1s are 300; four, five and six of a kind
     are 1,000, 2,000 and 3,000; a straight, three pairs, or four of a kind and a pair are 1,500,
     and two triples 2,500.
@@ -193,9 +194,9 @@ class Farkle(Thrown):
     The number of positions grows a little faster than the third power of the target: to 1,000
     points there are 15,560, to 2,000 there are 155,120. With a penalty, and no bank below 0, there
     are nine times as many, all in one component, because banks fall too. Busche (2016) gives
-    53.487 % to the first of two players to 10,000, with what he calls Facebook scoring, a penalty,
+    53.487 % to the first of two players to 10,000, with his "Facebook" scoring, a penalty,
     and no bank below -2,500. With `lowest` -2,500 these rules have 407,988,000 positions to 10,000
-    and some 238 billion outcomes, of which a graph keeps 20 bytes each: 5 TB. So his figure is
+    and some 238 billion outcomes, at 20 bytes each in a graph: 5 TB. His figure is
     not reproduced here.
     """
 
@@ -265,11 +266,11 @@ class Farkle(Thrown):
                 behind = banked - s.rival
                 yield 1, PASS, Turn(self.target - behind, self.target, 0, 0, 0, DICE)
         else:
-            place = self.first[k]
-            while self.move[place] != action:
-                place += 1
-            points = self.points[place]
-            left = s.dice - self.dice[place]
+            j = self.first[k]
+            while self.move[j] != action:
+                j += 1
+            points = self.points[j]
+            left = s.dice - self.dice[j]
             left = left if left > 0 else DICE
             own, other = s.farkles, s.rival_farkles
             if last:
@@ -329,7 +330,7 @@ class FarkleTurn(Thrown):
     """One turn of Farkle, for the most points.
 
     The rules of a turn and the scorings are those of Farkle. A player who can
-    stop with `most` points must. So there are finitely many positions; without that rule the
+    stop with `most` points must. This limits the number of positions; without it the
     score is a little higher.
     """
 
@@ -361,11 +362,11 @@ class FarkleTurn(Thrown):
         if action in (FARKLE, STOP):
             yield 1, END, s
         else:
-            place = self.first[row(throw)]
-            while self.move[place] != action:
-                place += 1
-            left = s.dice - self.dice[place]
-            yield 1, AGAIN, Dice(s.turn + self.points[place], left if left > 0 else DICE)
+            j = self.first[row(throw)]
+            while self.move[j] != action:
+                j += 1
+            left = s.dice - self.dice[j]
+            yield 1, AGAIN, Dice(s.turn + self.points[j], left if left > 0 else DICE)
 
     def progress(self, s: Dice) -> int:
         return s.turn

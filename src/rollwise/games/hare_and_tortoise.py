@@ -1,4 +1,4 @@
-"""Hare and Tortoise: a race whose two players have different choices."""
+"""Hare and Tortoise: a race with different choices for the two players."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Race(NamedTuple):
 class HareAndTortoise(Game):
     """The first to go all the steps wins. Each player has a safe and a bold way to move.
 
-    Steady, the hare goes as many steps as the die shows; dashing, 9 on a 5 or 6,
-    while on anything else it falls asleep where it is. The tortoise goes 1 to 4
+    Steady, the hare goes the number on the die. Dashing, it goes 9 on a 5 or 6, and
+    falls asleep in its place on anything else. The tortoise goes 1 to 4
     steps (a die of four sides), or dashes: twice that, but not at all on a 1 or 2.
     """
 

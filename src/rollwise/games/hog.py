@@ -81,5 +81,5 @@ class Hog(Game):
 
     @policy
     def five_dice(self, s: Score) -> int:
-        """Throw five dice: with six sides that scores the most on average, as six dice do."""
+        """Throw five dice: with six sides this scores the most on average, as six dice do."""
         return min(5, self.dice)

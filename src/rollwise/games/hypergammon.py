@@ -28,7 +28,7 @@ Found = list[tuple[int, int, int]]  # pips of the dice that are used, where that
 
 @rule
 def in_order(checkers: tuple[int, ...], k: int) -> tuple[int, ...]:
-    """Checkers of which the two from number `k` on may have to change places."""
+    """The checkers in order, if only number `k` and the next may have to change places."""
     front, rear = min(checkers[k], checkers[k + 1]), max(checkers[k], checkers[k + 1])
     return replaced(replaced(checkers, k, rear), k + 1, front)
 
@@ -88,39 +88,39 @@ def after_play(s: Board, play: int) -> Board:
 @rule
 def code(s: Board) -> int:
     """The points of a board as one number."""
-    found = 0
+    number = 0
     for point in s.mine:
-        found = 32 * found + point
+        number = 32 * number + point
     for point in s.theirs:
-        found = 32 * found + point
-    return found
+        number = 32 * number + point
+    return number
 
 
 @rule
 def noted(play: int, n: int, s: Board, k: int, after: Board) -> int:
-    """A play with one more step, its number `n`, in its number: of checker `k`, from s to after."""
+    """The number of a play with step `n` added: checker `k` moves, and s becomes after."""
     hits = 32 if after.theirs != s.theirs else 0
     return play | (s.mine[k] + hits) << (6 * n + 6)
 
 
 @rule
 def add(found: Found, pips: int, after: Board, play: int) -> None:
-    """Add a play, unless one that uses more of the dice or leads to the same board is there."""
+    """Add a play, unless another uses more of the dice or gives the same board."""
     if len(found) > 0:
         if pips < found[0][0]:
             return
         if pips > found[0][0]:
             found.clear()
     board = code(after)
-    for _, known, _ in found:
-        if known == board:
+    for _, other, _ in found:
+        if other == board:
             return
     found.append((pips, board, play))
 
 
 @rule
 def add_plays(found: Found, s: Board, die: int, other: int, n: int, pips: int, play: int) -> None:
-    """Add what begins with a die, and goes on with another if that can be."""
+    """Add the plays that begin with one die, and continue with the other if possible."""
     for k in range(len(s.mine)):
         if may_move(s, k, die):
             one = after_step(s, k, die)
@@ -134,9 +134,9 @@ def add_plays(found: Found, s: Board, die: int, other: int, n: int, pips: int, p
 
 @rule
 def plays(s: Board, throw: Throw) -> Found:
-    """The plays of a throw, one for each board that they lead to.
+    """The plays of a throw, one for each resulting board.
 
-    Of the dice as much is used as can be: both, in either order, or else the higher one if
+    As much of the dice as possible is used: both, in either order, or else the higher one if
     possible, and of a double as many of four steps as possible.
     """
     high, low = throw
@@ -196,12 +196,12 @@ class Hypergammon(Checkers):
     """Backgammon with three checkers or fewer, which start on their 24, 23 and 22 points.
 
     Throw two dice and move a checker by each, or one by both; a double is played four times. A
-    point where the other player has two checkers is closed; a single one is hit and enters from
+    point with two checkers of the opponent is closed. A single one is hit and enters from
     the bar, before anything else moves. With all checkers home, on the points 1 to 6, they are
-    borne off: exactly, or the rearmost one by more. Both dice are played if they can be, or else
-    the higher one if it can be. A win counts 2, a gammon, if the loser has borne none off, and 3,
+    borne off: exactly, or the rearmost one by more. Both dice are played if possible, or else
+    the higher one if possible. A win counts 2, a gammon, if the loser has borne none off, and 3,
     a backgammon, if one of those is on the bar or in the winner's home. The first throw is no
-    double, and who wins it plays it. There is no doubling cube.
+    double, and the winner of this throw plays it. There is no doubling cube.
     """
 
     checkers: int = parameter(2, at_least=1, at_most=3, about="checkers of each player")

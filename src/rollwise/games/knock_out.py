@@ -34,7 +34,7 @@ class Numbers(NamedTuple):
 class KnockOut(Game):
     """Choose a number from 6 to 9, then throw two dice in turn: your own number puts you out.
 
-    The last one left wins. Under `distinct` nobody may choose a number that another one has.
+    The last one left wins. Under `distinct` no player may choose another's number.
     """
 
     distinct: bool = parameter(False, about="nobody may choose a number that another one has")
@@ -98,7 +98,7 @@ class KnockOut(Game):
 
     @policy
     def take_the_rarest(self, s: Numbers) -> int:
-        """Choose the number that two dice show most rarely, 9 before 6 before 8 before 7."""
+        """Choose the rarest total of two dice, 9 before 6 before 8 before 7."""
         if s.numbers[0] != NOT_YET:
             return THROW
         for number in (9, 6, 8):

@@ -1,4 +1,4 @@
-"""Left Center Right: a game of no choice, in which the last chips win."""
+"""Left Center Right: a game without choices; the last chips win."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Chips(NamedTuple):
 
 @dataclass(frozen=True)
 class LeftCenterRight(Game):
-    """Throw a die for each chip that you have, three at most; the last chips win.
+    """Throw a die for each of your chips, three at most; the last chips win.
 
     A die says: a chip to the next player, a chip to the one before, a chip to the pot, or, three
     times in six, keep it. A player without chips doesn't throw, but stays in the game: chips may

@@ -23,7 +23,7 @@ class Race(NamedTuple):
 
 @rule
 def across(square: int, track: int) -> int:
-    """A square as the other player counts it, who enters half the track away."""
+    """A square in the count of the opponent, whose entry is half the track away."""
     return (square - 1 + track // 2) % track + 1
 
 
@@ -61,10 +61,10 @@ class Ludo(Pieces):
 
     Each player enters on a square of their own, half the track away from the other's, and goes
     round the whole track; from its last square a piece goes home. A player's pieces never share
-    a square. A piece that comes to a square with one of the other player's sends it back to the
+    a square. A piece that lands on a piece of the opponent sends it back to the
     start. The highest face lets a piece enter, and a move with it gives another throw. A player
-    who can move must move. With `exact` a piece needs the exact throw to go home, else any that
-    is enough.
+    who can move must move. With `exact` a piece needs the exact throw to go home, otherwise any
+    sufficient throw.
     """
 
     pieces: int = parameter(2, at_least=1, at_most=4, about="pieces of each player")

@@ -25,7 +25,7 @@ PIG = {
 
 
 def throws() -> tuple[tuple[int, int], ...]:
-    """Two pigs: how often in a million, and their points, which are 0 for a pig out."""
+    """Throws of two pigs: ways in a million, and points, 0 for a pig out."""
     ways: Counter[int] = Counter()
     for one, other in product(PIG, PIG):
         (often, points), (again, more) = PIG[one], PIG[other]
@@ -47,11 +47,11 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class PassThePigs(Game):
-    """Throw two pigs for points, or pass them on and bank what the turn has brought.
+    """Throw two pigs for points, or pass them on and bank the points of the turn.
 
     Two pigs on the same side score 1, on different sides nothing, and the turn's points are
     lost. Else a razorback or a trotter scores 5, a snouter 10 and a leaning jowler 15, both
-    pigs are added, and the double counts twice. Pigs that touch are thrown again. Points that
+    pigs are added, and the double counts twice. Pigs in contact are thrown again. Points that
     reach the target win at once.
     """
 

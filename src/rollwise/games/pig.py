@@ -19,7 +19,7 @@ class Turn(NamedTuple):
 
 
 Outcomes = Iterator[tuple[int, int, Turn]]
-OF_TWO = {"rivals.0": "rival"}  # what the points of the only rival are called
+OF_TWO = {"rivals.0": "rival"}  # name for the points of an only rival
 
 
 class Banks(Game):
@@ -69,8 +69,8 @@ class Pig(Banks):
     """Roll for points or bank them; a 1 loses the turn's points.
 
     Points that reach the target win at once, or, under `must_bank`, only when
-    they are banked; until then a 1 still takes them. A turn that is worth the
-    whole target by itself then has to be banked, so that every play ends.
+    they are banked; until then a 1 still takes them. A turn worth the
+    whole target by itself must then be banked, so that every play ends.
     """
 
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
@@ -125,7 +125,7 @@ class Pig(Banks):
 
     @policy
     def hold_at_20_blindly(self, s: Turn) -> int:
-        """Hold at 20 and not sooner, even with the points that win in hand."""
+        """Hold at 20 and not sooner, even with winning points in hand."""
         return HOLD if s.turn >= 20 else ROLL
 
 

@@ -10,8 +10,8 @@ from rollwise import bits, boards
 from rollwise.game import AGAIN, PASS, WIN, parameter, policy, rule
 from rollwise.games.ludo import Pieces
 
-ENTER, MOST_SQUARES = 0, 16  # a piece that waits stands on square 0, before the first one
-SIT_OUT = MOST_SQUARES + 1  # who can't move
+ENTER, MOST_SQUARES = 0, 16  # a waiting piece stands on square 0, before the first one
+SIT_OUT = MOST_SQUARES + 1  # no move is possible
 FINKEL = 1 << 4 | 1 << 8 | 1 << 14  # rosettes, as a set
 ROUND = 1 << 4 | 1 << 8 | 1 << 12 | 1 << 16
 # Of 16 throws, how many come to 0, 1, 2, 3 and 4.
@@ -27,7 +27,7 @@ class Race(NamedTuple):
 
 @rule
 def meets(finkel: bool, square: int) -> int:
-    """The other player's number of a square on the mover's path; 0 for one that isn't shared."""
+    """The opponent's number of a square on the mover's path; 0 for an unshared square."""
     if square < 5 or square > (12 if finkel else 16):
         return 0
     return square if finkel or square < 12 else 28 - square
@@ -49,9 +49,9 @@ class RoyalUr(Pieces):
     """Throw binary dice, then move a piece; the first whose pieces have all left the board wins.
 
     The path has 14 squares (Finkel), of which 5 to 12 are shared, or it goes round the far end
-    and has 16 (Blitz and Masters), of which 5 to 16 are shared, and the other player's comes
+    and has 16 (Blitz and Masters), of which 5 to 16 are shared, and the opponent's comes
     round from 16 to 12. A player who can move must. A piece doesn't go to a square with another
-    piece of its own side, and it leaves the board by an exact throw. A piece of the other player's
+    piece of its own side, and it leaves the board by an exact throw. A piece of the opponent
     in a shared square is sent back to the start. A rosette (4, 8, 14; or 4, 8, 12, 16) gives
     another throw. With Finkel's rules a piece on square 8 is safe; with Blitz a capture gives
     another throw too.
@@ -181,22 +181,22 @@ class RoyalUr(Pieces):
         }
 
     def _hits(self, met: int, theirs: int, waits: bool) -> int:
-        """In how many of 16 throws the other player's pieces get to a shared square of theirs."""
+        """In how many of 16 throws an opponent's piece reaches a shared square of theirs."""
         if met == 0 or (met == 8 and self.path == "finkel"):
             return 0
-        pieces = theirs | 1 if waits else theirs  # one that waits stands on square 0
+        pieces = theirs | 1 if waits else theirs  # a waiting piece stands on square 0
         weights = WEIGHTS[self.path]
         return sum(weights[d] for d in range(1, min(met, 4) + 1) if pieces >> (met - d) & 1)
 
     def _aims(self, square: int, theirs: int) -> int:
         """In how many of 16 throws a piece on a square captures one."""
         finkel = self.path == "finkel"
-        found = 0
+        capturing = 0
         for distance, weight in enumerate(WEIGHTS[self.path]):
             met = meets(finkel, square + distance)
             if met and theirs >> met & 1 and not (finkel and met == 8):
-                found += weight
-        return found
+                capturing += weight
+        return capturing
 
     @policy
     def capture_or_run(self, s: Race, throw: int) -> int:

@@ -1,4 +1,4 @@
-"""What Yahtzee and Yatzy share: five dice are thrown up to three times, and fill a box."""
+"""The common part of Yahtzee and Yatzy: up to three throws of five dice fill a box."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ PAR = np.array([sum(3 * f for f in range(1, 7) if faces >> f - 1 & 1) for faces 
 
 
 class ScoreSheet(Game):
-    """A sheet whose boxes are filled once each, one a turn, for the most points.
+    """A sheet of boxes to fill once each, one a turn, for the most points.
 
-    A game adds its state, with the fields `filled` (the boxes that are filled, as a set) and
-    `upper` (points in the boxes of the six faces), and the parameter `boxes`. What people look at
-    on the sheet is the same in all of them, see `kept_features` and `action_features`.
+    A game adds its state, with the fields `filled` (the set of filled boxes) and
+    `upper` (points in the boxes of the six faces), and the parameter `boxes`. All sheets share
+    their features, see `kept_features` and `action_features`.
     """
 
     players: ClassVar = 1
@@ -57,7 +57,7 @@ class ScoreSheet(Game):
         return "1 point" if made == 1 else f"{made:g} points"
 
     def made(self, throw: Throw, box: int) -> int:
-        """What a throw brings in a box by itself: no bonus, no joker."""
+        """The score of a throw in a box by itself: no bonus, no joker."""
         raise NotImplementedError
 
     def is_open(self, s: Any, box: int) -> Any:
@@ -65,7 +65,7 @@ class ScoreSheet(Game):
         return 1 - (s.filled >> box & 1) if box < self.boxes else 0
 
     def features(self, s: Any, *_: Any) -> dict[str, Any]:
-        """How many boxes are left; is there hope for the bonus, with four dice of each face?"""
+        """Number of open boxes, and whether the bonus is in reach with four dice of each face."""
         could = s.upper + sum(4 * (box + 1) * self.is_open(s, box) for box in range(FACES))
         return {
             "left": sum(self.is_open(s, box) for box in range(self.boxes)),
@@ -73,10 +73,10 @@ class ScoreSheet(Game):
         }
 
     def action_features(self, s: Any, throw: Throw, box: int) -> dict[str, Any]:
-        """Which box it is, what is made there, and how a face compares with three of its dice.
+        """The box, its score, and for a face the comparison with three of its dice.
 
-        `beyond` is by how much it is more, `short` by how much less, and `behind` says whether
-        all boxes of faces that are filled then fall short of three dice each.
+        `beyond` is the surplus over three dice, and `short` the shortfall. `behind` is 1 if the
+        total of the filled boxes of faces is then below three dice each.
         """
         boxes = {name.replace(" ", "_"): 0 for name in self.action_names[: self.boxes]}
         boxes[self.action_names[box].replace(" ", "_")] = 1
@@ -91,10 +91,10 @@ class ScoreSheet(Game):
         }
 
     def kept_features(self, s: Any, kept: Throw) -> dict[str, Any]:
-        """What the dice are good for if all show one face, and what they are together.
+        """The total of the kept dice, and their number and open boxes if all show one face.
 
-        `above` counts them where the box of their face is open, and `want` the open boxes that
-        want such dice.
+        `above` is their number if the box of their face is open. `want` is the number of open boxes
+        for equal dice.
         """
         alike = len(kept) if len(set(kept)) == 1 else 0
         above = self.is_open(s, kept[0] - 1) * (alike > 0) if kept else 0
@@ -110,7 +110,7 @@ class ScoreSheet(Game):
 
     @policy
     def most_alike(self, s: Any, throw: Throw, rolls_left: int) -> Any:
-        """Keep the face that shows most often, the highest of several; fill what brings most."""
+        """Keep the most frequent face, the highest of several; fill the best box."""
         if rolls_left:
             face = max(throw, key=lambda face: (throw.count(face), face))
             return (face,) * throw.count(face)

@@ -26,7 +26,7 @@ class Boat(NamedTuple):
 
 @rule
 def found_with(s: Boat, throw: Throw) -> int:
-    """How many of ship, captain and crew there are after a throw."""
+    """Number of ship, captain and crew after a throw."""
     found = s.found
     for face in (6, 5, 4):
         if found == 6 - face and dice.how_often(throw, face) > 0:
@@ -52,13 +52,13 @@ def cargo(s: Boat, throw: Throw) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class ShipCaptainCrew(Game):
-    """Find a 6, a 5 and a 4, in this order, and score what the other two dice show.
+    """Find a 6, a 5 and a 4, in this order, and score the sum of the other two dice.
 
     Throw five dice. Set aside a 6, the ship; once there is a ship a 5, the captain; once there is
     a captain a 4, the crew: one throw may bring several of them. The two dice left then are the
     cargo, and with throws left one of them or both may be thrown again. There are three throws.
     Without a crew the score is 0. The best chance to find a crew at all is another aim:
-    `as=chase target=1`. Two players, the second of whom knows what to beat, play it with
+    `as=chase target=1`. Two players, of whom the second knows the score to beat, play it with
     `as=contest players=2`.
     """
 
@@ -134,7 +134,7 @@ class ShipCaptainCrew(Game):
 
     @policy
     def keep_four(self, s: Boat, throw: Throw) -> int:
-        """Throw a die of cargo again that shows less than 4."""
+        """Throw a die of cargo below 4 again."""
         if s.throws == 1 or found_with(s, throw) < CREW:
             return STOP if s.throws == 1 else THROW_ALL
         low, high = cargo(s, throw)

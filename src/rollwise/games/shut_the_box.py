@@ -1,4 +1,4 @@
-"""Shut the Box: throw, and shut tiles that add up to the throw."""
+"""Shut the Box: throw, and shut tiles with the total of the throw."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Box(NamedTuple):
 
 @rule
 def total(tiles: int) -> int:
-    """What a set of tiles adds up to."""
+    """Sum of a set of tiles."""
     added = 0
     for tile in bits.members(tiles):
         added += tile
@@ -57,7 +57,7 @@ class ShutTheBox(Game):
         return Box(bits.without(bits.upto(self.tiles + 1), 0), 2)
 
     def few(self, left: int) -> bool:
-        """Whether so few tiles are open that one die is enough."""
+        """Whether few enough tiles are open for one die."""
         return left < 128 if self.once == "shut" else total(left) <= 6
 
     def throws(self, s: Box) -> Iterator[tuple[int, int]]:
@@ -126,5 +126,5 @@ class ShutTheBox(Game):
 
     @policy
     def highest(self, s: Box, throw: int) -> int:
-        """Shut the highest tile that you can, with the fewest others; throw two dice."""
+        """Shut the highest possible tile, with the fewest others; throw two dice."""
         return max(self.actions(s, throw), key=lambda shut: (shut & ~ONE_DIE, -shut))

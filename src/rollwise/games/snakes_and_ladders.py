@@ -1,4 +1,4 @@
-"""Snakes and Ladders: a race against nobody, without a choice."""
+"""Snakes and Ladders: a solitaire race without choices."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Place(NamedTuple):
 class SnakesAndLadders(Game):
     """Throw until the piece stands on square 100; the score is the number of throws.
 
-    A ladder takes the piece up, and a snake takes it down. What if a throw leads beyond the
-    last square? The piece stays where it is, or it bounces back, or that is enough.
+    A ladder takes the piece up, and a snake takes it down. If a throw leads beyond the
+    last square, the piece stays in place, or bounces back, or has arrived (three versions).
     """
 
     board: str = parameter("punitive", among=tuple(BOARDS), about="where snakes and ladders are")

@@ -21,7 +21,7 @@ class Sticks(NamedTuple):
 
 @dataclass(frozen=True)
 class SuperSix(Game):
-    """Throw to put a stick in the hole of that number, or take the one that is there.
+    """Throw to put a stick in the hole of that number, or take the stick in it.
 
     A six swallows the stick. A player who takes a stick, or stops, passes the die. Each turn begins
     with a throw. The first player without sticks wins.
@@ -50,7 +50,7 @@ class SuperSix(Game):
 
     @property
     def endless(self) -> str:  # type: ignore[override]
-        """Players who never throw draw."""
+        """Play without throws is a draw."""
         return "draw" if self.may_stop == ALWAYS else "forbidden"
 
     @property

@@ -23,12 +23,12 @@ ROLL, TAKE = range(2)  # TAKE + n takes the n lowest dice, and TAKE itself none
 # More dice have more ways to fall than a weight can count (6 ** 24 > 2 ** 62).
 MOST_DICE = 23
 MOST_PLAYERS = 6
-NOBODY = -1  # in the place of the lowest points
+NOBODY = -1  # as the lowest points: no player has finished
 
 
 class Hand(NamedTuple):
     to_roll: int  # dice about to be rolled; 0 while they lie on the table
-    take_two: int  # 1 where at least two must be taken, since none was the last time
+    take_two: int  # 1 if at least two must be taken, since none was the last time
     threes: int  # dice on the table, by face; a three counts nothing
     ones: int
     twos: int
@@ -36,8 +36,8 @@ class Hand(NamedTuple):
     fives: int
     sixes: int
     points: int = 0  # of several players: the mover's so far
-    lowest: int = NOBODY  # of those who have played; NOBODY before the first has
-    leads: tuple[int, ...] = ()  # 1 for each of the others who has the lowest, from the next on
+    lowest: int = NOBODY  # of the finished players; NOBODY before the first has finished
+    leads: tuple[int, ...] = ()  # 1 for each opponent with the lowest points, from the next on
     to_come: int = 0  # players whose turn is still to come
 
 
@@ -66,10 +66,10 @@ class Threes(Game):
     """Roll, take at least one die, roll the rest again; threes count nothing.
 
     A player who takes none must take at least two of the next roll. The last die must be taken.
-    The choice is only how many: the lowest dice are always best.
+    The choice is only the number of dice: the lowest dice are always best.
 
     With several `players` each has one turn, and knows the points made so far. The player with
-    the fewest points wins the pot; players who are level share it. A turn ends at once when it
+    the fewest points wins the pot; level players share it. A turn ends at once when it
     can't be won any more.
     """
 
@@ -91,7 +91,7 @@ class Threes(Game):
 
     @property
     def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
-        """What a player who is alone has no use for isn't part of the state."""
+        """A single player's state has none of the fields for several players."""
         return dict.fromkeys(("points", "lowest", "to_come"), "") if self.players == 1 else {}
 
     @property
@@ -101,7 +101,7 @@ class Threes(Game):
 
     @property
     def face_points(self) -> Sequence[int]:  # type: ignore[override]
-        """Only a player who is alone just takes the lowest dice."""
+        """Taking the lowest dice is always best only for a single player."""
         return (0, 1, 2, 4, 5, 6) if self.players == 1 else ()
 
     def start(self) -> Hand:
@@ -169,8 +169,8 @@ class Threes(Game):
             hand = f"{s.to_roll} dice to roll{must}"
         if self.players == 1:
             return hand
-        known = "" if s.lowest == NOBODY else f", the lowest is {s.lowest}"
-        return f"{hand}; {s.points} so far{known}"
+        lowest = "" if s.lowest == NOBODY else f", the lowest is {s.lowest}"
+        return f"{hand}; {s.points} so far{lowest}"
 
     def deed(self, s: Hand, action: int) -> str:
         if action == ROLL:
@@ -200,12 +200,12 @@ class Threes(Game):
         return ROLL if s.to_roll > 0 else TAKE + 1 + s.take_two
 
     def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Hand, int]]:
-        """Read a play written as what was rolled and what was taken: ``4 3 5 3 1``, ``3 3``.
+        """Read a play written as the rolled and the taken faces: ``4 3 5 3 1``, ``3 3``.
 
         Raises
         ------
         ValueError
-            With the number of the row, from 0, and what is wrong.
+            With the number of the row, from 0, and its fault.
         """
         moves = []
         take_two = 0

@@ -21,7 +21,7 @@ class Sheet(NamedTuple):
 
 @rule
 def points(throw: Throw, box: int, joker: bool) -> int:
-    """What a throw brings in a box; five of a kind as a joker bring what the box can."""
+    """The score of a throw in a box; five of a kind as a joker score the maximum of the box."""
     alike, run = dice.most_alike(throw), dice.longest_run(throw)
     if box <= SIXES:
         return (box + 1) * dice.how_often(throw, box + 1)
@@ -39,11 +39,11 @@ def points(throw: Throw, box: int, joker: bool) -> int:
 
 @dataclass(frozen=True)
 class Yahtzee(ScoreSheet):
-    """Throw five dice, twice throw again those that you don't keep, then fill a box: 13 turns.
+    """Throw five dice, twice throw again any of them, then fill a box: 13 turns.
 
-    Each box is filled once. 63 points or more in the boxes of the six faces bring 35. Where the
+    Each box is filled once. 63 points or more in the boxes of the six faces bring 35. Once the
     yahtzee box has its 50, each further five of a kind brings 100. Five of a kind are a joker
-    where the yahtzee box is filled: they count as a full house and as straights, "forced" (the
+    if the yahtzee box is filled: they count as a full house and as straights, "forced" (the
     box of their face comes first, then the lower boxes) or "free" (once the box of their face is
     filled). Otherwise there is no joker and no 100; with "house" five alike are a full house.
     """

@@ -20,7 +20,7 @@ class Sheet(NamedTuple):
 
 @rule
 def alike(throw: Throw, n: int, but: int) -> int:
-    """The highest face that shows so often, another than `but`; 0 if there is none."""
+    """The highest face with at least this count, other than `but`; 0 if there is none."""
     for face in range(6, 0, -1):
         if face != but and dice.how_often(throw, face) >= n:
             return face
@@ -29,7 +29,7 @@ def alike(throw: Throw, n: int, but: int) -> int:
 
 @rule
 def points(throw: Throw, box: int) -> int:
-    """What a throw, in ascending order, brings in a box."""
+    """The score of a throw, in ascending order, in a box."""
     if box <= SIXES:
         return (box + 1) * dice.how_often(throw, box + 1)
     if box in (SMALL, LARGE):
@@ -49,10 +49,10 @@ def points(throw: Throw, box: int) -> int:
 
 @dataclass(frozen=True)
 class Yatzy(ScoreSheet):
-    """Throw five dice, twice throw again those that you don't keep, then fill a box: 15 turns.
+    """Throw five dice, twice throw again any of them, then fill a box: 15 turns.
 
     Each box is filled once. 63 points or more in the boxes of the six faces bring 50. Pairs and
-    the like bring the dice that make them; a full house has two faces.
+    the like bring the sum of the dice in them; a full house has two faces.
     """
 
     boxes: int = parameter(15, at_least=1, at_most=15, about="of the sheet, the first so many")
@@ -80,7 +80,7 @@ class Yatzy(ScoreSheet):
         return int(points(throw, box))
 
     def kept_features(self, s: Sheet, kept: Throw) -> dict[str, Any]:
-        """As on other sheets, and what the dice are good for in each open box below."""
+        """As on other sheets, and the value of the dice for each open box below."""
         often = sorted((kept.count(face) for face in set(kept)), reverse=True)
         alike, face = (often[0], kept[0]) if len(often) == 1 else (0, 0)
         in_row = [len(kept) * (set(often) <= {1} and without not in kept) for without in (FACES, 1)]

@@ -119,7 +119,7 @@ class ZombieDice(Game):
 
     Six dice are green and kind, four yellow, and three red and cruel. After a throw stop and
     eat the brains of the turn, or go on: draw from the cup until there are three dice in hand,
-    with those that show feet. If the cup has too few, the dice with brains go back into it, and
+    counting those that show feet. If the cup has too few, the dice with brains go back into it, and
     the brains still count. The score is the number of turns until all brains are eaten.
     """
 
@@ -194,7 +194,7 @@ def brains(n: int) -> str:
 
 
 def on_table(s: Turn) -> str:
-    """What the turn has brought, in words."""
+    """The brains and shotguns of the turn, in words."""
     shots = shotguns(s)
     return f"{brains(s.brains)} and {shots} shotgun{'' if shots == 1 else 's'}"
 
