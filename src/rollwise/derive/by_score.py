@@ -1,11 +1,10 @@
-"""The points of a solitaire game: whole numbers, their range, and play unrolled by them.
+"""The points of a solitaire game: whole numbers, their range, and play unrolled by score.
 
 Aims other than the best mean (to beat a score, to win a contest) need the points made so far in
-the state. `by_score` puts them there: a state is then
-a pair of a state and a score, and plays end on the border, in one place for each final
-score. An aim is an array of payoffs over final scores, given as the values of the
-border. So every method that solves a graph solves for every aim (the utility of the
-total in a Markov decision process; Bäuerle and Rieder 2014).
+the state. `by_score` adds them: a state is then a pair of a state and a score, and plays end on
+the border, with one border state for each final score. An aim is an array of payoffs over final
+scores, given as the values of the border. Every method for graphs then solves for every aim (the
+utility of the total in a Markov decision process; Bäuerle and Rieder 2014).
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ MOST_PAIRS = 200_000_000
 
 
 def require_points(graph: StateGraph) -> None:
-    """Make sure that a game is played for points.
+    """Check that a game is played for points.
 
     Raises
     ------
     UsageError
-        It is one of wins and losses, or for stakes.
+        It is a game of wins and losses, or for stakes.
     """
     if graph.objective != "win":
         return
@@ -57,8 +56,8 @@ def whole_points(graph: StateGraph) -> Ints:
     UsageError
         The game has no points.
     RulesError
-        An action's points aren't whole, or can be collected round and round, so
-        that a score has no bound; or play need not end. Names the state.
+        An action's points aren't whole, or a cycle collects points without bound, or play need
+        not end. Names the state.
     """
     whole = points_of(graph)
     require_ending(graph)
@@ -82,12 +81,12 @@ def points_of(graph: StateGraph) -> Ints:
 
 
 def only_cost(graph: StateGraph, points: Ints) -> bool:
-    """Whether points are never good to have, so that a play that has too many is decided."""
+    """Whether points are never good, so that a play with too many is decided."""
     return bool(np.all(points >= 0 if graph.objective == "minimize" else points <= 0))
 
 
 def least_cost(graph: StateGraph, points: Ints) -> Ints:
-    """The least that a play can cost from each state, where points only cost: (n_states,) int64."""
+    """The least cost of a play from each state, if points only cost: (n_states,) int64."""
     sizes = np.diff(graph.outcome_indptr)
     cost = np.repeat(np.abs(points), sizes)
     least = np.append(np.full(graph.n_states, kernels.NOT_REACHED), 0)  # -1: the end
@@ -101,13 +100,13 @@ def least_cost(graph: StateGraph, points: Ints) -> Ints:
 
 
 def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
-    """Make sure that what is counted can't be collected round and round.
+    """Check that no cycle of play collects the counted quantity.
 
     Parameters
     ----------
     counted : (n_actions,) int64
     what : str
-        What it is, for the message.
+        Name of the quantity, for the message.
 
     Raises
     ------
@@ -132,7 +131,7 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
 
 
 def ended(graph: StateGraph) -> NDArray[np.int32]:
-    """``outcome_state`` with -1 for the border, where a play that is followed ends."""
+    """``outcome_state`` with -1 for the border, where followed play ends."""
     state = graph.outcome_state
     return np.where(state < graph.n_states, state, -1).astype(np.int32) if graph.n_border else state
 
@@ -164,9 +163,9 @@ class Unrolled:
     state, score : (n_pairs,) int32
     action_indptr, outcome_indptr, outcome_state : arrays as in a StateGraph
     action, outcome : int64
-        The action and the outcome of the game's graph that each one stands for.
+        For each action and outcome, its index in the game's graph.
     final_score : (n_outcomes,) int64
-        The score where an outcome ends the game, else 0.
+        The score of outcomes that end the game, otherwise 0.
     """
 
     n_roots: int
@@ -255,16 +254,16 @@ class ScoredGraph:
     Attributes
     ----------
     graph : StateGraph
-        Its fields are the game's and ``score``; every play ends on the border,
-        at place ``n_states + i`` for the final score ``scores[i]``.
+        Its fields are the game's and ``score``. Every play ends on the border, in state
+        ``n_states + i`` for the final score ``scores[i]``.
     source : StateGraph
         The game.
     scores : (n_scores,) int64
-        The final scores that there are, the best ones first.
+        The possible final scores, the best ones first.
     state : (n_states,) int32
         The state of the game in each pair.
     action : (n_actions,) int64
-        The action of the game's graph that each action stands for.
+        For each action, its action in the game's graph.
     """
 
     graph: StateGraph
@@ -279,12 +278,12 @@ class ScoredGraph:
         return np.ascontiguousarray(self.graph.states[:, -1])
 
     def index(self, score: int) -> int:
-        """The place of a final score among `scores`.
+        """The index of a final score in `scores`.
 
         Raises
         ------
         UsageError
-            No play ends with it; says which do.
+            No play ends with it. The message names the possible scores.
         """
         found = np.flatnonzero(self.scores == score)
         if not len(found):
@@ -306,9 +305,9 @@ def by_score(graph: StateGraph, *, from_all_states: bool = False) -> ScoredGraph
     Parameters
     ----------
     graph : StateGraph
-        Of a solitaire game whose points are whole numbers.
+        Of a solitaire game with whole-number points.
     from_all_states : bool
-        Begin in every state without points, instead of in the start alone.
+        Begin in every state with 0 points, instead of in the start alone.
 
     Raises
     ------
@@ -343,18 +342,18 @@ def by_score(graph: StateGraph, *, from_all_states: bool = False) -> ScoredGraph
 def derived_graph(
     graph: StateGraph, found: Unrolled, field: str, column: NDArray[Any], **changed: Any
 ) -> StateGraph:
-    """The graph of the pairs that `unroll` found, with one more field.
+    """The graph of the pairs of `unroll`, with one more field.
 
     Parameters
     ----------
     column : (n_pairs,) int
         The field's values.
-    changed : what else differs from the game's graph
+    changed : other differences from the game's graph
 
     Raises
     ------
     RulesError
-        The game has a field of that name.
+        The game already has a field of that name.
     """
     if field in graph.field_names:
         raise RulesError(

@@ -1,9 +1,9 @@
-"""Graphs a little changed: throws as fields, two as one, with ends, in copies, against a policy.
+"""Variants of graphs: throws as fields, two joined, with ends, in copies, against a policy.
 
-Of an opponent something may be known, who is free otherwise. At each of the second seat's decisions
-a coin falls: with the chance that is known it takes one of the actions that it is known to take,
-and otherwise it chooses. That is the game of a data biased response (Johanson and Bowling 2009),
-where all is seen.
+`biased` models partial knowledge of an opponent. At each decision of the second seat a coin
+is tossed. With the known probability the seat takes one of its known actions, and otherwise it
+chooses freely. This is the game of a data biased response (Johanson and Bowling 2009), with
+perfect information.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ MOST_KNOWN = 1 - 2.0**-40  # of a position: some freedom is left, so that no out
 
 
 def throws_as_fields(graph: StateGraph) -> StateGraph:
-    """The same states, actions and outcomes, for tools that know no throws.
+    """The same states, actions and outcomes, for tools without throws.
 
-    What was thrown is the last fields of each state. Before a throw stands there what is less by 1
-    than any throw. To throw is an action with a number of its own, greater than the others.
-    Without throws it is the graph itself.
+    The throw is the last fields of each state. Before a throw these fields are less by 1
+    than any throw. Throwing is an action with its own number, greater than the others.
+    Without throws the result is the graph itself.
     """
     if not graph.throw_names:
         return graph
@@ -62,7 +62,7 @@ def throws_as_fields(graph: StateGraph) -> StateGraph:
 
 
 def joined(one: StateGraph, other: StateGraph) -> StateGraph:
-    """A graph with the states of both, those of the first one first; none has a border."""
+    """A graph with the states of both, those of the first one first. Neither has a border."""
     a, b = one.flat, other.flat
     s, n = a.n_states, len(a.lotteries.reward)
     first, second = a.lotteries, b.lotteries
@@ -88,7 +88,7 @@ def joined(one: StateGraph, other: StateGraph) -> StateGraph:
 def with_ends(
     graph: StateGraph, rows: NDArray[np.int32], values: NDArray[np.float64], stakes: bool
 ) -> StateGraph:
-    """The graph with its border as states; the one action there ends play.
+    """The graph with its border as ordinary states, whose only action ends play.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def with_ends(
     rows : (n_border, n_fields) int32
         The fields of the border.
     values : (n_border,) float64
-        What they are worth to the mover there. In a game that is won or lost their chance to
-        win is held by two weights, which changes them by less than `ROUNDED`.
+        The border values for the mover. In a game of wins and losses, the probability of
+        winning is stored as two weights; rounding changes it by less than `ROUNDED`.
     stakes : bool
         The game is played for more than a win.
     """
@@ -142,22 +142,22 @@ def with_ends(
 
 
 def copied(graph: StateGraph, leads: Sequence[NDArray[Any]], begin: int = 0) -> StateGraph:
-    """Copies of a graph, and outcomes that lead from one to another.
+    """Copies of a graph, with outcomes from one copy to another.
 
     Parameters
     ----------
     graph : StateGraph
         Without a border.
     leads : sequence of (n_outcomes,) int
-        For each copy the one that each of its outcomes leads to.
+        For each copy, the copy that each of its outcomes leads to.
     begin : int
-        The copy that play begins in.
+        The copy where play begins.
 
     Returns
     -------
     StateGraph
-        State s of the copy c is the state ``n_states * ((c - begin) % n_copies) + s``; a field
-        ``copy`` says which it is.
+        State s of copy c is state ``n_states * ((c - begin) % n_copies) + s``. Its copy is in
+        the field ``copy``.
     """
     n, many = graph.n_states, len(leads)
     order = [(begin + k) % many for k in range(many)]
@@ -182,25 +182,25 @@ def copied(graph: StateGraph, leads: Sequence[NDArray[Any]], begin: int = 0) -> 
 
 
 def repeated_pointers(indptr: NDArray[Any], times: int) -> Ints:
-    """The CSR pointers of so many copies, one after the other."""
+    """The CSR pointers of this number of copies, one after the other."""
     return pointers(np.tile(np.diff(indptr), times))
 
 
 @dataclass(frozen=True, eq=False)
 class Against:
-    """A game for two in which one of them plays a policy.
+    """A game for two in which one of the players plays a given policy.
 
     Attributes
     ----------
     source : StateGraph
         The game.
     graph : StateGraph
-        State 0 is before it is drawn who moves first. Then come the states that play comes to,
+        State 0 is before the draw of the first player. The reachable states follow,
         those of the policy with one action each.
     mine : (n,) int64
         The actions of the free player, in `graph`.
     action : (n,) int64
-        The actions of `source` that these are.
+        The same actions, in `source`.
     """
 
     source: StateGraph = field(repr=False)
@@ -222,25 +222,25 @@ class Against:
         return cls(graph, _first_move_drawn(seats.graph), own + 1, seats.action[own].astype(int))
 
     def as_before(self, numbers: NDArray[Number], elsewhere: float) -> NDArray[Number]:
-        """A number of each action of `graph`, by the actions of `source`.
+        """Numbers of the actions of `graph`, by the actions of `source`.
 
         Parameters
         ----------
         elsewhere : float
-            The number of actions that play against the policy doesn't come to.
+            The number for actions not reached against the policy.
         """
-        found = np.full(self.source.n_actions, elsewhere, numbers.dtype)
-        found[self.action] = numbers[self.mine]
-        return found
+        by_source = np.full(self.source.n_actions, elsewhere, numbers.dtype)
+        by_source[self.action] = numbers[self.mine]
+        return by_source
 
 
 def _first_move_drawn(two: StateGraph) -> StateGraph:
-    """Two seats with a state before them that leads to the start of either.
+    """Two seats with one state before them that leads to the start of either seat.
 
-    The state belongs to the first seat, so the die passes where the second one begins.
+    The state belongs to the first seat: the die passes if the second one begins.
     """
     before = two.states[0].copy()
-    before[-1] = 2  # nobody's seat
+    before[-1] = 2  # neither seat
     target = two.outcome_state.astype(np.int64)
     return two.with_arrays(
         states=np.vstack([before, two.states]).astype(np.int32),
@@ -257,29 +257,28 @@ def _first_move_drawn(two: StateGraph) -> StateGraph:
 
 
 def biased(seats: Seats, sure: NDArray[np.float64]) -> tuple[StateGraph, Ints]:
-    """The game against an opponent who takes each action at least so often.
+    """The game against an opponent with a lower bound on the probability of each action.
 
-    Where something is known, play goes on in a copy of the state in which the second seat does what
-    is known, or in another in which it is free.
+    At states with a positive bound, play goes on in one of two copies of the state. In one the
+    second seat takes its known actions, in the other it chooses freely.
 
     Parameters
     ----------
     seats : Seats
         The game with both seats free.
     sure : (n_actions,) float64
-        How likely the second seat takes each action at least; of the graph before.
+        Lower bounds on the probabilities of the second seat's actions, in the original graph.
 
     Returns
     -------
     game : StateGraph
-        Its first states are those of `seats`; then come the copies where it does what is known,
-        and then those where it is free.
+        First the states of `seats`, then the copies with known actions, then the free copies.
     source : (n_actions,) int64
-        The action of the seats' graph that each action was; of coins and mixtures the first.
+        For each action its action in the graph of the seats; for coins and mixtures the first one.
     """
     graph, n = seats.graph, seats.graph.n_states
-    known = sure[seats.action]
-    chance = np.minimum(fold_actions(graph, np.add, known), MOST_KNOWN)
+    bound = sure[seats.action]
+    chance = np.minimum(fold_actions(graph, np.add, bound), MOST_KNOWN)
     coin = (seats.key >= seats.n_before) & has_choice(graph) & (chance > 0)
     tossed, first = np.flatnonzero(coin), first_actions(graph)
     free, sizes = actions_of(graph, tossed)
@@ -287,7 +286,7 @@ def biased(seats: Seats, sure: NDArray[np.float64]) -> tuple[StateGraph, Ints]:
     source = spans(first, counts)
     parts = [
         _with_coins(graph, source, np.repeat(coin, counts), chance[tossed]),
-        _mixed(graph, free, sizes, known[free]),
+        _mixed(graph, free, sizes, bound[free]),
         _outcomes(graph, free),
     ]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -306,12 +305,12 @@ def biased(seats: Seats, sure: NDArray[np.float64]) -> tuple[StateGraph, Ints]:
 
 
 def pointers(sizes: NDArray[Any]) -> Ints:
-    """Where rows of these sizes begin, one after the other, and where the last one ends."""
+    """Start of each row in a concatenation of rows of these sizes, and the end of the last."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _outcomes(graph: StateGraph, actions: Ints) -> Arrays:
-    """Actions as they are."""
+    """The arrays of these actions, unchanged."""
     outcomes, sizes = outcomes_of(graph, actions)
     return {
         "sizes": sizes,
@@ -326,13 +325,13 @@ def _outcomes(graph: StateGraph, actions: Ints) -> Arrays:
 def _with_coins(
     graph: StateGraph, actions: Ints, is_coin: NDArray[np.bool_], chance: NDArray[np.float64]
 ) -> Arrays:
-    """Actions as they are, with coins in the place of some.
+    """The arrays of these actions, with coins in place of some.
 
     Parameters
     ----------
     is_coin : (n,) bool
     chance : (n_coins,) float64
-        Of what is known.
+        Probability of the known actions.
     """
     plain, n, m = _outcomes(graph, actions), graph.n_states, len(chance)
     sizes = np.where(is_coin, 2, plain["sizes"])
@@ -344,24 +343,24 @@ def _with_coins(
         "outcome_passes": np.zeros(2 * m, np.bool_),
         "outcome_payoff": np.zeros(2 * m),
     }
-    found: Arrays = {"sizes": sizes, "action_reward": np.where(is_coin, 0, plain["action_reward"])}
+    arrays: Arrays = {"sizes": sizes, "action_reward": np.where(is_coin, 0, plain["action_reward"])}
     for name, of_coins in fall.items():
-        found[name] = np.empty(len(coins), plain[name].dtype)
-        found[name][~coins] = plain[name][kept]
-        found[name][coins] = of_coins
-    return found
+        arrays[name] = np.empty(len(coins), plain[name].dtype)
+        arrays[name][~coins] = plain[name][kept]
+        arrays[name][coins] = of_coins
+    return arrays
 
 
 def _mixed(graph: StateGraph, actions: Ints, sizes: Ints, known: NDArray[np.float64]) -> Arrays:
-    """One action for each state: what is known of it.
+    """One action for each state: the mixture of its known actions.
 
     Parameters
     ----------
     actions : (n,) int64
     sizes : (n_states,) int64
-        How many of them are each state's.
+        Number of these actions in each state.
     known : (n,) float64
-        How likely each is taken at least.
+        Lower bound on the probability of each.
     """
     m = len(sizes)
     plain = _outcomes(graph, actions)

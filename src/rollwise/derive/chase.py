@@ -27,20 +27,20 @@ from rollwise.game import AGAIN, DRAW, END, LOSE, WIN
 from rollwise.graph import StateGraph, sign_of
 from rollwise.parameters import ParameterSpec
 
-# What an exact hit of the target counts as.
+# Result of an exact hit of the target.
 TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}
 
 
 @dataclass(frozen=True)
 class WithScore(DerivedGame):
-    """A solitaire game in which one may look at the points made so far.
+    """A solitaire game with the points made so far in its states.
 
     The best mean doesn't need them. Second aims among the optimal policies do.
 
     Attributes
     ----------
     inner : Game
-        Any solitaire game whose rewards are whole numbers.
+        Any solitaire game with whole-number rewards.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class WithScore(DerivedGame):
 
     @property
     def description(self) -> str:
-        """The rules of the game, and what one may look at."""
+        """The rules of the game, with a sentence about the points."""
         return f"{self.inner.description}\n\nThe points made so far are in the state."
 
     def start(self) -> Any:
@@ -88,14 +88,14 @@ class WithScore(DerivedGame):
         """The same graph as the rules above give, made from the game's own graph."""
         graph = self.inner_graph
         first = np.zeros(1, np.int64)
-        found = unroll(graph, whole_points(graph), first, first)
+        pairs = unroll(graph, whole_points(graph), first, first)
         return derived_graph(
             graph,
-            found,
+            pairs,
             "score",
-            found.score,
-            action_reward=graph.action_reward[found.action],
-            outcome_payoff=graph.outcome_payoff[found.outcome],
+            pairs.score,
+            action_reward=graph.action_reward[pairs.action],
+            outcome_payoff=graph.outcome_payoff[pairs.outcome],
             objective=graph.objective,
             game=self.name,
             parameters=self.parameters,
@@ -106,23 +106,21 @@ class WithScore(DerivedGame):
 class Chase(DerivedGame):
     """A solitaire game played to reach a target score.
 
-    The state adds the gap: the target minus the points made so far. The play is
-    won if it ends with a gap on the good side of 0 (above, where few points are
-    good, and below, where many are), so that its value is the probability to do so.
+    The state adds the gap: the target minus the points made so far. The play is won if it ends with
+    a gap on the good side of 0 (above if few points are good, below if many are). The value is the
+    probability of winning.
 
     Attributes
     ----------
     inner : Game
-        Any solitaire game whose rewards are whole numbers.
+        Any solitaire game with whole-number rewards.
     target : int, optional
-        The score to reach, which must be one that a play can end with or lie
-        between two such. Without one, the start has the hardest target there is;
-        in either case a table covers every target.
+        The score to reach: a possible final score, or a number between two of them. By default
+        the start has the hardest target. In either case a table covers every target.
     ties : {"win", "draw", "lose"}
-        What reaching the target exactly counts as. A draw is worth half a win.
+        The result of reaching the target exactly. A draw is worth half a win.
 
-    Where points only cost, and can go on for ever, a play is lost as soon as it has cost more
-    than the target.
+    If points only cost and have no bound, a play is lost as soon as its cost exceeds the target.
 
     Examples
     --------
@@ -162,7 +160,7 @@ class Chase(DerivedGame):
 
     @property
     def description(self) -> str:
-        """The rules of the game, and what is played for."""
+        """The rules of the game, with its target."""
         better = "Fewer" if self.inner.objective == "minimize" else "More"
         tie = {"win": "wins too", "draw": "is half a win", "lose": "loses"}[self.ties]
         return (
@@ -172,7 +170,7 @@ class Chase(DerivedGame):
 
     @property
     def own_specs(self) -> list[ParameterSpec]:
-        """The target that the start has, and what ties count as."""
+        """The target of the start, and the result of ties."""
         target, ties = self.form_specs
         low, high = self.target_range
         return [
@@ -200,9 +198,9 @@ class Chase(DerivedGame):
 
     @cached_property
     def target_range(self) -> tuple[int, int]:
-        """The least and the largest score that a play can end with.
+        """The least and the largest possible final score.
 
-        Where points have no bound, from the best one to the target.
+        If points have no bound, from the best score to the target.
         """
         graph = self.inner_graph
         if not self.has_limit:

@@ -1,10 +1,10 @@
 """A contest of two as a game: whole turns at a solitaire game, the better score wins.
 
-The states are those of the game with the points made so far (`rollwise.derive.by_score`),
-once for the player who goes first and once for every score that the second may
-have to beat. So a contest is a game like any other: whatever solves, plays,
-exports or learns on a graph does so on this one. (`rollwise.analysis.contest`
-solves contests of any number, turn by turn; with two both give the same.)
+The states are those of the game with the points made so far (`rollwise.derive.by_score`): once
+for the first player, and once for every score to beat for the second. A contest is an ordinary
+game, and everything that solves, plays, exports or learns on a graph works on it.
+(`rollwise.analysis.contest` solves contests of any number of players, turn by turn. With two
+players both give the same.)
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
 
-# What a tie is worth to the second player.
+# Value of a tie to the second player.
 TIES = {"shared": 0.0, "first": -1.0, "win-or-tie": 1.0}
 _TIED = {"shared": DRAW, "first": LOSE, "win-or-tie": WIN}
 
@@ -42,9 +42,9 @@ class Duel(DerivedGame):
     Attributes
     ----------
     inner : Game
-        Any solitaire game whose points are whole numbers.
+        Any solitaire game with whole-number points.
     ties : {"shared", "first", "win-or-tie"}
-        A tie is a draw, or goes to the first player, or to the second.
+        A tie is a draw, or a win of the first player, or of the second.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Duel(DerivedGame):
 
     @property
     def description(self) -> str:
-        """The rules of the game, and who wins."""
+        """The rules of the game, with the condition of winning."""
         tie = {
             "shared": "is a draw",
             "first": "goes to who played first",
@@ -137,7 +137,7 @@ class Duel(DerivedGame):
             raise TooManyStates(f"a contest of {source.title} has {n * (m + 1):,} states")
         target = one.outcome_state.astype(np.int64)
         ends, place = target >= n, target - n
-        # The first turn leads to the start of a second one that knows the score.
+        # The first turn leads to the start of a second one, with the score in its states.
         outcome_state = [np.where(ends, n + place * n, target)]
         payoff = [np.zeros(len(target))]
         for rival in range(m):  # scores stand best first

@@ -40,21 +40,21 @@ def whole_graph(game: Game, purpose: str) -> StateGraph:
 
 @dataclass(frozen=True)
 class DerivedGame(Game):
-    """A game made from another one, whose graph can be made from the other's graph.
+    """A game made from another one, with a graph made from the other's graph.
 
-    A state is one of the other game's with further fields behind, and the actions are
-    the other game's. What a game says of itself is asked of the game, and not of its
-    class: the parameters, policies and words here come from the inner game too.
+    A state is a state of the inner game with further fields at the end. The actions are
+    the inner game's. Properties are read from the game object, not from its class: parameters,
+    policies and words come from the inner game too.
 
-    Where the inner game has throws, its rules are given the throw: a choice is an action, or a
-    throw and an action.
+    If the inner game has throws, its rules take the throw as an argument: a choice is an action, or
+    a throw and an action.
 
     Attributes
     ----------
     inner : Game
     added_fields, form, form_specs, purpose
-        Of a class: the fields that it adds, the word after ``as=``, the parameters that may be
-        typed with it, and what it needs the graph of all of it for ("a chase").
+        Of a class: its added fields, the word after ``as=``, the parameters of this form, and the
+        purpose that needs the whole graph ("a chase").
     """
 
     inner: Game
@@ -65,12 +65,12 @@ class DerivedGame(Game):
 
     @property
     def state_type(self) -> Any:
-        """The type of the states: the fields of the inner game's, and those that are added.
+        """The type of the states: the fields of the inner game and the added ones.
 
         Raises
         ------
         RulesError
-            A field of the inner game has the name of one that is added.
+            A field of the inner game has the name of an added one.
         """
         inner: Any = type(self.inner.start())
         key = type(self), inner
@@ -111,7 +111,7 @@ class DerivedGame(Game):
         return self.inner_graph
 
     def derive(self) -> StateGraph:
-        """The graph that the rules give, made from the inner game's."""
+        """The graph of the rules, made from the inner game's."""
         raise NotImplementedError(f"{type(self).__name__} has no derive()")
 
     def inner_state(self, s: Any) -> Any:
@@ -120,11 +120,11 @@ class DerivedGame(Game):
         return kind(*s[: len(kind._fields)])
 
     def describe_added(self, s: Any) -> str:
-        """The fields that were added, in words, for people who play."""
+        """The added fields in words, for players."""
         raise NotImplementedError(f"{type(self).__name__} has no describe_added()")
 
     def describe(self, s: Any) -> str:
-        """What the inner game says of its part, and then the fields that were added."""
+        """The inner game's description, and then the added fields."""
         return f"{self.inner.describe(self.inner_state(s))}; {self.describe_added(s)}"
 
     def validate(self) -> None:
@@ -143,14 +143,14 @@ class DerivedGame(Game):
 
     @property
     def own_specs(self) -> list[ParameterSpec]:
-        """The parameters that this game adds, each with its value as the default."""
+        """The parameters added by this game, each with its value as the default."""
         return []
 
     @property
     def specs(self) -> list[ParameterSpec]:
-        """Those of the inner game, the form, and its own; a name that is taken gets the form's.
+        """The specs of the inner game, the form and this game. Of equal names the form's is used.
 
-        A version that the inner game isn't is left out, as it is among the parameters.
+        Variants of the inner game at their default are left out, as in the parameters.
         """
         played = self.inner.parameters
         inner = [spec for spec in self.inner.specs if spec.name in played]
@@ -173,7 +173,7 @@ class DerivedGame(Game):
         return self.inner.parameters | {spec.name: spec.default for spec in own}
 
     def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
-        """The inner game's policies, which don't see the fields that were added."""
+        """The inner game's policies, which don't see the added fields."""
 
         def blind(function: Callable[..., int]) -> Callable[..., int]:
             def ask(game: DerivedGame, s: Any, *throw: Any) -> int:
@@ -186,7 +186,7 @@ class DerivedGame(Game):
 
 
 def places_in(rows: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each row stands among others, which differ; -1 where it does not: (n,) int64."""
+    """Index of each row among other distinct rows; -1 if absent: (n,) int64."""
     number = np.unique(np.concatenate([among, rows]), axis=0, return_inverse=True)[1].reshape(-1)
     where = np.full(len(number), -1)
     where[number[: len(among)]] = np.arange(len(among))
@@ -194,7 +194,7 @@ def places_in(rows: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def base_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
-    """The action of the base game's graph that each action of a derived one stands for."""
+    """For each action of a derived graph, its action in the base game's graph."""
     state = places_in(graph.rows[:, : len(inner.columns)], inner.rows)[graph.action_state]
     step = np.arange(graph.n_actions) - first_actions(graph)[graph.action_state]
     return first_actions(inner)[state] + step

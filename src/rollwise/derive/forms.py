@@ -1,8 +1,8 @@
-"""Forms of a solitaire game, as they are typed: ``threes as=chase target=7``.
+"""Forms of a solitaire game, as typed: ``threes as=chase target=7``.
 
 ``as=chase`` plays for a score, ``as=contest`` lets two players take a whole turn each, and
-``as=score`` keeps the points in the states. A form has parameters of its own, beside those of the
-game. The title of the game that is made names all of them.
+``as=score`` puts the points in the states. A form has parameters of its own, beside those of the
+game. The title of the derived game names all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rollwise.errors import ParameterError
 from rollwise.game import Game
 from rollwise.parameters import ParameterSpec, either
 
-BLIND = "blind"  # a contest whose players see no score but their own; `solve` alone knows it
+BLIND = "blind"  # a contest where players see only their own score; only `solve` supports it
 FORMS: dict[str, type[DerivedGame] | None] = {
     Chase.form: Chase,
     Duel.form: Duel,
@@ -33,19 +33,19 @@ def split_form(
 ) -> tuple[dict[str, str], dict[str, Any]]:
     """The parameters of a game as text, and those of its form, parsed, by their own names.
 
-    A parameter of the form that the game has too is the form's. If titles always name the game's,
-    the form's has the form in front: ``chase_target=7``.
+    Of equal names the form's parameter is meant. If titles always name the game's parameter, the
+    form's has the form as a prefix: ``chase_target=7``.
 
     Parameters
     ----------
     kind : type of Game
     values : mapping
-        Parameters as they were typed, with ``as``.
+        Parameters as typed, with ``as``.
 
     Raises
     ------
     ParameterError
-        There is no such form, or a parameter of it doesn't fit.
+        The form doesn't exist, or a value doesn't fit its parameter.
     """
     form = values["as"]
     if form not in FORMS:
@@ -66,9 +66,9 @@ def split_form(
     }
     unknown = sorted(inner.keys() - {field.name for field in dataclasses.fields(kind)})
     if unknown:
-        known = ", ".join((*titled, *own)) or "it has none"
+        names = ", ".join((*titled, *own)) or "it has none"
         raise ParameterError(
-            f"{kind.name} as={form} has no parameter {unknown[0]!r} (its parameters: {known})"
+            f"{kind.name} as={form} has no parameter {unknown[0]!r} (its parameters: {names})"
         )
     return inner, asked
 
@@ -78,17 +78,17 @@ def create_form(
     values: Mapping[str, str],
     create: Callable[[type[Game], Mapping[str, str]], Game],
 ) -> Game:
-    """A game in the form that ``as`` names.
+    """A game in the form given by ``as``.
 
     Parameters
     ----------
     create : callable
-        `rollwise.games.create`, which makes the game that is played.
+        `rollwise.games.create`, for the inner game.
 
     Raises
     ------
     ParameterError
-        As `split_form`, or the form isn't a game in which everything is seen.
+        As `split_form`, or the form is no game with perfect information.
     """
     inner, asked = split_form(kind, values)
     made = FORMS[values["as"]]

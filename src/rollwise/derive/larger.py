@@ -1,8 +1,8 @@
 """A game within a larger one: the same states, with the same actions and outcomes.
 
-Super Six with 40 sticks is what is left of the game with 41 when a stick is gone. A race of
-30 steps is the end of one of 31. What is worth something in the larger game is worth the same
-in the smaller one. No rule sheet has to say so: it is checked on the two graphs.
+Super Six with 40 sticks is the rest of the game with 41 after one stick is gone. A race of
+30 steps is the end of one of 31. Such states have equal values in both games. The rule sheet need
+not declare it: the two graphs are compared.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ ROUNDING = 1e-12  # of chances that were added up in another order
 
 
 class Larger(NamedTuple):
-    """A larger game, and where a smaller one lies in it.
+    """A larger game, and the location of a smaller one in it.
 
     Attributes
     ----------
     graph : StateGraph
         Of the larger game.
     place : (n,) int64
-        For each state of the smaller game, which state of the larger one it is.
+        For each state of the smaller game, its index in the larger one.
     """
 
     graph: StateGraph
@@ -39,7 +39,7 @@ class Larger(NamedTuple):
 
 
 def larger(game: Game, graph: StateGraph, by: int) -> Larger:
-    """The same game with one of its whole numbers enlarged, if it holds the game itself.
+    """The same game with one whole-number parameter enlarged, if it contains the game itself.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def larger(game: Game, graph: StateGraph, by: int) -> Larger:
     graph : StateGraph
         Of this game.
     by : int
-        How much is added to the parameter: the first for which it works.
+        Amount added to the parameter. The first parameter that works is used.
 
     Raises
     ------
@@ -74,9 +74,9 @@ def larger(game: Game, graph: StateGraph, by: int) -> Larger:
 
 
 def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
-    """Where the states of one graph stand in another one: (n_states,) int64.
+    """The indices of the states of one graph in another one: (n_states,) int64.
 
-    None unless all of them do, with the same actions and outcomes.
+    None unless all of them are present, with the same actions and outcomes.
     """
     if graph.columns != wide.columns or graph.objective != wide.objective:
         return None
@@ -97,7 +97,7 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
 def _worth(
     graph: StateGraph, actions: NDArray[np.int64], place: NDArray[np.int64], n: int
 ) -> tuple[Any, NDArray[np.float64]]:
-    """What actions are worth, as numbers times the values of n states, and a constant.
+    """Values of actions as linear functions of the values of n states: coefficients and constants.
 
     State s of the graph counts as the state ``place[s]``.
     """

@@ -1,17 +1,17 @@
 """Graphs in which a seat plays a given policy.
 
 Two players with different policies, or one free player against a policy, are two
-copies of the graph, one for each seat. Every PASS leads to the other copy. What a
-policy does is averaged into chance, so each of its states has one action. The result
-is an ordinary `StateGraph`: every method solves it, and the ordinary certificate
+copies of the graph, one for each seat. Every PASS leads to the other copy. A mixed
+policy is averaged into chance: each state of its seat has one action. The result
+is an ordinary `StateGraph`. Every method solves it, and the ordinary certificate
 proves it.
 
-A policy keeps play away from much of the graph: who holds at 20 never has 30 in
-hand. So the copies can be limited to what play comes to from some positions.
+A policy keeps play away from much of the graph: with hold-at-20, 30 points in hand never
+occur. The copies can be limited to the states reachable from some positions.
 
-With two policies there is no max over actions, so the values are those of the
+With two policies there is no max over actions, and the values are those of the
 policies themselves. With two free seats it is the textbook's game between MAX and
-MIN, each in their own eyes.
+MIN, with values for the mover.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rollwise.kernels.jit import kernel
 
 
 class Seated(NamedTuple):
-    """Arrays of a StateGraph that a walk fills, long enough for whatever it comes to."""
+    """Arrays of a StateGraph to be filled by a walk, long enough for any result."""
 
     states: Any  # (n_keys, n_fields) int32; one field more is the seat
     action_indptr: Any  # (n_keys + 1,) int64
@@ -43,19 +43,19 @@ class Seated(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Seats:
-    """A graph with its seats taken, and what its states and actions were before.
+    """A graph with one or two seats taken, and the original indices of its states and actions.
 
     Attributes
     ----------
     graph : StateGraph
-        With two seats its states have one more field, ``seat`` (0 or 1): who moves.
-        Values are in the eyes of the mover.
+        With two seats its states have one more field, ``seat`` (0 or 1), the seat to move.
+        Values are those of the mover.
     key : (n_states,) int32
-        Seat times the number of states before, plus the state that this one was.
+        Seat times the number of original states, plus the original index of the state.
     action : (n_actions,) int32
-        The action that this one was; of a mixture the first.
+        Original index of each action; of a mixture the first.
     n_before : int
-        Number of states before.
+        Number of original states.
     n_seats : int
     """
 
@@ -66,7 +66,7 @@ class Seats:
     n_seats: int
 
     def spread(self, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Values by the numbers that states had before, NaN where play doesn't come.
+        """Values by original state, NaN for unreachable ones.
 
         Parameters
         ----------
@@ -75,21 +75,21 @@ class Seats:
         Returns
         -------
         list of (n_before,) float64
-            One a seat: where it is to move.
+            One array a seat, for the states with this seat to move.
         """
         everywhere = np.full(self.n_seats * self.n_before, np.nan)
         everywhere[self.key] = values
         return np.split(everywhere, self.n_seats)
 
     def respond(self, policy: Policy, name: str, chosen: NDArray[np.int64]) -> Policy:
-        """What the first seat does by taking some actions; the policy's where play doesn't come.
+        """The first seat's policy with these actions; unreachable states keep the given policy.
 
         Parameters
         ----------
         policy : Policy
-            On the graph before.
+            On the original graph.
         chosen : (n_states,) int64
-            An action of each state, where the first seat is free.
+            An action of each state with the first seat free.
         """
         probability = policy.probability.copy()
         take_actions(
@@ -101,24 +101,24 @@ class Seats:
 def take_seats(
     graph: StateGraph, policies: Sequence[Policy | None], starts: Sequence[int] | None = None
 ) -> Seats:
-    """One copy of a graph or two, for what plays there; whole, or from some positions on.
+    """One copy of a graph or two, for these players; whole, or reachable from some positions.
 
     Parameters
     ----------
     graph : StateGraph
         Without a border.
     policies : one or two, Policy or None
-        What each seat plays; None leaves it free to choose. One alone is in whatever
-        seat is to move.
+        The policy of each seat; None leaves it free to choose. A single one plays every
+        seat.
     starts : sequence of int, optional
-        States that play begins in, with any seat to move. Only what play comes to
-        from there is in the result, breadth first. All states unless given, numbered
-        as before: seat times ``n_states`` plus the state.
+        First states of play, with any seat to move. The result has only the states reachable
+        from there, breadth first. By default all states, in original order: index ``n_states``
+        times the seat plus the state.
 
     Raises
     ------
     UsageError
-        Two seats in a game for one; no start, or one that isn't there.
+        Two seats in a game for one; no start, or an unknown state.
     """
     n, n_seats = graph.n_states, len(policies)
     if n_seats == 2 and graph.players != 2:
@@ -181,7 +181,7 @@ def take_seats(
 
 
 def _beginnings(graph: StateGraph, starts: Sequence[int], n_seats: int) -> NDArray[np.int64]:
-    """The keys that play begins from: each start with each seat to move."""
+    """The keys of the first states: each start with each seat to move."""
     states = np.array(list(dict.fromkeys(starts)), np.int64)
     if not len(states) or states.min() < 0 or states.max() >= graph.n_states:
         raise UsageError(
@@ -204,10 +204,10 @@ def _chances(graph: StateGraph, policy: Policy | None) -> NDArray[np.float64]:
 
 
 def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seats:
-    """Mix the actions of each state where a policy takes several, so that one is left.
+    """Merge the actions of each state with a mixed policy into one.
 
-    Outcomes of a mixture weigh probability times weight over the action's total,
-    each rounded twice, which the certificate allows real weights.
+    Outcome weights of a mixture are probability times weight over the action's total,
+    each rounded twice, as the certificate allows for real weights.
     """
     graph, lotteries = seats.graph, seats.graph.lotteries
     counts = np.diff(graph.action_indptr)
@@ -250,7 +250,7 @@ def _mixtures(
     taken: NDArray[np.int64],
     chance: NDArray[np.float64],
 ) -> StateGraph:
-    """The states that mix their actions, each with one; where it leads is as before.
+    """The states with mixed actions, each with one action. Next states keep their indices.
 
     Parameters
     ----------
@@ -264,9 +264,9 @@ def _mixtures(
     sizes = np.diff(lotteries.indptr)[lottery]
     ends = np.cumsum(sizes)
     along = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
-    place = np.repeat(lotteries.indptr[lottery], sizes) + along
+    index = np.repeat(lotteries.indptr[lottery], sizes) + along
     total = np.add.reduceat(lotteries.weight, lotteries.indptr[:-1])
-    weight = np.repeat(chance, sizes) * lotteries.weight[place]
+    weight = np.repeat(chance, sizes) * lotteries.weight[index]
     weight /= np.repeat(total[lottery], sizes)
     counts = np.diff(graph.action_indptr)[mixing]
     last = np.cumsum(counts)
@@ -287,8 +287,8 @@ def _mixtures(
         outcome_indptr=np.concatenate([[0], ends[last - 1]]),
         outcome_state=graph.outcome_state[np.repeat(graph.outcome_indptr[taken], sizes) + along],
         outcome_weight=weight,
-        outcome_passes=lotteries.passes[place],
-        outcome_payoff=lotteries.payoff[place],
+        outcome_passes=lotteries.passes[index],
+        outcome_payoff=lotteries.payoff[index],
     )
 
 
@@ -311,33 +311,33 @@ def walk_seats(
     taken,
     seated,
 ):
-    """Number what play comes to, breadth first, and write its actions and outcomes.
+    """Number the reachable states, breadth first, and write their actions and outcomes.
 
-    The key of state s with the seat to move is ``seat * n_states + s``. Where there are
-    two seats, a pass leads to the other one.
+    The key of state s with the seat to move is ``seat * n_states + s``. With two seats a pass leads
+    to the other one.
 
     Parameters
     ----------
     begin : (n_begin,) int64
-        Different keys, from which the walk begins; they get the first numbers.
+        Distinct keys of the first states; they get the first numbers.
     n_seats : 1 or 2
     first, second : (n_actions,) float64
-        How likely each seat takes each action; empty where it may take any.
+        Probability of each action for each seat; empty for a free seat.
     states, action_indptr, ..., outcome_state : as in a StateGraph
     lottery_indptr, passes : of its Lotteries
     number : (n_keys,) int32
-        All -1; filled with the number of each key that the walk comes to.
+        All -1; filled with the number of each reachable key.
     keys : (n_keys,) int32, filled
-        The other way round: the key of each number.
+        The inverse: the key of each number.
     taken : int32, filled
-        The action that each written one was.
+        Original index of each written action.
     seated : Seated
         Filled.
 
     Returns
     -------
     n_states, n_actions, n_outcomes : int
-        How much was written.
+        Numbers of written entries.
     """
     n = action_indptr.shape[0] - 1
     n_fields = states.shape[1]
@@ -409,18 +409,18 @@ def walk_seats(
 
 @kernel
 def take_actions(key, action_indptr, action, chosen, n, probability):
-    """Have the first seat take an action wherever it moves.
+    """Set the policy of the first seat to these actions.
 
     Parameters
     ----------
     key, action_indptr, action : of a Seated
         In which the first seat may take any action.
     chosen : (n_seated_states,) int64
-        The action, numbered as those of `action`.
+        The action, in the numbering of `action`.
     n : int
-        Number of states before the seats were taken.
+        Number of original states.
     probability : (n_actions,) float64
-        Of the graph before that; changed where the first seat moves.
+        Of the original graph; changed in states where the first seat moves.
     """
     for s in range(key.shape[0]):
         if key[s] < n:

@@ -1,4 +1,4 @@
-"""A game in words: what its rule sheet is asked, and what happened, told."""
+"""A game in words: calls of the rule sheet's methods for text, and narration of play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a game, asked for: what its code raises, or gives wrongly, is told in a line."""
+"""The words of a game. Exceptions and wrong results of its methods become errors of one line."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from rollwise.graph import THROW, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import spread
 
-MOST_STATES = 60  # that `word_faults` looks at, evenly spread
-MOST_THROWS = 1_000  # or outcomes of an action, that it looks at
+MOST_STATES = 60  # in the sample of `word_faults`, evenly spread
+MOST_THROWS = 1_000  # or outcomes of an action, in the sample
 
 Outcomes = Sequence[tuple[Any, int, Any]]
 
@@ -32,10 +32,10 @@ Outcomes = Sequence[tuple[Any, int, Any]]
 class Words:
     """A game's words, as texts and whole numbers.
 
-    They are asked where an action is chosen: `at` is a state, in a tuple, or a state and what was
-    thrown there.
+    The argument `at` is the arguments of a rule before the action: a tuple of the state, or of the
+    state and its throw.
 
-    Each raises a RulesError where the game's own code fails, or gives something else.
+    Each method raises a RulesError if the game's own code fails or gives a wrong type.
     """
 
     game: Game
@@ -43,14 +43,14 @@ class Words:
 
     def cells(self, state: Any) -> Board:
         """A position as cells; empty where the game has none."""
-        found = self._ask("cells", state)
+        board = self._ask("cells", state)
         right = "it is rows of cells, which the functions of rollwise.boards make"
-        if not isinstance(found, Sequence) or isinstance(found, str):
-            raise self._fault("cells", found, right)
-        for row in found:
+        if not isinstance(board, Sequence) or isinstance(board, str):
+            raise self._fault("cells", board, right)
+        for row in board:
             if not isinstance(row, Sequence) or not all(isinstance(cell, Cell) for cell in row):
                 raise self._fault("cells", row, right)
-        return found
+        return board
 
     def told(
         self,
@@ -60,7 +60,7 @@ class Words:
         after: Any,
         faces: Sequence[int] = (),
     ) -> str:
-        """What came of an action; empty where the game has no words for it."""
+        """The outcome of an action in words; empty if the game has none."""
         given = (*at, action, then, after, tuple(faces))
         return self.text("told", *(given if self._told_takes(len(given)) else given[:-1]))
 
@@ -74,52 +74,52 @@ class Words:
         return self._takes[n]
 
     def final(self, at: tuple[Any, ...], action: int, faces: Sequence[int]) -> Any:
-        """The position in which an action has ended the game; None where the game doesn't say."""
-        found = self._ask("final", *at, action, tuple(faces))
-        if found is None or len(spread(found)) == len(spread(at[0])):
-            return found
-        raise self._fault("final", found, "it is a position of the game, or None")
+        """The position at the end of the game, after this action; None if the game has none."""
+        position = self._ask("final", *at, action, tuple(faces))
+        if position is None or len(spread(position)) == len(spread(at[0])):
+            return position
+        raise self._fault("final", position, "it is a position of the game, or None")
 
     def throw(self, at: tuple[Any, ...], action: int) -> tuple[int, ...]:
         """The sides of each die."""
-        found = self._ask("throw", *at, action)
+        dice = self._ask("throw", *at, action)
         try:
-            sides = tuple(index(die) for die in found)
+            sides = tuple(index(die) for die in dice)
         except TypeError:
             sides = (0,)
         if min(sides, default=1) < 1:
             raise self._fault(
-                "throw", found, "it is a sequence of the sides of each die, such as (6, 6)"
+                "throw", dice, "it is a sequence of the sides of each die, such as (6, 6)"
             )
         return sides
 
     def follows(self, at: tuple[Any, ...], action: int, faces: Sequence[int]) -> tuple[int, Any]:
-        """What the rules let follow when the dice show these faces: ``(then, next_state)``."""
+        """The outcome of these faces by the rules: ``(then, next_state)``."""
         return self.chosen(list(self.game.outcomes(*at, action)), at, action, faces)
 
     def chosen(
         self, outcomes: Outcomes, at: tuple[Any, ...], action: int, faces: Sequence[int]
     ) -> tuple[int, Any]:
         """As `follows`, with the outcomes of the action at hand."""
-        found = self._ask("fallen", *at, action, faces)
-        if found is None:
+        chosen = self._ask("fallen", *at, action, faces)
+        if chosen is None:
             weights = [weight for weight, _, _ in outcomes]
-            found = outcome_of_total(weights, self.throw(at, action), sum(faces))
+            chosen = outcome_of_total(weights, self.throw(at, action), sum(faces))
         thrown = " ".join(map(str, faces))
-        if found is None:
+        if chosen is None:
             raise RulesError(
                 f"{self.game.name}: which outcome do the faces {thrown} bring? The weights don't "
                 "say it, since they don't follow the total of the dice; give the game a method "
                 "fallen(s, action, faces)"
             )
         try:
-            number = index(found)
+            number = index(chosen)
         except TypeError:
             number = -1
         if not 0 <= number < len(outcomes):
             raise self._fault(
                 "fallen",
-                found,
+                chosen,
                 f"for the faces {thrown} it is the number of an outcome, from 0 to "
                 f"{len(outcomes) - 1}",
             )
@@ -127,16 +127,16 @@ class Words:
         return then, after
 
     def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
-        """The states and actions of a play; a ValueError says what is wrong with a row."""
-        found: list[tuple[Any, int]] = self._ask("read_play", rows, passed_on=ValueError)
-        return found
+        """The states and actions of a play; a ValueError names the fault of a row."""
+        play: list[tuple[Any, int]] = self._ask("read_play", rows, passed_on=ValueError)
+        return play
 
     def text(self, word: str, *arguments: Any) -> str:
-        """What a word of the game says that is a text, such as ``describe`` of a state."""
-        found = self._ask(word, *arguments)
-        if not isinstance(found, str):
-            raise self._fault(word, found, "it is a text")
-        return found
+        """The result of a method of the game that returns text, such as ``describe`` of a state."""
+        text = self._ask(word, *arguments)
+        if not isinstance(text, str):
+            raise self._fault(word, text, "it is a text")
+        return text
 
     def _ask(self, word: str, *arguments: Any, passed_on: type[Exception] = RollwiseError) -> Any:
         try:
@@ -151,7 +151,7 @@ class Words:
 
 
 def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
-    """What is wrong with the words of a game, in a sample of its states."""
+    """The faults in the words of a game, in a sample of its states."""
     words, situation = Words(game), rules_situation(game, graph)
     names = game.action_names
     named = names if isinstance(names, Mapping) else range(len(names))
@@ -196,7 +196,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
 
 
 def rules_situation(game: Game, graph: StateGraph) -> Callable[[int], tuple[Any, ...]]:
-    """Gives what rules are asked about in a state of a graph: the state, and what was thrown."""
+    """A function from states of a graph to the first arguments of rules: state and throw."""
     layout, throws = StateLayout.of(game), graph.throw_layout
     fields = [k for k, name in enumerate(graph.columns) if name not in graph.throw_names]
 
@@ -210,7 +210,7 @@ def rules_situation(game: Game, graph: StateGraph) -> Callable[[int], tuple[Any,
 
 
 def _unfair(words: Words, outcomes: Outcomes, at: tuple[Any, ...], action: int) -> str:
-    """Whether the dice bring something more or less often than its weight says; empty if not."""
+    """A message if the frequency of an outcome differs from its weight; otherwise empty."""
 
     def key(then: int, after: Any) -> tuple[int, Any]:
         return then, None if is_over(then) else tuple(after)
@@ -240,7 +240,7 @@ def _unfair(words: Words, outcomes: Outcomes, at: tuple[Any, ...], action: int) 
 
 
 def outcome_of_total(weights: Sequence[Any], sides: Sequence[int], total: int) -> int | None:
-    """The outcome that a total brings, where outcomes stand in the order of the totals.
+    """The outcome of a total of the dice, if outcomes are in the order of the totals.
 
     Parameters
     ----------
@@ -250,14 +250,14 @@ def outcome_of_total(weights: Sequence[Any], sides: Sequence[int], total: int) -
     Returns
     -------
     int or None
-        None where the total doesn't lie in one outcome.
+        None if the total belongs to several outcomes.
     """
     ways = ways_of_totals(sides)
     throws = sum(ways)
     low, high = sum(ways[:total]), sum(ways[: total + 1])
     ends = list(accumulate(map(Fraction, weights)))
     for number, end in enumerate(ends):
-        if end * throws > low * ends[-1]:  # the first that goes on after the lower totals
+        if end * throws > low * ends[-1]:  # the first outcome beyond the lower totals
             return number if end * throws >= high * ends[-1] else None
     return None
 

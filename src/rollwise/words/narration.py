@@ -1,8 +1,8 @@
-"""What happens in a game, told in its own words: ``A throws 5 and 6: 11 to 7``.
+"""Narration of play in the words of the game: ``A throws 5 and 6: 11 to 7``.
 
-This is the one place that tells of play. The terminal, reviews, environments and told games show
-what it says. A rule sheet has words for it (see `rollwise.game.Game`); where it has none, the names
-of actions and fields take their place.
+This is the only module that narrates. The terminal, reviews, environments and transcripts print
+its sentences. A rule sheet gives the words (see `rollwise.game.Game`). Without them, names of
+actions and fields are used.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from rollwise.graph.layout import StateLayout
 from rollwise.numbers.shares import is_of_seats
 from rollwise.words.game_words import Words
 
-SAMPLE = 4096  # passes that are looked at
-MOST_CHANGES = 8  # that are told
-YOU = "you"  # a player who is spoken to
+SAMPLE = 4096  # number of passes examined
+MOST_CHANGES = 8  # named in a sentence
+YOU = "you"  # the name of the user in sentences
 MOST_THROWS = 1_296  # of the dice of an action: four dice of six sides
-MOST_TRIES = 10_000  # throws, to find one that brings an outcome
+MOST_TRIES = 10_000  # largest number of throws in search of an outcome
 TRIES_AT_ONCE = 64
 
 
 def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
-    """Where the other player sees each field: what is my score is there the rival's.
+    """The field of each number as the opponent sees it: my score is the opponent's "rival".
 
-    Rules don't say which fields are exchanged at a PASS. But most fields keep their
-    value in a turn, so that two that are exchanged agree more often than others.
+    Rules don't name the fields exchanged at a PASS. Most fields keep their value in a turn, and
+    exchanged fields agree more often than other pairs.
 
     Returns
     -------
     tuple of int
-        The field of the state after a PASS that holds what field i held before it,
-        unless that has changed; -1 where the field only says whose turn it is.
+        For field i before a PASS, its field in the state after it, if its value hasn't changed.
+        -1 for a field that only names the player to move.
     """
     passes = np.flatnonzero(graph.outcome_passes & (graph.outcome_state >= 0))
     passes = passes[graph.outcome_state[passes] < graph.n_states]
@@ -75,40 +75,40 @@ def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
 def changes(
     graph: StateGraph, state: int, following: int, seen: tuple[int, ...] | None = None
 ) -> str:
-    """Which fields changed, by name, as the player saw them who made the move.
+    """The changed fields, by name, from the view of the player who moved.
 
     Parameters
     ----------
     seen : tuple of int, optional
-        `as_other_sees`, where the turn has passed.
+        `as_other_sees`, if the turn has passed.
     """
     before, after = graph.fields[state].tolist(), graph.fields[following].tolist()
     if seen is not None:
         places = zip(before, seen, strict=True)
         after = [old if place < 0 else after[place] for old, place in places]
     rows = zip(graph.field_names, before, after, strict=True)
-    told = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
-    if len(told) > MOST_CHANGES:
-        told[MOST_CHANGES - 1 :] = [f"and {len(told) - MOST_CHANGES + 1} fields more"]
-    return ", ".join(told)
+    texts = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
+    if len(texts) > MOST_CHANGES:
+        texts[MOST_CHANGES - 1 :] = [f"and {len(texts) - MOST_CHANGES + 1} fields more"]
+    return ", ".join(texts)
 
 
 def _fallen(throw: Sequence[int]) -> str:
-    """The dice of a pool that have fallen, in words."""
+    """The thrown dice of a pool, in words."""
     fallen = [face for face in throw if face]
     return dice.spoken(fallen) if fallen else "nothing"
 
 
 @dataclass(frozen=True, eq=False)
 class Narrator:
-    """Tells what happens on a graph.
+    """Narrates play on a graph.
 
     Attributes
     ----------
     graph : StateGraph
     game : Game or None
-        Its rules. What happens is told, and dice are thrown, as in its base game. Without rules
-        the names of the graph are all the words there are.
+        Its rules. Narration and dice are those of its base game. Without rules, only the names of
+        the graph are used.
     """
 
     graph: StateGraph
@@ -116,7 +116,7 @@ class Narrator:
 
     @cached_property
     def rules(self) -> Game:
-        """The rules that have words for what happens."""
+        """The rules with words for play."""
         return Game() if self.game is None else self.game.base_game
 
     @cached_property
@@ -130,7 +130,7 @@ class Narrator:
 
     @cached_property
     def _layout(self) -> StateLayout | None:
-        """What the states are to `rules`."""
+        """The layout of the states of `rules`."""
         return None if self.game is None else StateLayout.of(self.rules)
 
     def _numbers(self, state: Any) -> list[Any]:
@@ -144,7 +144,7 @@ class Narrator:
 
     @cached_property
     def _source_action(self) -> NDArray[np.int64]:
-        """The action of `source` that each action stands for."""
+        """For each action, its action in `source`."""
         if self.source is self.graph:
             return np.arange(self.graph.n_actions)
         return base_actions(self.graph, self.source)
@@ -154,7 +154,7 @@ class Narrator:
         return as_other_sees(self.graph)
 
     def _at(self, action: int) -> tuple[Any, ...]:
-        """The state of an action, as the rules know it, and what was thrown there."""
+        """The state of an action in the form of the rules, and its throw."""
         state = self.source.view.action(self._source_action[action]).state
         layout = self.source.throw_layout
         thrown = () if layout is None or not state.throw else (layout.throw(state.throw),)
@@ -179,9 +179,9 @@ class Narrator:
         )
 
     def field_text(self, name: str, number: int) -> str:
-        """What a number in a field means; empty where the number says it."""
-        known = self._layout is not None and name in self._layout.columns
-        return self._words.text("field_text", name, number) if known else ""
+        """The meaning of a number in a field; empty if the number needs none."""
+        has_field = self._layout is not None and name in self._layout.columns
+        return self._words.text("field_text", name, number) if has_field else ""
 
     def position(self, state: int) -> str:
         """A position in words, as the mover sees it."""
@@ -198,7 +198,7 @@ class Narrator:
         return f"{text}; thrown: {self._throw_text(here)}" if here.throw else text
 
     def _throw_text(self, thrown: State) -> str:
-        """What was thrown, in words: ``3 and 5``."""
+        """A throw in words: ``3 and 5``."""
         layout = self.graph.throw_layout
         if self.game is None or layout is None:
             return dice.spoken(thrown.throw)
@@ -206,21 +206,21 @@ class Narrator:
         return self._words.text("throw_text", *at)
 
     def outcome_text(self, action: int, number: int) -> str:
-        """What came of an action, in words, whoever did it."""
+        """An outcome in words, without naming the player."""
         outcome = self.graph.view.action(action).outcome(number)
         if outcome.action.is_throw and outcome.next_state is not None:
             return self._throw_text(outcome.next_state)
         if outcome.action.keeps:
             return outcome.action.name
-        told = self.told(action, number)
+        text = self.told(action, number)
         if outcome.ending is not None:
             result, _, stake = outcome.ending_text.partition(" ")
             then = {"win": "wins", "lose": "loses", "draw": "a draw", "end": ""}.get(result, result)
             then = f"{then} {stake}".strip()
-            return "; ".join(part for part in (told, then) if part) or "the end"
-        if told:
-            return told
-        # what is done, in the words of the game, where chance has no part in it
+            return "; ".join(part for part in (text, then) if part) or "the end"
+        if text:
+            return text
+        # an action without chance is described by the game's words for the action
         alone = len(outcome.action.outcome_range) == 1 and self.game is not None
         made = (self.deed(action) if alone else "") or self._changed(outcome)
         if not outcome.passes:
@@ -228,7 +228,7 @@ class Narrator:
         return "; ".join(part for part in (made, _passing(outcome)) if part)
 
     def _changed(self, outcome: Outcome) -> str:
-        """Which fields an outcome that goes on has changed, as the mover sees it."""
+        """The fields changed by an outcome that continues the game, from the view of the mover."""
         s, t = outcome.action.state.index, outcome.target
         if not outcome.passes:
             return changes(self.graph, s, t)
@@ -238,7 +238,7 @@ class Narrator:
         return changes(self.graph, s, t, self._seen_by_other)
 
     def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
-        """What came of an action in the rules' own words, or what was thrown; empty without any."""
+        """The outcome of an action in the rules' own words, or its throw; empty without words."""
         if self.graph.view.action(action).keeps:
             return ""
         if self.is_throw(action):
@@ -251,18 +251,22 @@ class Narrator:
         return self._words.told(at, thrown.label, _then(outcome), after, faces)
 
     def final(self, action: int, faces: Sequence[int]) -> tuple[int, ...] | None:
-        """The fields of the position in which an action has ended the game, as its player sees it.
+        """The fields of the position at the end of the game, from the view of the last player.
 
-        None where the rules don't say, and in games that are made from others.
+        None without such a position in the rules, and in derived games.
         """
         if self.game is None or self.source is not self.graph or self.graph.throw_names:
             return None
         label = int(self.graph.action_label[action])
-        found = self._words.final(self._at(action), label, faces)
-        return None if found is None else tuple(map(int, StateLayout.of(self.rules).numbers(found)))
+        position = self._words.final(self._at(action), label, faces)
+        return (
+            None
+            if position is None
+            else tuple(map(int, StateLayout.of(self.rules).numbers(position)))
+        )
 
     def deed(self, action: int) -> str:
-        """What a player does who takes an action; empty where the rules have no words for it."""
+        """The action as a sentence about its player; empty without words in the rules."""
         taken = self.graph.view.action(action)
         if taken.keeps:
             kept = taken.outcome(0).next_state
@@ -288,15 +292,15 @@ class Narrator:
         Parameters
         ----------
         who : str
-            The player's name; "you" is spoken to.
+            The player's name; "you" for the second person.
         action : int
             Index into the graph's arrays.
         number : int
-            Of the outcome, among those of the action.
+            Index of the outcome among those of the action.
         faces : sequence of int
-            Of the dice, where they are known.
+            Of the dice, if known.
         points : float
-            What the player's earlier moves brought (see `points_of`).
+            Points of the player's earlier moves (see `points_of`).
         names : sequence of str
             Of all players of a game for three or more, from this one on.
         """
@@ -321,19 +325,19 @@ class Narrator:
         else:
             deed = f"play {taken.distinct_name}" + (f", throwing {thrown}" if thrown else "")
         did = f"{who} {conjugated(deed, who)}"
-        found = "; ".join(part for part in came if part)
-        return f"{did}: {found}" if found else did
+        result = "; ".join(part for part in came if part)
+        return f"{did}: {result}" if result else did
 
     def points_of(self, action: int) -> float:
-        """The points that an action brings, in the game or in the one that it is made from."""
+        """The points of an action, in the game or in its base game."""
         if self.source.objective == "win":
             return 0.0
         return self.source.view.action(self._source_action[action]).reward
 
     def _score(self, action: int, outcome: Outcome, points: float) -> str:
-        """The points of a game for points: so far, or in all once the player has done.
+        """The points of a game for points: so far, or in all at the end of the player's turns.
 
-        In a game of two what the move gains from the other player.
+        In a game of two, the gain of the move from the opponent.
         """
         if self.source.objective == "win":
             gain = outcome.action.reward
@@ -352,34 +356,34 @@ class Narrator:
     # ---- dice
 
     def face_name(self, face: int) -> str:
-        """What a face of a die is called."""
+        """The name of a face of a die."""
         return self._words.text("face_name", face)
 
     def dice(self, action: int) -> tuple[int, ...]:
-        """The sides of the dice that an action throws, if the game says so."""
+        """The sides of the dice thrown by an action, if the game gives them."""
         label = int(self.graph.action_label[action])
         if self.game is None or self.is_throw(action) or self.graph.view.action(action).keeps:
             return ()
         return self._words.throw(self._at(action), label)
 
     def is_throw(self, action: int) -> bool:
-        """Whether an action is the throw before a choice, whose numbers can be typed."""
+        """Whether an action is the throw before a choice; its numbers can be typed."""
         return self.graph.view.action(action).is_throw
 
     def shown(self, action: int, number: int) -> tuple[int, ...]:
-        """The numbers of the throw that an outcome is; empty where the action is no throw."""
+        """The numbers of an outcome of a throw; empty if the action is no throw."""
         if not self.is_throw(action):
             return ()
         thrown = self.graph.view.action(action).outcome(number).next_state
         return () if thrown is None else thrown.throw
 
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
-        """The number of the outcome that these faces bring.
+        """The index of the outcome of these faces.
 
         Raises
         ------
         UsageError
-            So many dice aren't thrown, or a die has no such face, or there is no such throw.
+            The number of dice is wrong, or a die has no such face, or the throw is impossible.
         """
         if self.is_throw(action):
             return self.graph.view.action(action).state.find_throw(tuple(faces)).number
@@ -402,7 +406,7 @@ class Narrator:
         raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
 
     def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
-        """Let the dice fall: the number of the outcome, and the faces where they are known."""
+        """Throw the dice: the index of the outcome, and the faces if they are known."""
         sides = self.dice(action)
         if sides:
             faces = tuple(int(random.integers(1, most + 1)) for most in sides)
@@ -411,15 +415,15 @@ class Narrator:
         return number, self.shown(action, number)
 
     def faces_of(self, action: int, number: int, random: np.random.Generator) -> tuple[int, ...]:
-        """What the dice showed that brought an outcome, where only the outcome was drawn.
+        """Random faces of the dice for a drawn outcome.
 
-        Dice are thrown until they bring it. That is a fair draw from the throws that do. Outcomes
-        that were drawn themselves take as many throws, in the mean, as the action has outcomes.
+        Dice are thrown until they give the outcome. This is a fair draw from the throws with this
+        outcome. On average over random outcomes, the number of throws is the number of outcomes.
 
         Returns
         -------
         tuple of int
-            Empty where the game has no dice, or 10,000 throws didn't bring it.
+            Empty if the game has no dice, or after 10,000 throws without success.
         """
         sides = self.dice(action)
         if not sides:
@@ -437,7 +441,7 @@ class Narrator:
 
 
 def conjugated(deed: str, who: str) -> str:
-    """What a player does, with its verb, the first word, as it goes with the player."""
+    """The action of a player with its verb, the first word, in the second or third person."""
     if who == YOU:
         return deed
     verb = re.match(r"\w*", deed)[0]  # type: ignore[index]
@@ -450,7 +454,7 @@ def conjugated(deed: str, who: str) -> str:
 
 
 def _passing(outcome: Outcome, names: Sequence[str] = ()) -> str:
-    """That the turn passes, and to whom if that isn't the next player."""
+    """A clause for a passed turn, with the new player if that isn't the next one."""
     on = outcome.seats_on
     if on < 2:
         return "the turn passes"
@@ -460,14 +464,14 @@ def _passing(outcome: Outcome, names: Sequence[str] = ()) -> str:
 
 
 def _result(who: str, outcome: Outcome) -> str:
-    """Who has won, and how much in a game for stakes, where the game is over."""
+    """The winner at the end of the game, and the amount in a game for stakes."""
     if outcome.ending in ("win", "lose"):
         return f"{who} {conjugated(outcome.ending_text, who)}"
     return "a draw" if outcome.ending == "draw" else ""
 
 
 def _winners(outcome: Outcome, names: Sequence[str]) -> str:
-    """Who has won of several players, by name, where the game is over."""
+    """The winners among several players, by name, at the end of the game."""
     if not outcome.is_over:
         return ""
     if outcome.graph.has_stakes:
@@ -484,7 +488,7 @@ def _winners(outcome: Outcome, names: Sequence[str]) -> str:
 
 
 def _is(outcome: Outcome, then: int, after: list[Any]) -> bool:
-    """Whether an outcome is what the rules say, who name the numbers of the next state."""
+    """Whether an outcome equals this one of the rules, with the fields `after`."""
     follows = outcome.next_state
     meant = round_the_table(then, max(outcome.graph.players, 2))
     return _then(outcome) == meant and (follows is None or list(follows.fields) == after)
@@ -499,13 +503,13 @@ def _then(outcome: Outcome) -> int:
 
 
 def thrown_dice(narrator: Narrator, action: int) -> dict[str, Any] | None:
-    """The dice of an action, and what each throw brings; None where the game doesn't say.
+    """The dice of an action, and the outcome of each throw; None without dice in the rules.
 
     Returns
     -------
     dict
-        ``sides`` of the dice, and ``brings``: the number of the outcome of each throw of them, the
-        last die turning first.
+        ``sides`` of the dice, and ``brings``: the index of the outcome of each throw of them. The
+        last die varies fastest.
     """
     try:
         sides = narrator.dice(action)  # none of a throw before a choice
@@ -515,7 +519,7 @@ def thrown_dice(narrator: Narrator, action: int) -> dict[str, Any] | None:
             narrator.fall_of(action, faces)
             for faces in product(*(range(1, most + 1) for most in sides))
         ]
-    except (RulesError, UsageError):  # play asks for the outcome, where it can't be told
+    except (RulesError, UsageError):  # play asks for the outcome if faces don't determine it
         return None
     taken = narrator.graph.view.action(action)
     weights = np.zeros(len(taken.weights))  # equal outcomes count as the first, as faces bring it
