@@ -1,15 +1,15 @@
-"""A layer: positions, and all that the rules say of them, in few bytes.
+"""A layer: positions with their rules, in few bytes.
 
-A *position* is thrown in first; a game without throws has one throw. After a throw the position is
+A *position* begins with a throw; a game without throws has one throw. After a throw the position is
 a *situation*, and the mover chooses one of its actions. An action has a lottery, and each outcome
-of the lottery leads to a *target*: a place in one array of values. Places are numbered so:
+of the lottery leads to a *target*: a place in one array of values. The places are:
 
 - the positions of the layer, from 0;
-- behind them the border: positions of other layers, whose values are known;
-- behind these the endings: the payoffs with which the game can end.
+- then the border: positions of other layers, with known values;
+- then the endings: the payoffs of the game.
 
-So a sweep needs no question whether a game is over. A position is read from its first situation,
-action and outcome on. The positions stand in blocks, one after the other, and are swept from the
+So a sweep needs no test for the end of the game. A position stores its first situation, action and
+outcome. The positions stand in blocks, one after the other, and are swept from the
 last to the first.
 
 The equation of a layer is, for each position,
@@ -19,8 +19,8 @@ The equation of a layer is, for each position,
 
 where the coefficient of an outcome is its chance, with a minus where the turn passes. With a pool
 of dice the mover keeps some dice and throws the others between the first throw and the choice; this
-is a fold over the values of the throws (see `Pool`) and needs no positions of its own. A game whose
-players want few points is the same with the signs of all points changed.
+is a fold over the values of the throws (see `Pool`) and needs no positions of its own. In a game
+for few points the signs of all points are changed.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Floats = NDArray[np.float64]
 
 
 class Pool(NamedTuple):
-    """A pool of n dice as tables of the dice that are kept, 0 to n of them.
+    """A pool of n dice as tables of the sets of kept dice, 0 to n of them.
 
-    Each set of kept dice has a number. First stands the empty set; sets of equal size stand
-    together; the sets of n dice, which are the throws, stand last, in the order of the throws.
+    Each set of kept dice has a number: first the empty set, then the sets by size. The sets of n
+    dice are the throws, in their order.
     """
 
     with_face: Any  # (n_partial, sides) int32: the set with one more die
@@ -50,9 +50,9 @@ NO_POOL = Pool(np.empty((0, 1), np.int32), np.empty((0, 1), np.int32), 0)
 
 
 class Tables(NamedTuple):
-    """Lists of throws and lotteries, which many positions share.
+    """Lists of throws and lotteries, shared by many positions.
 
-    ``weight`` and ``total`` are the weights as the proof reads them, and ``error`` is the rounding
+    ``weight`` and ``total`` are the weights for the proof, and ``error`` is the rounding
     of a mean with them, in relation to the mean of the sizes.
     """
 
@@ -88,8 +88,8 @@ class Components(NamedTuple):
     """The strongly connected components of a layer, the first to be solved last.
 
     The component c has the places from ``n - ends[c + 1]`` to below ``n - ends[c]``. Its *feedback
-    set* is what a sweep reads before it writes it: every cycle goes through it. The *reader* of
-    such a position is one that reads it; if possible one that also leads out of the component.
+    set* is the positions read before they are written in a sweep: every cycle goes through it. The
+    *reader* of such a position reads it; preferably it has a way out of the component.
     """
 
     ends: Any  # (n_components + 1,) int64
@@ -98,7 +98,7 @@ class Components(NamedTuple):
     reader: Any  # (n,) uint32: places, likewise
 
 
-MOST_FEEDBACK = 16  # positions of a feedback set that are listed
+MOST_FEEDBACK = 16  # positions of a listed feedback set
 WORTH_HALVING = 200_000  # outcomes of a layer
 
 
@@ -204,7 +204,7 @@ def block_of(
     lottery: NDArray[Any],
     target: NDArray[Any],
 ) -> Block:
-    """A block whose small numbers take as few bytes as they need, all the same.
+    """A block with its small numbers in the smallest common type.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""In which order positions are seen to leave a layer: what saves the proof most of its sweeps.
+"""The order in which positions leave a layer. It saves most sweeps of the proof.
 
 A position leaves if, after one of its throws, each action may lead out of the layer or to a
-position that leaves. A situation waits at one action at a time, and hears of each position that
-this action may lead to. So each outcome is looked at twice at most. (Dowling and Gallier,
+position that leaves. A situation waits at one action at a time, for any of the targets of this
+action. So each outcome is read twice at most. (Dowling and Gallier,
 "Linear-time algorithms for testing the satisfiability of propositional Horn formulae", Journal of
-Logic Programming 1, 1984.) Nothing here is trusted: `rollwise.proofs.layers` looks again.
+Logic Programming 1, 1984.) The order isn't trusted: `rollwise.proofs.layers` checks it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NONE = np.uint32(2**32 - 1)
 
 
 def leaving_order(layer: Layer) -> NDArray[np.int64]:
-    """The places of the positions of a layer of one block that leave it, the first ones first."""
+    """The places of the positions of a one-block layer that leave it, in this order."""
     ((_, block),) = layer.blocks
     order = np.empty(layer.n, np.int64)
     found: int = find_leaving(layer.n, block, layer.tables, order)
@@ -41,12 +41,12 @@ def find_leaving(n, block, tables, order):
     has_pool = tables.pool.with_face.shape[0] > 0
     n_situations, n_outcomes = count.shape[0], target.shape[0]
     position = np.empty(n_situations, np.uint32)
-    action = np.empty(n_situations, np.uint32)  # the first that isn't known to leave
+    action = np.empty(n_situations, np.uint32)  # the first one not known to leave
     outcome = np.empty(n_situations, np.uint32)  # its first outcome
     left = np.empty(n_situations, np.uint32)  # actions from it on
-    missing = np.empty(n, np.uint32)  # situations that have yet to leave
-    waiting = np.full(n, NONE, np.uint32)  # for each position, the last outcome that waits for it
-    before = np.empty(n_outcomes, np.uint32)  # that waits for the same position
+    missing = np.empty(n, np.uint32)  # number of its situations still waiting
+    waiting = np.full(n, NONE, np.uint32)  # for each position, the last outcome waiting for it
+    before = np.empty(n_outcomes, np.uint32)  # the previous outcome waiting for the same position
     owner = np.empty(n_outcomes, np.uint32)  # of a waiting outcome: its situation
     leaves = np.zeros(n, np.bool_)
     stack = np.empty(n_situations, np.uint32)
@@ -96,7 +96,7 @@ def find_leaving(n, block, tables, order):
             k = waiting[p]
             while k != NONE:
                 w = index(owner[k])
-                if left[w] > 0:  # else it waits for nothing any more
+                if left[w] > 0:  # else its situation has left already
                     number = index(lottery[action[w]])
                     size = index(indptr[number + ONE]) - index(indptr[number])
                     if outcome[w] <= k and k < outcome[w] + size:

@@ -18,8 +18,8 @@ from rollwise.kernels.indices import prefetch
 from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.layers.layer import MOST_FEEDBACK, Block, Components, Layer, block_of
 
-MOST_OUTCOMES = 2**32  # of a layer in one block, whose positions count them in 32 bits
-OVER = index(2**31)  # the least target of an outcome that ends the game, in a graph
+MOST_OUTCOMES = 2**32  # of a layer in one block: positions count them in 32 bits
+OVER = index(2**31)  # in a graph, the least target of an outcome to an ending
 NEAR, FAR = index(8), index(16)  # positions ahead
 NO_ENDING = np.empty(0, np.uint32)
 
@@ -181,7 +181,7 @@ def leads_on(place, n, block):
     Parameters
     ----------
     place : int
-        That of the first position of the block.
+        The place of the first position of the block.
     n : int
         Positions of the layer.
     """

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def layer_of_graph(graph: StateGraph) -> Layer:
-    """A graph as a layer in solving order, whose positions are its states.
+    """A graph as a layer in solving order, with its states as positions.
 
     A throw is an action of its own.
     """
@@ -42,7 +42,7 @@ def ordering_of(graph: StateGraph) -> Ordering:
 
 
 def endings_of(lotteries: Lotteries, sign: float, first: int) -> tuple[Floats, NDArray[np.int64]]:
-    """The payoffs with which play can end, and the place of each outcome that ends it.
+    """The payoffs of the endings, and the place of each outcome that ends play.
 
     Parameters
     ----------

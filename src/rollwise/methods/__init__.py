@@ -1,8 +1,8 @@
-"""Ways to find the values of a graph. Each sees the graph and nothing else.
+"""Methods for the values of a graph. The graph is their only input.
 
 A method is one module with a function of the same name (dashes for underscores)
 and one entry in `METHODS`. The function takes a `StateGraph` and keyword options
-and gives a `MethodResult`.
+and returns a `MethodResult`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TYPED: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 
 @dataclass(frozen=True)
 class Setting:
-    """An option of a method that can be typed: ``--set epsilon=1e-6``.
+    """An option of a method on the command line: ``--set epsilon=1e-6``.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Setting:
     about: str
 
     def parse(self, method: str, text: str) -> Any:
-        """The value that was typed.
+        """The value of a typed text.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class Method:
     about : str
         One line.
     estimates : bool
-        Whether its values are estimates, which nothing is proved of.
+        Whether its values are estimates, without proofs.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Method:
         return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
 
     def settings(self) -> dict[str, Setting]:
-        """Its options that can be typed, by name, as its signature and docstring declare them."""
+        """Its options for the command line, by name, from its signature and docstring."""
         function = self.load()
         about = _about_parameters(inspect.getdoc(function) or "")
         found = {}
@@ -136,7 +136,7 @@ METHODS: dict[str, Method] = {
 
 
 DEFAULT = "strategy-iteration"
-# Methods look at their time limit, which within a library few can; this much later they are left.
+# Methods check their time limit, but few libraries do; such a method is abandoned this much later.
 GRACE, LEAST_GRACE = 1.25, 1.0
 
 
@@ -154,7 +154,7 @@ def find_method(name: str) -> Method:
 
 
 def known_options(name: str, at_hand: Mapping[str, Any]) -> dict[str, Any]:
-    """What a method wants to know of what is at hand."""
+    """The available arguments that a method accepts."""
     known = find_method(name).options()
     return {key: value for key, value in at_hand.items() if key in known}
 
@@ -168,7 +168,7 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
     name : str
         One of `METHODS`.
     **options
-        Of the method; what is None counts as not given.
+        Of the method; None counts as not given.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
 
 
 def _left(graph: StateGraph, name: str) -> MethodResult:
-    """What is said of a method that was in a library past its time limit, and was left there."""
+    """The result of a method abandoned within a library past its time limit."""
     import numpy as np
 
     from rollwise.methods.result import MethodResult, Status

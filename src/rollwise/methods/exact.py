@@ -1,15 +1,12 @@
-"""Exact fractions: strategy iteration whose values are rational numbers.
+"""Exact fractions: strategy iteration with rational values.
 
-The weights must be whole, and no reward or payoff may be rounded.
-The components are solved from the last to the first.
-Within one, every value is an affine function of the values at a feedback vertex set.
-Those come from a linear system over the rationals, solved by FLINT. The first policy
-is that of the solver in doubles. An exact comparison of every action proves it
-optimal or improves it (Howard 1960; Hoffman and Karp 1966), so nothing rests on
-doubles.
+The weights must be whole, and rewards and payoffs exact doubles. The components are solved from
+the last to the first. Within one, every value is an affine function of the values at a feedback
+vertex set. These come from a linear system over the rationals, solved by FLINT. The first policy
+comes from the solver in doubles. An exact comparison of all actions proves it optimal or improves
+it (Howard 1960; Hoffman and Karp 1966), so the result doesn't depend on doubles.
 
-Fractions grow with every component that leads to another. `fraction_size` bounds
-their length beforehand.
+Fractions grow along paths of components. `fraction_size` bounds their length beforehand.
 """
 
 from __future__ import annotations
@@ -35,11 +32,11 @@ from rollwise.numbers.printed import in_bytes
 from rollwise.proofs.endless_play import require_settled
 
 NAME = "exact"
-MAX_DIGITS = 150_000  # of a denominator, foreseen: what comes is often a tenth
-MAX_BYTES = 4_000_000_000  # of all fractions together, foreseen
+MAX_DIGITS = 150_000  # of a denominator, predicted: the actual size is often a tenth
+MAX_BYTES = 4_000_000_000  # of all fractions together, predicted
 MAX_CUTS = 1_000  # unknowns of one linear system
 MOST_ROUNDS = 100
-WHOLE_BITS, BITS = 53, 33  # a rounded double that isn't whole hardly ever ends in 20 zeros
+WHOLE_BITS, BITS = 53, 33  # a rounded, broken double hardly ever ends in 20 zeros
 
 
 @dataclass(frozen=True)
@@ -75,26 +72,26 @@ def exact(
     ----------
     graph : StateGraph
         With whole weights and without a border. Rewards and payoffs are whole numbers, or
-        halves, quarters and so on, which doubles hold without rounding.
+        halves, quarters and so on, exact in doubles.
     max_digits, max_bytes
-        Refuse beforehand where `fraction_size` says more.
+        Refuse beforehand where `fraction_size` is larger.
     time_limit : float, optional
-        Seconds; looked at between components.
+        Seconds; checked between components.
     progress : callable, optional
         Called as ``progress(states done, states)``.
 
     Returns
     -------
     MethodResult
-        With `fractions`; `values` are they, rounded once. Out of time: what isn't
-        known is NaN and there are no fractions.
+        With `fractions`; `values` are these, rounded once. Out of time: unknown values
+        are NaN and there are no fractions.
 
     Raises
     ------
     UsageError
         The game has weights that aren't whole, or a reward or payoff that may be rounded.
     TooLargeForFractions
-        Says how large they could get.
+        With the predicted size.
     MissingExtra
     EndlessPlay
     """
@@ -165,7 +162,7 @@ def _required_size(graph: StateGraph, max_digits: int, max_bytes: float) -> Frac
 
 
 def _require_unrounded(graph: StateGraph) -> None:
-    """Make sure that every reward and payoff is the number that the rules mean."""
+    """Raise unless every reward and payoff is exact in doubles."""
     lotteries = graph.lotteries
     for what, numbers in (("reward", lotteries.reward), ("payoff", lotteries.payoff)):
         rounded = [x for x in np.unique(numbers).tolist() if _may_be_rounded(x)]
@@ -219,7 +216,7 @@ def fraction_size(graph: StateGraph) -> FractionSize:
 def action_fractions(
     graph: StateGraph, fractions: Sequence[Fraction], state: int
 ) -> list[Fraction]:
-    """What each action of a state is worth, without rounding."""
+    """The value of each action of a state, as a fraction."""
     worth = []
     for a in range(int(graph.action_indptr[state]), int(graph.action_indptr[state + 1])):
         begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
@@ -349,10 +346,10 @@ def fraction_bits(ends, indptr, lottery_bits, lottery, outcome, target, bits):
     """Bound the bits of the denominator of each value under one action a position.
 
     A value is a sum of others over the total weight of its action, so along a path
-    denominators multiply by the totals; the linear system of the c positions in the
-    feedback vertex set of a component, whose coefficients have denominators of L bits, has a
-    determinant of about c L bits, which divides the values of the component and of
-    all that lead to it.
+    denominators multiply by the totals. The linear system of the c positions in the feedback
+    vertex set of a component has coefficients with denominators of L bits, and a determinant of
+    about c L bits. The determinant multiplies the denominators of the component and of all its
+    predecessors.
 
     Parameters
     ----------

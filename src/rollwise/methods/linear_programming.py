@@ -1,25 +1,24 @@
-"""Linear programming: the smallest values that are at least what each action is worth.
+"""Linear programming: the smallest values of at least the value of each action.
 
-For one player it is a theorem (d'Epenoux 1963; Puterman 1994, section 7.2.7). The
-values are the least point that obeys the rows, in every state at once. So minimising
-their sum finds them.
+For one player this is a theorem (d'Epenoux 1963; Puterman 1994, section 7.2.7). The
+values are the least feasible point, in every state at once. So minimising their sum finds them.
 
 With two players a PASS turns the sign, so a larger value here allows a smaller one
-there, and there is no least point. The smallest sum may have values that are above
-the best of their actions. The result is checked for that, and its status says so.
+there, and there is no least point. The smallest sum may have values above the best of
+their actions. The result is checked for that, and its status tells the outcome.
 
-When it is right all the same is a matter of `net_visits`: let a play start once in each
-state with a choice, and all play well. The smallest sum is at the true values if every
-state with a choice is visited at least as often by the player who began as by the other.
+`net_visits` decides whether it is right nevertheless: let a play start once in each
+state with a choice, with best play. The smallest sum is at the true values if every
+state with a choice is visited at least as often by the first player as by the other.
 (Let A be the rows of the best actions and b their right sides, c the costs. The true
 values are x* with A x* = b, and y = c inv(A). If y >= 0 in the rows of choices, then
-c x = y A x >= y b = c x* for every x that obeys the rows. If y < 0 in one, then x* is
+c x = y A x >= y b = c x* for every feasible x. If y < 0 in one, then x* is
 not the smallest where its state has one best action: leave that row some slack.)
 
-Two ways to other visits: one program a component (`whole=False`), to which no plays come
-from outside; and a rim of positions around the game (`rim`), from which more plays come. The
-program is then solved for a larger game, of which the wanted one is a part
-(`rollwise.derive.larger`), and its values are read there. Neither helps in every game.
+There are two ways to other visits: one program a component (`whole=False`), without plays from
+outside; and a rim of positions around the game (`rim`), with more plays into it. The program is
+then solved for a larger game with the wanted one as a part (`rollwise.derive.larger`), and its
+values are read there. Neither helps in every game.
 """
 
 from __future__ import annotations
@@ -67,14 +66,14 @@ def linear_programming(
     ----------
     graph : StateGraph
     whole : bool
-        One program for the whole graph, or one a component, those that end every
-        play first, with all that follows known.
+        One program for the whole graph, or one a component, terminal components first, with
+        all later values known.
     pieces : iterable of (m,) int64, optional
-        What states are solved at a time instead, in this order.
+        Sets of states to solve instead, in this order.
     rim : int
-        By how much the game is enlarged before it is solved.
+        Width of the rim around the game.
     larger : callable, optional
-        Gives the larger game.
+        Returns the larger game.
     time_limit : float, optional
         Seconds.
     border_values : (n_border,) float64, optional
@@ -85,14 +84,13 @@ def linear_programming(
     Returns
     -------
     MethodResult
-        The column ``relative_residual`` has, for each state, how far its value is
-        above the best of its actions, relative to that: of win probabilities, or
-        of totals.
+        The column ``relative_residual`` has the excess of each state's value over the best of
+        its actions, relative to that: of win probabilities, or of totals.
 
     Raises
     ------
     UsageError
-        A rim was asked for, and there is no larger game.
+        A rim was given, and there is no larger game.
     MissingExtra
     """
     if rim < 0:
@@ -119,19 +117,19 @@ def linear_programming(
 def net_visits(
     graph: StateGraph, actions: NDArray[np.int64], *, whole: bool = True
 ) -> NDArray[np.float64]:
-    """How often each state is visited by whoever began, less how often by the other player.
+    """Expected visits of each state by the first player of a play, minus visits by the other.
 
-    A play starts once in each state with a choice. In the linear program it is what the
-    least sum grows by for each unit of slack in the row of a state's action.
+    A play starts once in each state with a choice. In the linear program this is the growth of
+    the least sum per unit of slack in the row of a state's action.
 
     Parameters
     ----------
     graph : StateGraph
-        In which every play ends.
+        Every play ends.
     actions : (n_states,) int64
-        What is done in each state.
+        The action of each state.
     whole : bool
-        Whether plays are followed to other components, as one program for all states needs it.
+        Whether plays continue to other components, as in one program for all states.
 
     Returns
     -------
@@ -144,7 +142,7 @@ def net_visits(
     into = model.matrix[actions].T.tocsr()
     starts = model.has_choice.astype(np.float64)
     visits = np.zeros(graph.n_states)
-    for states, _ in reversed(list(parts(graph, whole=False))):  # plays come to these first
+    for states, _ in reversed(list(parts(graph, whole=False))):  # in the order of play
         rows = into[states]
         from_outside = rows @ visits if whole else 0.0
         visits[states] = spsolve(rows[:, states].tocsc(), starts[states] - from_outside)
@@ -159,7 +157,7 @@ class _Least(NamedTuple):
 
 
 def linear_program(graph: StateGraph) -> tuple[Model, Program]:
-    """The one program of all states, and the model that it is made from.
+    """The program of all states, and its model.
 
     Raises
     ------
@@ -210,7 +208,7 @@ def _result(
     border_values: NDArray[np.float64] | None,
     details: dict[str, Any],
 ) -> MethodResult:
-    """What was found, held against the best action of each state."""
+    """The result, with the excess over the best action of each state."""
     model = _model(graph, border_values)
     x = model.to_x(values)
     excess = model.excess(x)

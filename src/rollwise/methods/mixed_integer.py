@@ -1,18 +1,18 @@
 """Mixed-integer programming: one binary variable for each choice.
 
-`rollwise.methods.programs` has the rows that make x[s] at least what each action is
-worth. Each action a of a state s with a choice gets a binary variable z[a] and a row
+`rollwise.methods.programs` has the rows for x[s] >= the value of each action. Each action a of a
+state s with a choice gets a binary variable z[a] and a row
 
     x[s] <= worth[a] + M[a] (1 - z[a]).
 
 Exactly one z of a state is 1. So x[s] is the largest of the worths, whatever the
 objective: the rows alone decide, because the game has one solution.
 
-M[a] must be at least x[s] - worth[a] wherever the values can lie. A smaller M makes
-a tighter program. M is taken from the bounds of interval iteration, of which a few
-sweeps (`tighten`) are done beforehand. Where these bounds show that an action is
-worse than the state's value, its z is fixed at 0. By default one component is solved
-at a time: those that end every play first, with all that follows known.
+M[a] must be at least x[s] - worth[a] for all possible values. A smaller M makes
+a tighter program. M is taken from the bounds of interval iteration, after a few
+sweeps (`tighten`). Where these bounds show that an action is worse than the state's
+value, its z is fixed at 0. By default one component is solved at a time: terminal
+components first, with all later values known.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from rollwise.methods.value_iteration import Bounds
 
 NAME = "mixed-integer"
 SOLVERS: dict[str, Solver] = {"scip": solve_with_scip, "highs": solve_with_highs}
-# Room left around bounds: solvers that may break a row by their tolerance, and reason on
-# from there, call a program without any room infeasible.
+# Room around bounds: solvers with a tolerance for rows call a program without any
+# room infeasible.
 ROOM = 1e-6
 OBJECTIVES = {"none": 0.0, "smallest": 1.0, "largest": -1.0}
 
@@ -73,30 +73,30 @@ def mixed_integer(
     whole : bool
         One program for the whole graph, and not one a component.
     pieces : iterable of (m,) int64, optional
-        What states are solved at a time instead, in this order.
+        Sets of states to solve instead, in this order.
     objective : {"none", "smallest", "largest"}
         Whether the sum of the values of states with a choice is to be small or large.
     tighten : int
-        Sweeps of interval iteration (over what is being solved) that make M
-        smaller; 0 takes M from what any value can be.
+        Sweeps of interval iteration (over the states being solved) for a
+        smaller M; 0 takes M from the bounds of all values.
     start : (n_states,) float64 or str, optional
         Values from another method to start from, or the name of that method.
     tolerance : float
-        By how much the solver may break a row, and miss a whole number. With a larger one it may
-        also choose an action that is worse by so little.
+        Largest violation of a row, and distance from a whole number. The solver may also
+        choose an action worse by this amount.
     time_limit : float, optional
         Seconds, altogether.
     border_values : (n_border,) float64, optional
     on_sweep : callable, optional
-        Called as ``on_sweep(nodes, gap)`` when the solver tells of progress.
+        Called as ``on_sweep(nodes, gap)`` when the solver reports progress.
     progress : callable, optional
         Called as ``progress(states done, states)`` after each component.
 
     Returns
     -------
     MethodResult
-        `sweeps` counts branch-and-bound nodes; `chosen` has the actions that the binaries
-        chose. Where it didn't finish, values that weren't found are NaN and the bounds hold.
+        `sweeps` counts branch-and-bound nodes; `chosen` has the actions of the binaries.
+        In an unfinished result missing values are NaN and the bounds hold.
 
     Raises
     ------
@@ -132,15 +132,15 @@ def mixed_integer(
 
 
 def integer_program(graph: StateGraph) -> tuple[Model, Program, NDArray[np.int64]]:
-    """The one program of all states, with M from the least and largest values there can be.
+    """The program of all states, with M from the least and largest possible values.
 
     Returns
     -------
     model : Model
     program : Program
-        The smallest sum is its objective. Any point that obeys the rows has the values.
+        Its objective is the smallest sum. Any feasible point has the values.
     rows : (n_binaries,) int64
-        For each binary the row of the model of the action that it stands for.
+        For each binary the model's row of its action.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def _proved_bounds(
     tighten: int,
     time_limit: float | None,
 ) -> Bounds:
-    """Bounds that hold whatever a solver said, where a program wasn't solved in time."""
+    """Bounds independent of the solver, for programs not solved in time."""
     grace = None if time_limit is None else max(0.1 * time_limit, 0.1)
     bounds = Bounds(graph, "components", border_values, clock=Clock(grace))
     for _ in range(max(tighten, 1)):
@@ -178,7 +178,7 @@ def _proved_bounds(
 
 
 class _Run:
-    """Programs solved one after the other, and what they have given so far."""
+    """Programs solved one after the other, and their results so far."""
 
     def __init__(
         self,
@@ -208,14 +208,14 @@ class _Run:
         self.history: list[float] = []
 
     def solve(self, states: NDArray[np.int64], order: NDArray[np.int64], tighten: int) -> Status:
-        """Solve some states, with all that follows them known, and enter what was found."""
+        """Solve some states, with all later values known, and enter the result."""
         if self.clock.is_up:
             return Status.OUT_OF_TIME
         self._tighten(order, tighten)
         status = self._find(Model.of_states(self.graph, states, self.known))
         if status is Status.CONVERGED:
             self.known[states] = self.values[states]
-            # what follows takes these values as given, give or take the tolerance
+            # later programs take these values as given, within the tolerance
             lower, upper = self.bounds.lower, self.bounds.upper
             lower[states] = np.maximum(lower[states], self.known[states] - FIXED_POINT)
             upper[states] = np.minimum(upper[states], self.known[states] + FIXED_POINT)
@@ -297,7 +297,7 @@ class _Run:
 def _program(
     model: Model, low: NDArray[np.float64], high: NDArray[np.float64], cost: float
 ) -> tuple[Program, NDArray[np.int64]]:
-    """The program, and for each of its binaries the row of the action that it stands for."""
+    """The program, and the row of each binary's action."""
     from scipy.sparse import bmat, csr_matrix
 
     n = len(model.states)
@@ -312,7 +312,7 @@ def _program(
     worth = slope + own
     least = model.right[rows] + worth.maximum(0) @ low + worth.minimum(0) @ high
     most = model.right[rows] + worth.maximum(0) @ high + worth.minimum(0) @ low
-    # x[s] - worth = matrix x - right is largest here, which bounds M from both sides
+    # x[s] - worth = matrix x - right is largest here: a bound for M from both sides
     big = np.minimum(high[state] - least, -(up @ low + down @ high) - model.right[rows])
     big = np.maximum(big, 0.0) + ROOM
     never = most < low[state] - ROOM
@@ -347,7 +347,7 @@ def _program(
 def _chosen_rows(
     model: Model, rows: NDArray[np.int64], columns: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The row of the action that each state takes, by the binaries where it has a choice."""
+    """The row of each state's action, by the binaries where it has a choice."""
     chosen = np.searchsorted(model.row_state, np.arange(len(model.states)))
     is_one = columns[len(model.states) :] > 0.5
     chosen[model.row_state[rows[is_one]]] = rows[is_one]

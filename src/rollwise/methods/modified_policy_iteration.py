@@ -1,9 +1,9 @@
 """Modified policy iteration: a few sweeps in place of each linear system.
 
 For one player: Puterman and Shin (1978). For two: the "value-oriented" method of
-van der Wal (1978). MAX's policy is improved once, then held for a few sweeps in
-which MIN is free. It begins below every value, on two copies of the graph, so the
-values only rise. That is why it converges. Improving both policies at once may not.
+van der Wal (1978). MAX's policy is improved once, then held for a few sweeps with a
+free MIN. It begins below every value, on two copies of the graph, so the values only
+rise and converge. Simultaneous improvements of both policies may not converge.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def modified_policy_iteration(
     on_sweep: Callable[[int, float], None] | None = None,
     on_values: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> MethodResult:
-    """Find values by sweeps of which few improve the policy.
+    """Find values by sweeps; few of them improve the policy.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def modified_policy_iteration(
     order : str
         See `rollwise.methods.sweeping.sweep_order`.
     max_sweeps, time_limit
-        Where it gives up.
+        Limits; beyond them it gives up.
     on_sweep : callable, optional
         Called as ``on_sweep(sweep, change)``.
     on_values : callable, optional
-        Called after each sweep with the values so far, (n_states,) float64, which are
-        only lent.
+        Called after each sweep with the values so far, (n_states,) float64, reused
+        afterwards.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def modified_policy_iteration(
     sweeper = Sweeper(seats, order)
     if graph.players == 2:
         most = farthest(graph, None, clock)
-        sweeper.values[:] = np.append(-most, most)  # MAX loses everything, which MIN wins
+        sweeper.values[:] = np.append(-most, most)  # MAX loses the most, and MIN wins it
     may_choose = np.zeros(seats.n_states, np.bool_)
     may_choose[graph.n_states :] = graph.players == 2
     history: list[float] = []

@@ -1,8 +1,8 @@
-"""Policy iteration on the whole graph, as textbooks do it.
+"""Policy iteration on the whole graph, as in textbooks.
 
-One player (Howard 1960): evaluate the policy by one linear system, let every state
-take what is better, repeat. Two players (Hoffman and Karp 1966): the game is one
-between MAX and MIN on two copies of the graph. MAX's policy stands while MIN's is
+One player (Howard 1960): evaluate the policy by one linear system, improve the action
+of every state, repeat. Two players (Hoffman and Karp 1966): the game is one
+between MAX and MIN on two copies of the graph. MAX's policy is fixed while MIN's is
 improved to a best response. Then MAX's is improved once. Improving both at once can
 go round in circles; this can't.
 
@@ -26,7 +26,7 @@ from rollwise.methods.sweeping import Sweeper
 from rollwise.proofs.endless_play import require_settled
 
 NAME = "policy-iteration"
-# What an action must be better by, relative to the largest value, to be taken instead.
+# The least improvement for another action, relative to the largest value.
 MARGIN = 1e-12
 MAX, MIN = range(2)  # the seats, and their copies of the graph
 
@@ -39,26 +39,26 @@ def policy_iteration(
     on_sweep: Callable[[int, float], None] | None = None,
     on_values: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> MethodResult:
-    """Find values by improving policies whose values come from linear systems.
+    """Find values by improving policies, with their values from linear systems.
 
     Parameters
     ----------
     graph : StateGraph
         Without a border.
     max_rounds : int
-        Linear systems at most.
+        Largest number of linear systems.
     time_limit : float, optional
         Seconds.
     on_sweep : callable, optional
         Called as ``on_sweep(systems solved, largest change of a value)``.
     on_values : callable, optional
-        Called after each system with its values, (n_states,) float64, which are only lent.
+        Called after each system with its values, (n_states,) float64, reused afterwards.
 
     Returns
     -------
     MethodResult
         `sweeps` counts the linear systems; `history` has the largest change of a value from
-        each to the next, and `claimed_error` is what the last look ahead would still change.
+        each to the next, and `claimed_error` is the change by one more look ahead.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def policy_iteration(
     seats = graph if graph.players == 1 else take_seats(graph, [None, None]).graph
     n = graph.n_states
     sweeper = Sweeper(seats, "synchronous")
-    if may_go_round:  # begin with a policy that ends every play
+    if may_go_round:  # the first policy ends every play
         sweeper.chosen[:] = ways_out(graph, np.ones(graph.n_actions, np.bool_))
     history: list[float] = []
     status = Status.SWEEP_LIMIT
@@ -114,12 +114,12 @@ def policy_iteration(
 
 
 def _improve(sweeper: Sweeper, values: NDArray[np.float64], n: int) -> tuple[int | None, float]:
-    """Let one player take what is better: MIN, on the second copy, until it is done; then MAX.
+    """Improve one player's actions: MIN's, on the second copy, until they are best; then MAX's.
 
     Returns
     -------
     seat : int or None
-        Who took something else; None if nothing is better.
+        The player with a changed action; None without an improvement.
     change : float
         The largest change of a value in the last sweep.
     """
@@ -138,9 +138,8 @@ def _improve(sweeper: Sweeper, values: NDArray[np.float64], n: int) -> tuple[int
 def policy_values(graph: StateGraph, actions: NDArray[np.int64]) -> NDArray[np.float64]:
     """Values under one action a state, by one sparse linear system.
 
-    The states are put into solving order, which makes the matrix triangular but
-    for the cycles; its rows are dominated by their diagonal, so that elimination
-    in that order is stable without pivoting.
+    In solving order the matrix is triangular but for the cycles. Its rows are dominated by
+    their diagonal, so elimination in that order is stable without pivoting.
 
     Parameters
     ----------

@@ -1,16 +1,16 @@
 """A game as a linear program: one variable for each state, one row for each action.
 
-The maximum of two numbers is the smallest number that is at least both. So the
-value of each state is at least what each of its actions is worth,
+The maximum of two numbers is the smallest upper bound of both. So the value of each state is at
+least the value of each of its actions,
 
     x[s] >= constant[a] + sum of c[k] x[t(k)]     for every action a of s,
 
-with equality where there is only one action. The rows don't say that x[s] is the
-largest of them. An objective does (linear programming), or one binary variable for
+with equality for a single action. The rows alone don't make x[s] the largest of
+them. An objective does (linear programming), or one binary variable for
 each choice (mixed-integer programming).
 
-A variable is the mover's chance to win, or the expected payoff or total where payoffs
-differ or points are counted (its negative where few are wanted).
+A variable is the mover's win probability, or the expected payoff or total where payoffs
+differ or points are counted (negated where few points are better).
 
 Programs are solved by HiGHS (Huangfu and Hall 2018) or SCIP (Bolusani and others 2024).
 """
@@ -34,13 +34,13 @@ from rollwise.machine.atomic_files import muted
 from rollwise.machine.interrupts import Clock, OutOfTime, heard, held_back
 from rollwise.methods.result import Status
 
-TOLERANCE = 1e-9  # what the solvers are asked to keep rows and whole numbers to
-FIXED_POINT = 1e-6  # how well an answer must obey the game's recursion to be believed
+TOLERANCE = 1e-9  # the solvers' tolerance for rows and whole numbers
+FIXED_POINT = 1e-6  # largest violation of the game's recursion in an accepted answer
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A linear program in rows, some of whose variables may have to be whole.
+    """A linear program in rows, possibly with whole variables.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Program:
         To be minimised.
     whole : (n_columns,) bool
     any_point : bool
-        Whether the first point that obeys the rows will do: the cost only guides the search.
+        Whether the first feasible point suffices: the cost only guides the search.
     """
 
     matrix: Any
@@ -66,7 +66,7 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver said of a program.
+    """A solver's answer to a program.
 
     Attributes
     ----------
@@ -76,11 +76,11 @@ class Answer:
     message : str
         In the solver's words.
     gap : float
-        The relative gap that it reports; infinite without a point.
+        The reported relative gap; infinite without a point.
     nodes : int
         Branch-and-bound nodes, or iterations of the simplex method.
     history : list of float
-        The gap, each time that the solver told of progress.
+        The gap at each report of progress.
     """
 
     columns: NDArray[np.float64] | None
@@ -142,19 +142,19 @@ def imported(library: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The rows of some states of a graph, all others being known.
+    """The rows of some states of a graph, with known values of all others.
 
     Attributes
     ----------
     graph : StateGraph
     states : (m,) int64
-        Variable i is about state ``states[i]``.
+        Variable i is the value of state ``states[i]``.
     actions : (n_rows,) int64
-        Row j is about the action ``actions[j]``.
+        Row j belongs to the action ``actions[j]``.
     row_state : (n_rows,) int64
-        The variable of the state that the row's action belongs to.
+        The variable of the state of the row's action.
     matrix : scipy.sparse.csr_matrix, (n_rows, m)
-        ``matrix @ x >= right`` in every row, and equal in those of states without
+        ``matrix @ x >= right`` in every row, and equal in the rows of states without
         a choice.
     right : (n_rows,) float64
     has_choice : (m,) bool
@@ -186,7 +186,7 @@ class Model:
         return np.asarray(self.sign * (self.scale * x - (self.scale - 1)) + 0.0)  # one kind of zero
 
     def worth(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the action of each row is worth, in units of x: (n_rows,) float64."""
+        """The value of each row's action, in units of x: (n_rows,) float64."""
         return np.asarray(x[self.row_state] - (self.matrix @ x - self.right))
 
     def excess(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -197,7 +197,7 @@ class Model:
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether it is one state, all of whose outcomes are known: nobody needs a solver then."""
+        """Whether it is one state with known outcomes only, so that no solver is needed."""
         return len(self.states) == 1 and bool(np.all(self.matrix.data == 1.0))
 
     @classmethod
@@ -250,9 +250,9 @@ class Model:
 
 
 def parts(graph: StateGraph, whole: bool) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """What is solved at a time: the states, and the order in which they are swept.
+    """The sets of states to solve, each with the order of its sweeps.
 
-    All of them, or one component after the other, those that end every play first.
+    One set of all states, or one component after the other, terminal components first.
     """
     order = graph.components.order.astype(np.int64)
     if whole:
@@ -272,7 +272,7 @@ def solve_with_highs(
 ) -> Answer:
     """Solve a program (see `rollwise.methods.programs.Solver`)."""
     highspy = imported("highspy")
-    with muted():  # since 1.16 it prints who it is before it can be told not to
+    with muted():  # since 1.16 it prints its name before its output can be disabled
         solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)

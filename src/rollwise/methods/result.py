@@ -1,4 +1,4 @@
-"""What every method gives back, and how it says how it ended."""
+"""The common result of all methods, with its status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rollwise.graph.endings import Settled
 
 
 class Status(StrEnum):
-    """How a method ended. Only CONVERGED means that it reached its own criterion."""
+    """The way a method ended. Only CONVERGED means that it reached its own criterion."""
 
     CONVERGED = "converged"
     SWEEP_LIMIT = "sweep limit reached"
@@ -29,39 +29,36 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class MethodResult:
-    """The values that a method found, not yet certified.
+    """The values found by a method, not yet certified.
 
     Attributes
     ----------
     method : str
     values : (n_states,) float64
-        NaN where the method came to no number.
+        NaN for states without a result.
     sweeps : int
-        Sweeps over the states with cycles; rounds, linear systems or nodes where
-        a method has no sweeps (`details` says which).
+        Sweeps over the states with cycles; rounds, linear systems or nodes in
+        methods without sweeps (named in `details`).
     status : Status
-        How it ended.
     history : sequence of float
-        The largest change of a value in each sweep, or what else the method
-        watches (`details["history"]` says what).
+        The largest change of a value in each sweep, or the method's other
+        criterion (named in `details["history"]`).
     lower, upper : (n_states,) float64, optional
-        Bounds that hold on the true values.
+        Bounds of the true values.
     claimed_error : float, optional
-        What the method itself would have one believe of its error: a stopping
-        threshold, a solver's tolerance, the largest standard error, or half the distance
-        of bounds that hold.
-        See `claim_is_bound`.
+        The method's own statement of its error: a stopping threshold, a solver's tolerance, the
+        largest standard error, or half the distance of proved bounds. See `claim_is_bound`.
     claim_is_bound : bool
-        Whether `claimed_error` is a bound that was proved.
+        Whether `claimed_error` is a proved bound.
     seconds : float
     fractions : sequence of Fraction, optional
         The values without rounding.
     chosen : (n_states,) int64, optional
-        The actions that the method itself settled on, as indices; -1 where none.
+        The method's own choice of actions, as indices; -1 where none.
     columns : mapping of str to (n_states,) array
-        What else the method says of each state.
+        Other results for each state.
     details : mapping
-        What else the method says of the run: solver, gap, nodes.
+        Other results of the run: solver, gap, nodes.
     """
 
     method: str
@@ -90,7 +87,7 @@ class MethodResult:
         return self.status is Status.ESTIMATED
 
     def spread(self, settled: Settled) -> MethodResult:
-        """What was said of a settled graph, said of the states before it was settled."""
+        """The result for a settled graph, transferred to the original states."""
         changes: dict[str, Any] = {"values": settled.spread(self.values)}
         for name in ("lower", "upper"):
             if getattr(self, name) is not None:
@@ -107,7 +104,7 @@ class MethodResult:
         return replace(self, **changes)
 
     def state_columns(self, is_score: bool) -> dict[str, Any]:
-        """What it says of each state beside the value: a column each, fractions as text."""
+        """Its results for each state beside the value: a column each, fractions as text."""
         found: dict[str, Any] = dict(self.columns)
         if self.fractions is not None:
             found["value_exact"] = [fraction_text(x) for x in self.fractions]
@@ -137,9 +134,9 @@ def best_bounds(
     ----------
     values : (n_states,) float64
     error_bounds : (n_states,) float64
-        Certified; infinite where nothing was proved.
+        Certified; infinite where no bound was proved.
     farthest : float
-        What no value can be beyond.
+        Upper bound on the size of every value.
     found : MethodResult, optional
 
     Returns

@@ -1,25 +1,25 @@
-"""Simulated backward induction: chances are drawn, and not known.
+"""Simulated backward induction, with drawn outcomes in the place of exact probabilities.
 
 The states are taken from the end of the game backwards. Each action with several outcomes, an
-*entry*, is drawn `samples` times and is worth the mean of what followed; a state is worth the best
-of its actions. The draws depend on no value. So this is plain backward induction in the game whose
-chances are the shares of the draws (Azar, Munos and Kappen 2013, Machine Learning 91, call it the
+*entry*, is drawn `samples` times, and its value is the mean of the next values. A state's value
+is the best of its actions. The draws don't depend on values. So this is plain backward induction in
+the game of the drawn shares (Azar, Munos and Kappen 2013, Machine Learning 91, call it the
 empirical model of a game).
 
-An entry has two errors. Its *own* is that of a mean of so many draws, s / sqrt(samples). What it
-*inherits* comes from the values that followed the draws, which are estimates themselves. To first
-order the error of a value is
+An entry has two errors. Its *own* error is the one of a mean of draws, s / sqrt(samples). Its
+*inherited* error comes from the next values, themselves estimates. To first order the error of a
+value is
 
     e(s) = own(s) + sum over outcomes of share * e(next), with the sign changed at a PASS
 
-under the actions that were chosen, and the own errors of different entries are uncorrelated, since
-each entry has draws of its own. So the variance of e(s) is the sum of weight² * own² over all
-entries that s leads to. One sweep carries the weights of sixteen entries back. Where that
-would take too long, random signs stand for the entries, and the mean of e² is an estimate of the
-variance (Hutchinson 1990).
+under the chosen actions. The own errors of different entries are uncorrelated, since their draws
+are independent. So the variance of e(s) is the sum of weight² * own² over all entries reachable
+from s. One sweep carries the weights of sixteen entries back. Where that would take too long,
+random signs stand for the entries, and the mean of e² is an estimate of the variance (Hutchinson
+1990).
 
-No standard error counts the *winner's curse*: the best of several estimates is on average better
-than the best of the true worths (Smith and Winkler 2006, Management Science 52(3)).
+No standard error includes the *winner's curse*: the best of several estimates is on average better
+than the best of the true values (Smith and Winkler 2006, Management Science 52(3)).
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 
 NAME = "sampled"
 SAMPLES = 300_000
-MOST_SAMPLES = 10**9  # of one entry: seconds in which nobody looks at the clock
-AT_ONCE = 16  # entries whose errors one sweep carries back
-MOST_WORK = 2_000_000_000  # outcomes that all these sweeps look at, seconds of work
-PROBES = 256  # random signs, where that would be more: standard errors are good to 4 %
-ROUNDING = 1e-13  # worths that differ by less are the same
-PIECE = 20_000_000  # draws between two looks at the clock
+MOST_SAMPLES = 10**9  # of one entry: seconds without a check of the clock
+AT_ONCE = 16  # entries carried back by one sweep
+MOST_WORK = 2_000_000_000  # outcomes in all these sweeps, seconds of work
+PROBES = 256  # random signs, for more entries: standard errors are good to 4 %
+ROUNDING = 1e-13  # values with a smaller difference count as equal
+PIECE = 20_000_000  # draws between two checks of the clock
 _32 = np.uint64(32)
 
 Floats = NDArray[np.float64]
@@ -67,7 +67,7 @@ def sampled(
     Parameters
     ----------
     graph : StateGraph
-        In which no state can come round to itself.
+        Without cycles.
     samples : int
         Draws of each entry, from 2 to 10**9.
     seed : int, optional
@@ -82,12 +82,12 @@ def sampled(
     MethodResult
         Its status is ESTIMATED. `columns` holds the ``standard_error`` of each value,
         and its two parts, ``own_error`` and ``inherited_error``. `claimed_error` is the largest
-        standard error, which is no bound.
+        standard error, and no bound.
 
     Raises
     ------
     UsageError
-        A state can come round to itself; or `samples` or `seed` is no number for it.
+        The graph has a cycle; or `samples` or `seed` is out of range.
     """
     check_samples(samples)
     seed = fresh_seed() if seed is None else check_seed(seed)
@@ -115,7 +115,7 @@ def sampled(
 
 
 def _require_order(graph: StateGraph) -> None:
-    """Make sure that the states can be ordered, each after those that it leads to."""
+    """Raise unless the graph has no cycles."""
     components = graph.components
     sizes = np.diff(components.indptr)
     first = components.order[components.indptr[:-1]]
@@ -169,7 +169,7 @@ def _draw(
 
 
 def _backward(graph: StateGraph, counts: Ints) -> tuple[Floats, Ints]:
-    """Values and actions in the game whose weights are these counts, in one sweep."""
+    """Values and actions in the game with these counts as weights, in one sweep."""
     values = with_border(graph, 0.0, None)
     chosen = graph.action_indptr[:-1].copy()
     look_ahead(
@@ -186,13 +186,13 @@ def _backward(graph: StateGraph, counts: Ints) -> tuple[Floats, Ints]:
 
 
 def check_samples(samples: int) -> None:
-    """Make sure that a chance can be drawn so often."""
+    """Raise for a number of samples out of range."""
     if not 2 <= samples <= MOST_SAMPLES:
         raise UsageError(f"samples is {samples}; it must be from 2 to {MOST_SAMPLES:,}")
 
 
 def _own_errors(graph: StateGraph, counts: Ints, samples: int, values: Floats) -> Floats:
-    """The standard error of the mean of what followed each action: (n_actions,)."""
+    """The standard error of the mean of the values after each action: (n_actions,)."""
     state = graph.outcome_state
     ahead = np.where(state < 0, graph.outcome_payoff, values[state])
     ahead = np.where(graph.outcome_passes & (state >= 0), -ahead, ahead)
@@ -234,7 +234,7 @@ def _standard_errors(
 
 
 def _each_entry(n_states: int, entries: Ints) -> Iterator[Floats]:
-    """Cases in each of which one entry alone is off, some at once."""
+    """Cases with an error of a single entry, several at once."""
     directions = np.zeros((n_states, AT_ONCE))
     for first in range(0, len(entries), AT_ONCE):
         here = entries[first : first + AT_ONCE]
@@ -244,7 +244,7 @@ def _each_entry(n_states: int, entries: Ints) -> Iterator[Floats]:
 
 
 def _signs(n_states: int, seed: int) -> Iterator[Floats]:
-    """Cases in each of which every entry is off by its error, up or down by chance."""
+    """Cases with an error of every entry, with random signs."""
     bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(1,)))
     places = np.arange(AT_ONCE, dtype=np.uint64)
     for _ in range(PROBES // AT_ONCE):
@@ -256,16 +256,16 @@ def _signs(n_states: int, seed: int) -> Iterator[Floats]:
 def count_draws(
     first, stop, lottery, lottery_indptr, cells, outcome_indptr, samples, words, counts
 ):
-    """Draw every action so many times, and count how often each outcome comes.
+    """Draw every action a number of times, and count each outcome.
 
     Parameters
     ----------
     first, stop : int
-        Which actions: from `first` to below `stop`.
+        The actions from `first` to below `stop`.
     lottery : (n_actions,) int32
     lottery_indptr : (n_lotteries + 1,) int64
     cells : (n_lottery_outcomes, 4) int32
-        The alias tables of the lotteries; an outcome's code is its place in its lottery.
+        The alias tables of the lotteries; an outcome's code is its index in its lottery.
     outcome_indptr : (n_actions + 1,) int64
     samples : int
     words : (4,) uint64
@@ -275,7 +275,7 @@ def count_draws(
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
     for a in range(first, stop):
         begin, size = outcome_indptr[a], outcome_indptr[a + 1] - outcome_indptr[a]
-        if size == 1:  # nothing is left to chance
+        if size == 1:  # a certain outcome
             counts[begin] = samples
             continue
         for k in range(begin, begin + size):
@@ -291,20 +291,20 @@ def count_draws(
 def carry_back(
     order, chosen, outcome_indptr, outcome_state, outcome_passes, share, own, directions, errors
 ):
-    """What errors of single states make of the values of all that lead to them.
+    """Carry errors of single states back to the values of all their predecessors.
 
     Parameters
     ----------
     order : (n_states,) int64
-        Each state comes after those that it leads to.
+        Each state comes after its successors.
     chosen : (n_states,) int64
         The action of each state.
     share : (n_outcomes,) float64
-        How often each outcome came, of 1.
+        The share of each outcome in the draws.
     own : (n_states,) float64
-        The error of each state if the values that it leads to were right.
+        The error of each state for right values of its successors.
     directions : (n_states, n) float64
-        The number of these errors that a state makes, in each of n cases.
+        The factor of each state's own error, in each of n cases.
     errors : (n_states + n_border, n) float64, filled for the states
         The error of each value in each case; 0 on the border.
     """

@@ -3,15 +3,14 @@
 The components of the graph are solved from the last to the first. One without a
 cycle takes one look ahead. One with cycles takes strategy iteration (Howard 1960
 for one player, Hoffman and Karp 1966 for two). Its unknowns are the values at a
-feedback vertex set. `rollwise.engine.components` says how, and
-`rollwise.proofs.layers` bounds what rounding leaves.
+feedback vertex set. See `rollwise.engine.components` for the method, and
+`rollwise.proofs.layers` for the bounds of the rounding errors.
 
 Where play may go on for ever and every round costs points, the choices within end components (see
-`rollwise.graph.endings`) are made in rounds. Within a round they stand: every play ends, and the
-rest is solved as usual. Then the choices are improved at these values (Howard 1960), until none
-can be. The first choices bring play to an end. Improved ones do too, since every round costs
-(Bertsekas and Tsitsiklis 1991). Games that are won or lost are solved by
-`rollwise.engine.enclosing`.
+`rollwise.graph.endings`) are made in rounds. Within a round they are fixed: every play ends, and
+the rest is solved as usual. Then the choices are improved at these values (Howard 1960), as long as
+possible. The first choices bring play to an end. Improved ones do too, since every round costs
+(Bertsekas and Tsitsiklis 1991). Games of win or loss are solved by `rollwise.engine.enclosing`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from rollwise.proofs.endless_play import staying_places
 
 FIRST_SWEEPS = 100  # of value iteration, to choose a first policy
 MOST_ROUNDS = 1_000
-MARGIN = 16 * EPSILON  # relative; what an action must be better by, to be taken instead
+MARGIN = 16 * EPSILON  # relative; the least improvement for another action
 
 Ints = NDArray[np.int64]
 Solve = Callable[[StateGraph], NDArray[np.float64]]
@@ -47,7 +46,7 @@ def strategy_iteration(
     layer: Layer | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodResult:
-    """Find the values of a game to the last digits that doubles hold.
+    """Find the values of a game to the precision of doubles.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ def strategy_iteration(
     border_values : (n_border,) float64, optional
         Values known on the border of the graph.
     layer : Layer, optional
-        The graph in solving order, if it is at hand.
+        The graph in solving order, if available.
     progress : callable, optional
         Called as ``progress(states done, states)``.
 
@@ -85,7 +84,7 @@ def solve_ending(
 
 
 def result_of(graph: StateGraph, search: Search) -> MethodResult:
-    """What a search of the values of a graph found."""
+    """The result of a search for the values of a graph."""
     values = search.layer.in_reading_order(search.found)
     values *= sign_of(graph.objective)
     values += 0.0  # which takes the sign off a zero
@@ -148,15 +147,15 @@ def _enclosed(
 def solve_in_rounds(
     graph: StateGraph, border_values: NDArray[np.float64] | None, solve: Solve
 ) -> tuple[NDArray[np.float64], int]:
-    """Find the values of a graph with end components, in which rounds cost points.
+    """Find the values of a graph with end components and a cost of each round.
 
     Parameters
     ----------
     graph : StateGraph
-        As `rollwise.graph.endings.settle` gives it.
+        Settled by `rollwise.graph.endings.settle`.
     border_values : (n_border,) float64, optional
     solve : callable
-        Finds the values of a graph in which every play ends.
+        Finds the values of a graph where every play ends.
 
     Returns
     -------
@@ -185,7 +184,7 @@ def solve_in_rounds(
 
 
 def _with_choices(graph: StateGraph, choosing: NDArray[np.bool_], chosen: Ints) -> StateGraph:
-    """The graph in which some choices stand."""
+    """The graph with some choices fixed."""
     numbers = np.arange(graph.n_actions)
     kept = numbers[~choosing[graph.action_state] | (numbers == chosen[graph.action_state])]
     return regroup(graph, np.arange(graph.n_states), kept, graph.action_state[kept])

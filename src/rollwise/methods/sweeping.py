@@ -1,9 +1,8 @@
-"""Sweeps over a graph as it stands, in any order: what textbook methods are made of.
+"""Sweeps over a graph in any order: the parts of textbook methods.
 
-Values are those of the graph, in the mover's eyes; a sweep replaces the value of
-each state by what one look ahead makes of it. Where ``old`` and ``new`` are the
-same array the sweep is in place and later states see what earlier ones were
-given; where they differ it is synchronous.
+Values are the graph's, for the mover. A sweep replaces the value of each state by one step of
+the game's recursion. If ``old`` and ``new`` are the same array, the sweep is in place and later
+states read the new values of earlier ones; otherwise it is synchronous.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _Array = NDArray[Any]
 
 
 class GraphArrays(NamedTuple):
-    """The arrays of a graph that kernels read, in their order (see `StateGraph`)."""
+    """The arrays of a graph in the order of the kernels' arguments (see `StateGraph`)."""
 
     action_indptr: _Array
     reward: _Array
@@ -45,8 +44,8 @@ def sweep_order(graph: StateGraph, order: str) -> NDArray[np.int64]:
     ----------
     order : str
         ``forward``: by their fields, as nested loops over the fields run;
-        ``reversed``: that backwards; ``breadth-first``: as they are numbered;
-        ``components``: those that end every play first, as the exact solver does.
+        ``reversed``: the opposite; ``breadth-first``: by their numbers;
+        ``components``: terminal components first, as in the exact solver.
         ``synchronous`` sweeps don't depend on an order.
 
     Raises
@@ -65,22 +64,22 @@ def sweep_order(graph: StateGraph, order: str) -> NDArray[np.int64]:
 
 
 class Sweeper:
-    """One graph, ready to be swept.
+    """One graph, ready for sweeps.
 
     Parameters
     ----------
     graph : StateGraph
     order : str
-        See `sweep_order`; ``synchronous`` sweeps read only what the last one wrote.
+        See `sweep_order`; ``synchronous`` sweeps read only values of the sweep before.
     border_values : (n_border,) float64, optional
     start : float
-        The value that every state starts from.
+        The first value of every state.
 
     Attributes
     ----------
     values : (n_states + n_border,) float64
     chosen : (n_states,) int64
-        The action of each state; the first one to begin with.
+        The action of each state; at first its first one.
     """
 
     def __init__(
@@ -126,7 +125,7 @@ class Sweeper:
 
 
 def arrays_of(graph: StateGraph) -> GraphArrays:
-    """The arrays of a graph that kernels read, in their order."""
+    """The arrays of a graph in the order of the kernels' arguments."""
     return GraphArrays(
         graph.action_indptr,
         graph.action_reward,
@@ -141,14 +140,14 @@ def arrays_of(graph: StateGraph) -> GraphArrays:
 def with_border(
     graph: StateGraph, start: float, border_values: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Values to start from, with what is known of the border behind them."""
+    """Initial values, followed by the values of the border."""
     values = np.full(graph.n_states + graph.n_border, start)
     values[graph.n_states :] = 0.0 if border_values is None else border_values
     return values
 
 
 def action_values(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What each action is worth when `values` follow: (n_actions,) float64.
+    """The value of each action, given the values of the next states: (n_actions,) float64.
 
     Parameters
     ----------
@@ -176,7 +175,7 @@ def greedy_actions(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np
 
 
 def residual(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each value is above what one look ahead makes of it: (n_states,) float64.
+    """The excess of each value over one step of the recursion: (n_states,) float64.
 
     Parameters
     ----------
@@ -212,9 +211,8 @@ def look_ahead(
     chosen : (n_states,) int64
         The action of each state, as an index into the actions.
     improve : (n_states,) bool
-        Whether a state takes the best action (and enters it into `chosen`, where
-        it is better by more than `margin` than the one that stands there) or
-        keeps to the chosen one.
+        Whether a state takes the best action (and enters it into `chosen`, if it is
+        better by more than `margin` than the present one) or keeps its chosen action.
     margin : float
     old, new : (n_states + n_border,) float64
 
@@ -223,7 +221,7 @@ def look_ahead(
     change : float
         The largest change of a value.
     switched : int
-        States whose chosen action is another now.
+        Number of states with a changed action.
     """
     change = 0.0
     switched = 0
@@ -281,11 +279,11 @@ def close_bounds(
     new_lower,
     new_upper,
 ):
-    """Sweep once over bounds that hold, and leave bounds that hold and are no wider.
+    """Sweep once over valid bounds; the new bounds are valid and no wider.
 
     After a PASS the other player's upper bound is the mover's lower bound with
     its sign changed. Roundings are counted as in `rollwise.kernels.chances`
-    and given away on the safe side.
+    and widen the bounds.
 
     Parameters
     ----------
@@ -296,9 +294,9 @@ def close_bounds(
     Returns
     -------
     width : float
-        The largest distance left between the bounds of a state of `order`.
+        The largest distance between the bounds of a state of `order`.
     change : float
-        The most that a bound moved.
+        The largest change of a bound.
     """
     width = 0.0
     change = 0.0

@@ -1,8 +1,8 @@
-"""Value iteration: look one move ahead from every state until little changes.
+"""Value iteration: update every state from its successors until the changes are small.
 
 It is the oldest method (Shapley 1953; Bellman 1957), and the one most often written
 by hand. Synchronous sweeps read the values of the sweep before. Sweeps in place read
-what they have just written, so a good order needs fewer of them.
+new values too, so a good order needs fewer of them.
 
 A change of epsilon in the last sweep is a stopping threshold, not an error bound.
 With ``sound=True`` two sequences run, one below the values and one above (interval
@@ -63,7 +63,7 @@ def value_iteration(
     ----------
     graph : StateGraph
     epsilon : float
-        Stop after a sweep that changes no value by more than this; with `sound`,
+        Stop when a sweep changes no value by more than this; with `sound`,
         when no value can be off by more.
     order : {"synchronous", "forward", "reversed", "breadth-first", "components"}
         See `rollwise.methods.sweeping.sweep_order`. All but the first are in place.
@@ -79,13 +79,13 @@ def value_iteration(
         Called after each sweep as ``on_sweep(sweep, change)``; with `sound` the
         second is half the width of the widest bounds.
     on_values : callable, optional
-        Called after each sweep with the values so far, (n_states,) float64, which are
-        only lent; with `sound` they are the middles of the bounds.
+        Called after each sweep with the values so far, (n_states,) float64, reused
+        afterwards; with `sound` they are the middles of the bounds.
 
     Returns
     -------
     MethodResult
-        `history` has what `on_sweep` was told.
+        `history` has the second arguments of `on_sweep`.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _interval_iteration(
             status = Status.CONVERGED
             break
         if change == 0:
-            status = Status.STALLED  # what is left is rounding
+            status = Status.STALLED  # the rest is rounding
             break
     n = graph.n_states
     lower, upper = bounds.lower[:n].copy(), bounds.upper[:n].copy()
@@ -179,7 +179,7 @@ class Bounds:
     Attributes
     ----------
     clock : Clock
-        Looked at while the first bounds are made; whoever sweeps looks at it too.
+        Checked during the construction of the first bounds, and by the callers of `sweep`.
     lower, upper : (n_states + n_border,) float64
     """
 
@@ -215,7 +215,7 @@ class Bounds:
         self._spare_upper = self.upper.copy() if synchronous else self.upper
 
     def sweep(self) -> tuple[float, float]:
-        """Sweep once; gives the largest width left and the most that a bound moved."""
+        """Sweep once. Return the largest remaining width and the largest change of a bound."""
         width, change = close_bounds(
             self.order,
             *self._arrays,
@@ -243,14 +243,14 @@ def _around_the_values(
 def farthest(
     graph: StateGraph, border_values: NDArray[np.float64] | None, clock: Clock
 ) -> NDArray[np.float64]:
-    """A bound on the size of each value, which a sweep doesn't raise: (n_states,) float64.
+    """An upper bound on the size of each value, kept by sweeps: (n_states,) float64.
 
     Infinite where the time is up before there is one.
 
     Parameters
     ----------
     graph : StateGraph
-        In which every play ends.
+        Every play ends.
     """
     most = float(np.max(np.abs(graph.lotteries.payoff)))
     if border_values is not None and len(border_values):
