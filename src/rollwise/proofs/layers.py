@@ -335,12 +335,12 @@ def mark(place, block, tables, ending, order):
             each = True
             for _ in range(index(count[s])):
                 number, some = index(lottery[a]), False
-                a += ONE
-                for _ in range(index(indptr[number + ONE]) - index(indptr[number])):
+                after = o + index(indptr[number + ONE]) - index(indptr[number])
+                while o < after and not some:
                     t = index(target[o])
-                    some = some or t >= n or ending[t]
+                    some = t >= n or ending[t]
                     o += ONE
-                each = each and some
+                a, o, each = a + ONE, after, each and some
             s += ONE
             every = every and each
             one = one or each
