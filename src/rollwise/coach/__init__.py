@@ -1,6 +1,6 @@
 """Playing a solved game: sessions, ledgers of luck and skill, and games written down.
 
-Nothing here knows of terminals: the command line is one front end, others may follow.
+This room is independent of terminals: the command line is one front end of several possible.
 """
 
 from __future__ import annotations

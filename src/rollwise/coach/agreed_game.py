@@ -18,23 +18,23 @@ from rollwise.parameters import parameter_specs
 def agreed_game(
     records: Sequence[Record], kind: type[Game] | None, values: Mapping[str, str]
 ) -> Game:
-    """The game that records were played at, as they and the user say.
+    """The game of some records, with the user's parameters.
 
     Parameters
     ----------
     records : sequence of Record
-        What they say of the game and its parameters counts.
+        They give the game and its parameters.
     kind : type of Game, optional
-        What the user says. Without it the records must name a game that is installed:
-        a file isn't asked for rules, which would be run.
+        The user's choice. By default the records must name an installed game. Rules in a
+        file named by records are never run.
     values : mapping
-        Parameters that the user gives, as text. They may add to the records, and not
+        Parameters given by the user, as text. They may add to the records, but not
         contradict them.
 
     Raises
     ------
     RecordError
-        They don't agree, or don't say; names the line.
+        The records disagree, or name no game; names the line.
     """
     if kind is None:
         kind = _named_kind(records[0])

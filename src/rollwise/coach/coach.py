@@ -1,4 +1,4 @@
-"""A coach: what a choice costs, and when to say so."""
+"""A coach: the cost of a choice, and when to mention it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Speaks(StrEnum):
 
 
 class Remark(NamedTuple):
-    """What the coach says of a choice.
+    """The coach's remark on a choice.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Remark(NamedTuple):
     is_mistake : bool
         Whether it is worse than the best, beyond the certified error.
     grade : str or None
-        ``doubtful``, ``bad``, ``very bad``, or None for less than that.
+        ``doubtful``, ``bad``, ``very bad``, or None for a smaller cost.
     best : str
         The best choice, by name.
     """
@@ -66,16 +66,16 @@ class Coach:
 
     @property
     def shows_values(self) -> bool:
-        """Whether the choices are shown with what they are worth."""
+        """Whether the choices are shown with their values."""
         return self.speaks is Speaks.ALWAYS
 
     def hint(self) -> list[Choice]:
-        """What may be done, the best first.
+        """The legal choices, the best first.
 
         Raises
         ------
         UsageError
-            The coach is to keep silent.
+            The coach is switched off.
         """
         if self.speaks is Speaks.OFF:
             ask = spelled(python="speaks='ask'", command_line="--coach ask")
@@ -83,14 +83,14 @@ class Coach:
         return sorted(self.session.choices, key=lambda choice: choice.cost)
 
     def warning(self) -> Remark | None:
-        """What there is to say before the dice of the chosen action fall."""
+        """The remark before the dice of the chosen action fall."""
         if self.speaks is not Speaks.MISTAKES or self.session.pending is None:
             return None
         remark = self.remark(self.session.state, self.session.pending)
         return remark if remark.grade is not None else None
 
     def verdict(self) -> Remark | None:
-        """What there is to say of the last move, once it is made."""
+        """The remark on the last move, after it is made."""
         session = self.session
         if self.speaks is not Speaks.ALWAYS or not session.accounts:
             return None
@@ -99,16 +99,16 @@ class Coach:
         return self.remark(entry.state, entry.action) if by_person and entry.is_choice else None
 
     def remark(self, state: int, action: int) -> Remark:
-        """What there is to say of an action in a state."""
+        """The remark on an action in a state."""
         table = self.session.table
         solution, here = table.solution, np.array([state])
         choices = solution.choices_in(here)
-        place = action - table.actions(state).start
-        cost = float(choices.regret[place])
+        rank = action - table.actions(state).start
+        cost = float(choices.regret[rank])
         best = int(solution.best_actions_in(here)[0])
         return Remark(
             cost,
-            not bool(choices.is_best[place]),
+            not bool(choices.is_best[rank]),
             grade(solution, cost),
             table.graph.view.action(best).distinct_name,
         )

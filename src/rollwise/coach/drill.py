@@ -1,4 +1,4 @@
-"""A drill: the positions that players got wrong, asked again until they are right."""
+"""A drill: the positions of players' mistakes, asked again until answered correctly."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from rollwise.coach.table import Table
 
 
 class Question(NamedTuple):
-    """A position in which mistakes were made.
+    """A position with mistakes.
 
     Attributes
     ----------
     state : int
     action : int
-        The worst one that was taken there.
+        The worst action taken there.
     cost : float
-        What that lost, in units of value.
+        Its cost, in units of value.
     times : int
-        How many mistakes were made there.
+        Number of mistakes made there.
     """
 
     state: int
@@ -32,29 +32,29 @@ class Question(NamedTuple):
 
 
 def questions(sessions: Iterable[Session], players: Sequence[str] = ()) -> list[Question]:
-    """The positions that players got wrong, those where most was lost in all first.
+    """The positions of players' mistakes, in descending order of the total loss.
 
     Parameters
     ----------
     players : sequence of str, optional
-        Whose mistakes count; everybody's unless given.
+        Players whose mistakes count, by default all.
     """
-    found: dict[int, list[tuple[float, int]]] = {}
+    mistakes: dict[int, list[tuple[float, int]]] = {}
     for session in sessions:
         for entry in session.accounts:
             if entry.is_mistake and (not players or session.names[entry.seat] in players):
-                found.setdefault(entry.state, []).append((entry.cost, entry.action))
-    asked = sorted(found.items(), key=lambda item: -sum(cost for cost, _ in item[1]))
+                mistakes.setdefault(entry.state, []).append((entry.cost, entry.action))
+    asked = sorted(mistakes.items(), key=lambda item: -sum(cost for cost, _ in item[1]))
     return [Question(state, max(made)[1], max(made)[0], len(made)) for state, made in asked]
 
 
 class Drill:
-    """Asks one position after the other; one that is answered wrongly comes again at the end.
+    """Asks one position after the other. A wrongly answered one comes again at the end.
 
     Attributes
     ----------
     waiting : list of Question
-        Those that aren't answered rightly yet; the first one is asked.
+        Questions without a correct answer so far; the first one is asked.
     right, wrong : int
         Answers so far.
     """
@@ -70,23 +70,23 @@ class Drill:
         return not self.waiting
 
     def answer(self, action: int) -> float:
-        """Take an action in the position that is asked.
+        """Take an action in the current position.
 
         Returns
         -------
         float
-            What it costs against the best, in units of value; 0 if no action is better beyond
+            Its cost against the best, in units of value; 0 if no action is better beyond
             the certified error.
         """
         question = self.waiting.pop(0)
         choices = self.table.solution.choices_in(np.array([question.state]))
-        place = action - self.table.actions(question.state).start
-        if choices.is_best[place]:
+        rank = action - self.table.actions(question.state).start
+        if choices.is_best[rank]:
             self.right += 1
             return 0.0
         self.wrong += 1
         self.waiting.append(question)
-        return float(choices.regret[place])
+        return float(choices.regret[rank])
 
     def best(self, state: int) -> str:
         """The best action of a state, by name."""

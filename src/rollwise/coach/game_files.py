@@ -15,12 +15,12 @@ from rollwise.machine.atomic_files import read_text
 
 
 def read_records(path: Path) -> list[Record]:
-    """Read a file of games; what it holds says how it is written.
+    """Read a file of games; the format is recognized by its contents.
 
     Raises
     ------
     RecordError
-        Names the line and what is wrong with it.
+        Names the line and its fault.
     """
     if is_history(path):
         records = read_history(path)
@@ -39,34 +39,34 @@ def read_records(path: Path) -> list[Record]:
 
 
 def records_of(path: Path, kind: type[Game] | None, values: Mapping[str, str]) -> list[Record]:
-    """The games in a file; of a history, which holds all kinds, those that are asked for.
+    """The games in a file; of a history with several games, only those of this kind.
 
     Parameters
     ----------
     kind : type of Game, optional
-        Which game; all unless given.
+        The game, by default all.
     values : mapping
-        Parameters that games must have, as text. Games in another form (``as``) are left out.
+        Required parameters, as text. Games in another form (``as``) are left out.
 
     Raises
     ------
     RecordError
-        It can't be read, or holds none of these.
+        The file can't be read, or has no such game.
     """
     records = read_records(path)
     if not is_history(path) or kind is None:
         return records
     asked, played = create(kind, values), _Created(kind)
-    found = [
+    matching = [
         record
         for record in records
         if record.game == kind.name
         and record.parameters.get("as") == values.get("as")
         and played.has(record, asked, values)
     ]
-    if not found:
+    if not matching:
         raise RecordError(f"{path} holds no such games of {kind.name}")
-    return found
+    return matching
 
 
 class _Created:
@@ -77,7 +77,7 @@ class _Created:
         self._created: dict[str, Game | None] = {}
 
     def has(self, record: Record, asked: Game, names: Mapping[str, str]) -> bool:
-        """Whether a game was played with these parameters, or faulty ones, which are told later."""
+        """Whether a game has these parameters, or faulty ones, which are reported later."""
         text = record.headers["game"]
         if text not in self._created:
             try:

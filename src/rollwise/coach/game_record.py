@@ -1,4 +1,4 @@
-"""Games written down: a small text format, for review and for taking a game up again.
+"""Games written down: a small text format, for review and for continuing a game.
 
     @game pig target=20
     Ann: roll 4, roll 6, hold
@@ -6,12 +6,12 @@
     Ann: roll 5, ...
 
 A line is a player's name, a colon and moves with commas between. A move is the
-action's name, then what came of it: the faces of the dice (``roll 3 4 1``), the throw
-in a game that throws first (``throw 3``), the number of the outcome (``throw #2``, as
-`rollwise play` lists them), or nothing where only one thing can come. A name may stand
-in quotation marks, and must where it holds a comma. An empty line, or ``@game``, begins
-another game; ``#`` at the beginning of a line is a comment, and lines that begin with
-``@`` say more: see docs/play.md.
+action's name, then its outcome: the faces of the dice (``roll 3 4 1``), the throw
+in a game with throws before choices (``throw 3``), the number of the outcome (``throw #2``, as
+`rollwise play` lists them), or nothing for an action with a single outcome. A name may stand
+in quotation marks, and must if it contains a comma. An empty line, or ``@game``, begins
+another game. ``#`` at the beginning of a line is a comment. For other lines with
+``@`` see docs/play.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOVE = re.compile(r'\s*((?:"(?:[^"]|"")*"|[^",])*)(,|$)')
 
 
 class RecordError(UsageError):
-    """A written game that can't be read, or can't have happened; names the line."""
+    """A written game that is unreadable or impossible; names the line."""
 
 
 @dataclass
@@ -41,11 +41,11 @@ class Record:
     Attributes
     ----------
     source : str
-        Where it comes from, for messages.
+        Its file or origin, for messages.
     line : int
-        Where it begins.
+        Number of its first line.
     unit : str
-        What `line` counts.
+        The unit of `line`.
     headers : dict
     moves : list of (line, player, move)
     """
@@ -67,13 +67,13 @@ class Record:
 
     @property
     def players(self) -> list[str]:
-        """The players, who moves first first."""
+        """The players, the first to move first."""
         seats = [name for name, _ in self.seats]
         return list(dict.fromkeys([*seats, *(player for _, player, _ in self.moves)]))
 
     @property
     def seats(self) -> list[tuple[str, str]]:
-        """Who sits where, as ``@players`` says it: names and policies."""
+        """The seats in ``@players``: names and policies."""
         parts = self.headers.get("players", "").split(";")
         pairs = [part.partition("=") for part in parts if part.strip()]
         return [(name.strip(), policy.strip()) for name, _, policy in pairs]
@@ -86,7 +86,7 @@ class Record:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of the game that the file names."""
+        """The parameters of the game in the file."""
         pairs = [word.partition("=") for word in self._game_words[1:]]
         for name, equals, _ in pairs:
             if not name or not equals:
@@ -107,7 +107,7 @@ def records_of_text(text: str, source: str) -> list[Record]:
     Raises
     ------
     RecordError
-        Names the line and what is wrong with it.
+        Names the line and its fault.
     """
     records: list[Record] = []
     current: Record | None = None
@@ -166,7 +166,7 @@ def as_word(text: str, *, always: bool = False) -> str:
 
 
 def split_move(move: str) -> tuple[str | None, list[str]]:
-    """A move as the action in quotation marks, if it stands in such, and its words after that."""
+    """A move as its action, if in quotation marks, and the words after it."""
     match = re.fullmatch(r'"((?:[^"]|"")*)"(.*)', move)
     if match is None:
         return None, move.split()
@@ -174,7 +174,7 @@ def split_move(move: str) -> tuple[str | None, list[str]]:
 
 
 def clean_name(name: str) -> str:
-    """A player's name without what means something in a record."""
+    """A player's name without the special characters of a record."""
     return " ".join(re.sub(r'[:;=@#,"]', " ", name).split()) or "player"
 
 

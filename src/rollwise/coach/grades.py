@@ -1,9 +1,8 @@
-"""How bad a choice is.
+"""Grades of bad choices.
 
-The grades are those of GNU Backgammon's tutor. They go by what is at stake in the
-whole game: all that lies between a loss and a win, or between the best and the worst
-that a score can still come to. A choice that costs 2 % of it or more is doubtful, from
-4 % bad, and from 8 % very bad.
+The grades are those of GNU Backgammon's tutor. They compare the cost with the stake of the
+whole game: the difference between a loss and a win, or between the best and the worst possible
+score. A choice that costs 2 % of it or more is doubtful, from 4 % bad, and from 8 % very bad.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ import numpy as np
 from rollwise.answer.solution import Solution
 from rollwise.coach.ledger import Account
 
-# From the worst one: the grade, and the share of what is at stake that it begins with.
+# From the worst one: the grade, and its least cost as a share of the stake.
 GRADES = (("very bad", 0.08), ("bad", 0.04), ("doubtful", 0.02))
 
 
 def stake(solution: Solution) -> float:
-    """What lies between the worst and the best, in units of value."""
+    """The difference between the worst and the best result, in units of value."""
     if not solution.is_score:
         return 2.0
     values = solution.values[np.isfinite(solution.values)]

@@ -1,6 +1,6 @@
 """A history: games in an SQLite file, one a row, each as a line of JSON (docs/records.md).
 
-Each change is one transaction. So whoever is killed while a game is kept leaves the file as it was
+Each change is one transaction. A process killed while storing a game leaves the file in its state
 before that move.
 """
 
@@ -47,12 +47,12 @@ def is_history(path: Path) -> bool:
 
 
 class History:
-    """A file of games, which is made when it isn't there.
+    """A file of games, created if absent.
 
     Raises
     ------
     OutputError
-        It can't be written, or is another file.
+        It can't be written, or is another kind of file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,7 +65,7 @@ class History:
             _check(connection, path)
 
     def keep(self, line: str, number: int | None = None) -> int:
-        """Keep a game, or what has become of one; without a number, one that goes on is found.
+        """Store a game. Without a number it replaces a stored game that it continues, if any.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class History:
 
 
 def _stopped(connection: sqlite3.Connection, said: dict[str, object]) -> int | None:
-    """The number of the game that this one goes on with: the same, but for its last moves."""
+    """The number of the stored game continued by this one: the same but for its last moves."""
     moves = said["moves"]
     assert isinstance(moves, list)
     head = {key: value for key, value in said.items() if key not in ("moves", "result")}
@@ -123,12 +123,12 @@ def _stopped(connection: sqlite3.Connection, said: dict[str, object]) -> int | N
 
 
 def read_history(path: Path) -> list[Record]:
-    """All games of a history, in the order in which they were begun.
+    """All games of a history, in the order of their beginnings.
 
     Raises
     ------
     RecordError
-        It can't be read.
+        The file can't be read.
     """
     try:
         with closing(_connection(path)) as connection:
@@ -144,8 +144,8 @@ def _connection(path: Path) -> sqlite3.Connection:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure that a file is a history that this version of rollwise knows."""
-    known = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+    """Check that a file is a history of a known version."""
+    is_ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if not known or version != 1:
+    if not is_ours or version != 1:
         raise OutputError(f"{path} is no history of rollwise, or one of another version")

@@ -3,8 +3,8 @@
     {"format": 1, "game": "pig", "parameters": {"target": 20}, "players": [...],
      "moves": [{"player": 0, "action": "roll", "shows": [4]}, ...]}
 
-A line says what a written game says (`rollwise.coach.game_record`), so both are read into the same
-`Record`.
+A line has the contents of a written game (`rollwise.coach.game_record`), and both are read into
+the same `Record`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ KINDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"
 
 
 def json_line(session: Session, headers: Mapping[str, str] | None = None) -> str:
-    """A session as a line of JSON, which ends with a line feed; `record_of_line` reads it back.
+    """A session as a line of JSON, with a line feed at the end; `record_of_line` reads it back.
 
     Parameters
     ----------
     headers : mapping, optional
-        As `rollwise.coach.replay.written` takes them.
+        As in `rollwise.coach.replay.written`.
     """
     table = session.table
     names = map(clean_name, session.names)
@@ -69,7 +69,7 @@ def records_of_lines(text: str, source: str) -> list[Record]:
     Raises
     ------
     RecordError
-        Names the line and what is wrong with it.
+        Names the line and its fault.
     """
     lines = enumerate(text.splitlines(), start=1)
     return [record_of_line(line, source, number) for number, line in lines if line.strip()]
@@ -81,7 +81,7 @@ def record_of_line(line: str, source: str, number: int, unit: str = "line") -> R
     Raises
     ------
     RecordError
-        Names the line and what is wrong with it.
+        Names the line and its fault.
     """
     record = Record(source, number, unit=unit)
     try:
@@ -98,7 +98,7 @@ def record_of_line(line: str, source: str, number: int, unit: str = "line") -> R
         )
     record.headers = _headers(said, record)
     seats, moves = record.players, _of(list, said.get("moves"), "moves", record)
-    if not seats:  # who moves first isn't who is named first
+    if not seats:  # the first to move isn't the first in the list
         seats = ["player 1", "player 2"]
         record.headers["players"] = seats_text(
             [(name, "human") for name in seats[: _highest(moves)]]
@@ -114,7 +114,7 @@ def record_of_line(line: str, source: str, number: int, unit: str = "line") -> R
 
 
 def _headers(said: Mapping[str, Any], record: Record) -> dict[str, str]:
-    """What a line says besides its moves, as the headers of a written game."""
+    """All of a line except its moves, as the headers of a written game."""
     headers = {"format": FORMAT}
     parameters = _of(dict, said.get("parameters", {}), "parameters", record)
     for name, value in parameters.items():
@@ -155,7 +155,7 @@ def _move_text(move: Mapping[str, Any], where: str, record: Record) -> str:
 
 
 def _of(kind: type, value: Any, name: str, record: Record) -> Any:
-    """A part of a line, which must be of this kind."""
+    """A part of a line, checked to be of this kind."""
     if not isinstance(value, kind) or isinstance(value, bool):
         what = "is missing" if value is None else f"isn't {KINDS[kind]}"
         raise RecordError(f"{record.where}: {name} {what}")

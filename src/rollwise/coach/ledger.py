@@ -1,9 +1,9 @@
-"""What a game was decided by: luck and skill, adding up to its result.
+"""The causes of a result: luck and skill, adding up to it.
 
-Before a move the position is worth v, the action chosen q, and what the dice made
-of it v'. The choice changed the value by q − v, which is skill (never above 0 for
-the mover: 0 is the best there is), and the dice by v' − q, which is luck. Summed
-over a game the terms between cancel: luck + skill is the result minus the value
+Let v be the value before a move, q the value of the chosen action, and v' the value after the
+dice. The choice changed the value by q − v, which is skill (never above 0 for
+the mover, since 0 is the best choice), and the dice by v' − q, which is luck. Summed
+over a game the intermediate values cancel: luck + skill is the result minus the value
 of the start, exactly but for rounding. (The decomposition is that of unbiased
 luck in backgammon; Montgomery, "Variance reduction", GammOnLine 2000.)
 """
@@ -21,27 +21,27 @@ from rollwise.answer.solution import Solution
 
 @dataclass(frozen=True)
 class Account:
-    """One move in the books. Values are in the first player's eyes.
+    """The account of one move. Values are those of the first player.
 
     Attributes
     ----------
     number : int
         Of the move, from 0.
     seat : int
-        Who moved: 0 is the player who moved first in the game.
+        The mover: 0 is the first player of the game.
     state, action : int
         Indices into the graph's arrays.
     outcome : int
-        Number among the outcomes of the action.
+        Index among the outcomes of the action.
     faces : tuple of int
-        Of the dice, where they are known; what was thrown, where the move is a throw.
+        Of the dice, if known; the throw, if the move is a throw.
     line : int
-        Of the file that the move was read from; 0 if it was not.
+        Line of the move in its file; 0 without a file.
     before, chosen, after : float
-        What the game was worth before the choice, after it, and after the dice;
-        points made by then included, which the other player has paid in a game of two.
+        Value of the game before the choice, after it, and after the dice. It includes
+        the points made so far; in a game of two the opponent has paid them.
     cost : float
-        What the choice took from the mover against the best: from 0.
+        Loss of the mover by the choice against the best, from 0.
     is_choice : bool
         Whether there was more than one action.
     is_mistake : bool
@@ -66,46 +66,46 @@ class Account:
     best: int
 
     def seen_by(self, seat: int) -> tuple[float, float, float]:
-        """What the game was worth to a seat: before the choice, after it, and after the dice."""
+        """Values of the game for a seat: before the choice, after it, and after the dice."""
         sign = 1.0 if seat == 0 else -1.0
         return sign * self.before, sign * self.chosen, sign * self.after
 
     def skill_of(self, seat: int) -> float:
-        """What the choice did to the value, in the eyes of a seat."""
+        """Change of a seat's value by the choice."""
         before, chosen, _ = self.seen_by(seat)
         return chosen - before
 
     def luck_of(self, seat: int) -> float:
-        """What the dice did to the value, in the eyes of a seat."""
+        """Change of a seat's value by the dice."""
         _, chosen, after = self.seen_by(seat)
         return after - chosen
 
     @property
     def skill(self) -> float:
-        """What the choice did to the value."""
+        """Change of the value by the choice."""
         return self.skill_of(0)
 
     @property
     def luck(self) -> float:
-        """What the dice did to the value."""
+        """Change of the value by the dice."""
         return self.luck_of(0)
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """Luck and skill of a game, in the eyes of one player.
+    """Luck and skill of a game, for one player.
 
     Attributes
     ----------
     start : float
-        What the game was worth at the start.
+        Value of the game at the start.
     result : float
-        What it came to (1 won, 0 drawn, -1 lost, or the points or payoff), or what it is
-        worth now where it isn't over.
+        The result (1 won, 0 drawn, -1 lost, or the points or payoff), or the present
+        value of an unfinished game.
     luck : tuple of float
-        What the dice did on the moves of this player, and on those of all others.
+        Effect of the dice on the moves of this player, and on those of all others.
     skill : tuple of float
-        What the choices did: of this player, and of all others.
+        Effect of the choices of this player, and of all others.
     """
 
     start: float
@@ -123,7 +123,7 @@ class Ledger:
 
     @property
     def discrepancy(self) -> float:
-        """What luck and skill differ by from result minus start: rounding."""
+        """Difference between luck plus skill and result minus start: rounding."""
         return math.fsum([*self.luck, *self.skill, self.start, -self.result])
 
 
@@ -174,12 +174,12 @@ def account(
 
 
 def balance(start: float, accounts: Sequence[Account], seat: int = 0) -> Ledger:
-    """Add up a game, in the eyes of a seat.
+    """Add up a game for a seat.
 
     Parameters
     ----------
     start : float
-        What it was worth to the seat at the start.
+        Its value for the seat at the start.
     """
     own = [entry for entry in accounts if entry.seat == seat]
     others = [entry for entry in accounts if entry.seat != seat]

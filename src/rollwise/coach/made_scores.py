@@ -1,4 +1,4 @@
-"""Scores that people made: a list of them, or those of games that were written down."""
+"""Scores of people: a list, or the scores of games written down."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rollwise.parameters import typed
 
 
 def made_scores(path: Path, policies: Policies) -> Ints:
-    """The scores in a file: one a line, or of the finished games that it holds.
+    """The scores in a file: one a line, or those of its finished games.
 
     Parameters
     ----------
     policies : Policies
-        Of the game that was played.
+        Of the played game.
 
     Returns
     -------

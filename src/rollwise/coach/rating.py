@@ -1,7 +1,7 @@
-"""What policies that people know lose in a game: the scale on which a player is rated.
+"""The losses of well-known policies in a game, as a scale for rating players.
 
-A player's choices lose so much in a game against optimal play (see `rollwise.coach.tally`). Beside
-that number stands what a policy loses, found exactly: by rules of thumb, or by play at random.
+A player's choices have a mean loss per game against optimal play (see `rollwise.coach.tally`). For
+comparison, this module computes the exact losses of policies: rules of thumb, or random play.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rollwise.errors import RollwiseError
 
 
 def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, float]:
-    """What the policies of a game lose in a game against optimal play, and random play.
+    """Losses per game of the policies of a game, and of random play, against optimal play.
 
     Parameters
     ----------
@@ -26,21 +26,21 @@ def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, f
     Returns
     -------
     dict of float
-        In units of value, the mean over the seats, the least first. A policy that fails, or plays
-        for ever, is left out.
+        In units of value, the mean over the seats, the least first. Policies that fail or play
+        for ever are left out.
     """
     game, start = solution.game, float(solution.values[0])
-    found = {}
+    losses = {}
     for typed in (*({} if game is None else game.policies()), *others, "random"):
         try:
             name = Policies.of(solution).find(typed).name
             if solution.graph.players == 2:
                 against = evaluate(solution, typed, "optimal", starts=[0])
-                found[name] = -float(against.values[0] + against.values_second[0]) / 2
+                losses[name] = -float(against.values[0] + against.values_second[0]) / 2
             else:
                 worth = float(evaluate(solution, typed, starts=[0]).values[0])
-                found[name] = solution.graph.view.sign * (start - worth)
+                losses[name] = solution.graph.view.sign * (start - worth)
         except RollwiseError:
             continue
-    ending = {name: loss for name, loss in found.items() if math.isfinite(loss)}
+    ending = {name: loss for name, loss in losses.items() if math.isfinite(loss)}
     return dict(sorted(ending.items(), key=lambda item: item[1]))

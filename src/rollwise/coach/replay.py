@@ -123,7 +123,7 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
     Parameters
     ----------
     headers : mapping, optional
-        Lines that the session doesn't know: ``dice``.
+        Further headers, such as ``dice``.
     """
     names = [clean_name(name) for name in session.names]
     known = {
@@ -147,7 +147,7 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
 
 
 def policy_names(session: Session) -> list[str]:
-    """Who plays in each seat: the name of a policy, or ``human``."""
+    """The player of each seat: the name of a policy, or ``human``."""
     return [
         policy if isinstance(policy, str) else "human" if policy is None else policy.name
         for policy in session.policies
@@ -165,4 +165,4 @@ def _written_move(table: Table, state: int, action: int, outcome: int, faces: Se
             return move
     except UsageError:
         pass
-    return as_word(name, always=True) + came  # "take 2": a name, or one and what a die shows?
+    return as_word(name, always=True) + came  # "take 2" is ambiguous: a name, or a name and a face

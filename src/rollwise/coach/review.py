@@ -1,9 +1,9 @@
-"""Many written games together: how well each player chose, apart from the dice.
+"""Many written games together: quality of each player's choices, apart from the dice.
 
-A player's score against the optimal player is what the start is worth less what
-the choices of a game cost, averaged over games: the dice, which decide most of a
-single game, don't enter. It is an estimate, with a standard error over games; and
-it is of play in the positions that these games came to.
+A player's score against the optimal player is the value of the start minus the mean cost of
+the player's choices in a game. The dice, which decide most of a single game, have no effect on
+it. It is an estimate, with a standard error over games. It covers play in the positions of
+these games only.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class PlayerReview:
-    """What a player's games say.
+    """Summary of a player's games.
 
     Attributes
     ----------
@@ -54,15 +54,15 @@ class PlayerReview:
     decisions : int
         Moves with more than one action.
     grades : dict of int
-        How many of them were doubtful, bad and very bad.
+        Numbers of doubtful, bad and very bad decisions.
     mistakes : tuple of Mistake
         The most frequent ones first.
     cost : float
         Of all choices, in units of value.
     result, luck, own_skill, others_skill : float
-        Means over the games, in the player's eyes.
+        Means over the games, for the player.
     start : float
-        Mean value of the start in the player's eyes (of the seats had).
+        Mean value of the start for the player, over the seats taken.
     score : float
         Expected result of the player's choices against the optimal player.
     standard_error : float or None

@@ -12,21 +12,21 @@ from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 
 MOST_BINS = 15
-MOST_OUTCOMES = 500_000  # of a game whose scores are looked at
-RARE = 1e-4  # scores that are less likely share a bin
+MOST_OUTCOMES = 500_000  # larger games have no bins
+RARE = 1e-4  # less likely scores share a bin
 
 
 class Bin(NamedTuple):
-    """Some scores that follow each other.
+    """A range of scores.
 
     Attributes
     ----------
     text : str
         ``7``, or ``100 to 119``.
     low, high : float
-        The least of the scores and the greatest.
+        The least and the greatest of the scores.
     chance : float
-        That a game ends with one of them, played best.
+        Probability of a score in the range, with optimal play.
     """
 
     text: str
@@ -41,8 +41,8 @@ def score_bins(solution: Solution) -> list[Bin]:
     Returns
     -------
     list of Bin
-        Ascending. Empty in a game that isn't one person's for points, and where the distribution
-        can't be found or takes long.
+        Ascending. Empty in a game that isn't a solitaire game for points, and if the distribution
+        can't be computed quickly.
     """
     graph = solution.graph
     if graph.players != 1 or graph.objective == "win" or graph.n_outcomes > MOST_OUTCOMES:
@@ -54,16 +54,18 @@ def score_bins(solution: Solution) -> list[Bin]:
     likely = exact.values[exact.probabilities > RARE]
     width = int((likely.max() - likely.min()) // MOST_BINS + 1)
     edges = likely if width == 1 else np.arange(likely.min(), likely.max() + 1, width)
-    place = np.clip(np.searchsorted(edges, exact.values, side="right") - 1, 0, len(edges) - 1)
-    found = []
+    bin_of_score = np.clip(
+        np.searchsorted(edges, exact.values, side="right") - 1, 0, len(edges) - 1
+    )
+    bins = []
     for number in range(len(edges)):
-        inside = place == number
+        inside = bin_of_score == number
         if not inside.any():
             continue
         low, high = exact.values[inside].min().item(), exact.values[inside].max().item()
         text = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        found.append(Bin(text, low, high, float(exact.probabilities[inside].sum())))
-    return found
+        bins.append(Bin(text, low, high, float(exact.probabilities[inside].sum())))
+    return bins
 
 
 def counted(bins: Sequence[Bin], scores: Sequence[float]) -> list[int]:

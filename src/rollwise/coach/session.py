@@ -1,8 +1,8 @@
-"""A game being played: who is to move, what may be done, what came of it.
+"""A game in progress: the player to move, the legal choices, the outcomes.
 
-A session knows nothing of terminals. A front end asks `choices`, calls `choose`,
-then `roll` (or `fall`, where the dice lie on a real table), until it `is_over`;
-where a machine is to move it calls `machine_choice` first.
+A session is independent of terminals. A front end reads `choices`, calls `choose`,
+then `roll` (or `fall` for dice on a real table), until `is_over`. If a machine is to move, it
+calls `machine_choice` first.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ class Choice(NamedTuple):
 
 
 class Session:
-    """A game under way.
+    """A game in progress.
 
     Parameters
     ----------
     table : Table
     names : sequence of str
-        Of the players, who moves first first.
+        Of the players, the first to move first.
     policies : sequence of Policy, str or None
-        What machines play, or what the table calls it; None is a person.
+        Policies of machines, or their names for the table; None is a person.
     seed : int, optional
-        Of the dice, and of machines that mix.
+        Of the dice, and of mixed policies of machines.
 
     Attributes
     ----------
     state : int
-        Where the game stands, as the mover sees it; the last state once it is over.
+        The present state, from the view of the mover; the last state of a finished game.
     seat : int
-        Who is to move.
+        The seat to move.
     pending : int or None
-        The action that was chosen and whose dice haven't fallen yet.
+        The chosen action before its dice fall.
     accounts : list of Account
         The moves so far.
     """
@@ -94,7 +94,7 @@ class Session:
 
     @property
     def mover(self) -> str:
-        """Who is to move, by name."""
+        """Name of the player to move."""
         return self.names[self.seat]
 
     @property
@@ -104,7 +104,7 @@ class Session:
 
     @property
     def choices(self) -> list[Choice]:
-        """What the mover may do."""
+        """The legal choices of the mover."""
         solution, view = self.table.solution, self.table.graph.view
         here = view[self.state]
         looked = solution.choices_in(np.array([self.state]))
@@ -117,7 +117,7 @@ class Session:
 
     @property
     def falls(self) -> list[Fall]:
-        """What can come of the chosen action."""
+        """The possible outcomes of the chosen action."""
         return self.table.falls(self._chosen())
 
     def choose(self, action: int) -> None:
@@ -137,7 +137,7 @@ class Session:
         self.pending = action
 
     def machine_choice(self) -> int:
-        """The action that the mover's policy takes."""
+        """The action of the mover's policy."""
         machine = self.policies[self.seat]
         if machine is None:
             raise UsageError(f"{self.mover} is a person")
@@ -150,12 +150,12 @@ class Session:
         return self.fall(number, faces)
 
     def throw(self, faces: Sequence[int]) -> Account:
-        """Take the dice as somebody threw them.
+        """Enter the faces of dice thrown by a person.
 
         Raises
         ------
         UsageError
-            They can't fall like this.
+            These faces are impossible.
         """
         return self.fall(self.table.fall_of(self._chosen(), faces), faces)
 
@@ -194,16 +194,16 @@ class Session:
 
     @property
     def last_choice(self) -> int | None:
-        """The number of the last move that a person chose, if there is one."""
+        """The number of the last move chosen by a person, if any."""
         for entry in reversed(self.accounts):
             if entry.is_choice and self.policies[entry.seat] is None:
                 return entry.number
         return None
 
     def undo(self) -> None:
-        """Take back the last choice of a person, and all that came after it.
+        """Take back the last choice of a person, and all later moves.
 
-        The dice of every move fall as before when it is made again.
+        The dice of every move fall as before if it is made again.
 
         Raises
         ------
@@ -226,7 +226,7 @@ class Session:
             self.points += self._gain(before)
 
     def _gain(self, entry: Account) -> float:
-        """What a move has brought the first player."""
+        """The first player's gain by a move."""
         reward = self.table.graph.view.action(entry.action).reward
         return reward if entry.seat == 0 else -reward
 
@@ -262,6 +262,6 @@ class Session:
         return self.pending
 
     def _random(self, purpose: int) -> np.random.Generator:
-        """Numbers for this move alone, so that a game taken up again goes on as it would have."""
+        """Random numbers for this move alone, unchanged if the game was interrupted."""
         key = (len(self.accounts), purpose)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))

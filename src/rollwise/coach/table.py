@@ -22,14 +22,14 @@ from rollwise.words import Narrator
 
 
 class Fall(NamedTuple):
-    """One thing that can come of an action.
+    """One possible outcome of an action.
 
     Attributes
     ----------
     number : int
         Among the outcomes of its action, from 0.
     ways, of : int or float
-        So many of so many equally likely ways lead there.
+        Ways that lead there, out of the number of equally likely ways.
     text : str
     """
 
@@ -43,17 +43,17 @@ class Fall(NamedTuple):
 class Table:
     """A solved game and its words.
 
-    Of a game that is too large for one graph it has the turns that were played so far, each solved
-    as play comes to it.
+    A game too large for one graph has only the turns played so far. Each turn is solved when play
+    reaches it.
 
     Attributes
     ----------
     solution : Solution
-        On the graph that is played on.
+        On the graph in play.
     game : Game
-        What happens is told, and dice are thrown, as in its base game.
+        Narration and dice are those of its base game.
     answer : Solution or None
-        What all positions are worth, if that graph doesn't have all of them.
+        Values of all positions, if the graph doesn't have all of them.
     """
 
     solution: Solution
@@ -80,9 +80,9 @@ class Table:
         return cls(solve(game, **options), game)
 
     def entered(self, state: int) -> int:
-        """The number of a state that play comes to, when it can be played on from there.
+        """The number of a reached state, after making play from there possible.
 
-        Where the graph ends, the turn of that position is solved now.
+        At the end of the graph, the turn of that position is solved now.
         """
         here = self.graph.view[state]
         if self.answer is None or here.labels != [THROW] or not here.actions[0].outcomes[0].is_over:
@@ -105,17 +105,17 @@ class Table:
 
     @property
     def graph(self) -> StateGraph:
-        """The graph that is played on."""
+        """The graph in play."""
         return self.solution.graph
 
     @property
     def is_whole(self) -> bool:
-        """Whether the graph is that of the whole game."""
+        """Whether the graph covers the whole game."""
         return self.answer is None
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells the rules from others: of a large game, those at the start."""
+        """The fingerprint of the rules; of a large game, of the turns at the start."""
         if self.answer is None:
             return self.graph.content_hash
         start = self.answer.fields_of(np.array([self.answer.start]), throws=False)
@@ -124,17 +124,17 @@ class Table:
 
     @cached_property
     def policies(self) -> Policies:
-        """The policies that may play, by name."""
+        """The available policies, by name."""
         return Policies(self.graph, self.game, self.solution)
 
     @cached_property
     def narrator(self) -> Narrator:
-        """What tells of play."""
+        """The narrator of play."""
         return Narrator(self.graph, self.game)
 
     @property
     def rules(self) -> Game:
-        """The rules that have words for what happens."""
+        """The rules with words for play."""
         return self.narrator.rules
 
     def account(self, number: int, seat: int, *move: int, **about: Any) -> Account:
@@ -142,7 +142,7 @@ class Table:
         return account(self.solution, number, seat, *move, **about)
 
     def worth_at_start(self, seat: int) -> float:
-        """What the game is worth to a seat before it begins."""
+        """The value of the game for a seat before it begins."""
         return self.solution.value if seat == 0 else -self.solution.value
 
     def board(self, s: int) -> str:
@@ -158,7 +158,7 @@ class Table:
         return self.graph.view[s].action_range
 
     def action_at(self, s: int, text: str, *, in_menu: bool = False) -> int:
-        """The action that someone typed (see `rollwise.graph.naming`).
+        """The action of a typed text (see `rollwise.graph.naming`).
 
         Parameters
         ----------
@@ -168,18 +168,19 @@ class Table:
         Raises
         ------
         UsageError
-            It is none of the state's, or could be several; says what may be done.
+            The text is no action of the state, or is ambiguous. The message lists the legal
+            actions.
         """
         labels = self.graph.view[s].labels
-        place = self.graph.vocabulary.find_typed(labels, text, in_menu=in_menu)
-        return self.actions(s)[place]
+        index = self.graph.vocabulary.find_typed(labels, text, in_menu=in_menu)
+        return self.actions(s)[index]
 
     def outcomes(self, action: int) -> range:
         """The outcomes of an action, as indices into the graph's arrays."""
         return self.graph.view.action(action).outcome_range
 
     def falls(self, action: int) -> list[Fall]:
-        """All that can come of an action."""
+        """The possible outcomes of an action."""
         thrown = self.graph.view.action(action)
         return [
             Fall(number, ways, thrown.total, self.outcome_text(action, number))
@@ -187,28 +188,28 @@ class Table:
         ]
 
     def outcome_text(self, action: int, number: int) -> str:
-        """What happened, in words."""
+        """An outcome in words."""
         return self.narrator.outcome_text(action, number)
 
     def dice(self, action: int) -> tuple[int, ...]:
-        """The sides of the dice that an action throws, if the game says so."""
+        """The sides of the dice thrown by an action, if the game gives them."""
         return self.narrator.dice(action)
 
     def is_throw(self, action: int) -> bool:
-        """Whether an action is the throw before a choice, whose numbers can be typed."""
+        """Whether an action is the throw before a choice; its numbers can be typed."""
         return self.narrator.is_throw(action)
 
     def shown(self, action: int, number: int) -> tuple[int, ...]:
-        """The numbers of the throw that an outcome is; empty where the action is no throw."""
+        """The numbers of an outcome of a throw; empty if the action is no throw."""
         return self.narrator.shown(action, number)
 
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
-        """The number of the outcome that these faces bring.
+        """The index of the outcome of these faces.
 
         Raises
         ------
         UsageError
-            So many dice aren't thrown, or a die has no such face, or there is no such throw.
+            The number of dice is wrong, or a die has no such face, or the throw is impossible.
         """
         return self.narrator.fall_of(action, faces)
 

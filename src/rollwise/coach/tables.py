@@ -25,12 +25,12 @@ def table_of(answer: Solution, game: Game) -> Table:
 
 @dataclass(frozen=True)
 class SeatsAccount(Account):
-    """A move in the books of three or more players.
+    """The account of a move of three or more players.
 
     Attributes
     ----------
     seen : tuple
-        What the game was worth to each seat: before the choice, after it, and after the dice.
+        Value of the game for each seat: before the choice, after it, and after the dice.
     """
 
     seen: tuple[tuple[float, float, float], ...] = ()

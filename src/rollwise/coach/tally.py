@@ -1,8 +1,8 @@
-"""A series of games added up: wins and scores, and what the choices lost against optimal play.
+"""Totals of a series of games: wins and scores, and the losses of the choices.
 
-Wins and scores hold the luck of the dice. What the choices lost doesn't: it is what each took from
-the value of its position, if all is played right afterwards (see `rollwise.coach.ledger`). So a few
-games say more of it than of wins.
+Wins and scores include the luck of the dice. The loss of a choice doesn't: it is the decrease in
+the value of the position, assuming optimal play afterwards (see `rollwise.coach.ledger`). A few
+games therefore estimate the loss better than the win rate.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class Tally:
         With its wins and draws, a draw being half a win; None in a game for points.
     score : Estimate or None
         The player's final points, in a game for points or a contest at one; in a game for
-        stakes what the player gained.
+        stakes the player's gain.
     start : float
-        What the games were worth to the player before they began, with optimal play of all: the
+        Value of the games for the player before they began, with optimal play of all: the
         mean over the games, in units of value.
     loss : Estimate
-        What the player's choices lost in a game, in units of value.
+        Loss per game of the player's choices, in units of value.
     luck : float
-        What the dice did to the player in a game, in units of value.
+        Luck of the player per game, in units of value.
     scores : list of float
-        The final points of each game, where `score` has a mean of them.
+        The final points of each game, if `score` is their mean.
     """
 
     player: str
@@ -54,11 +54,11 @@ class Tally:
 
     @property
     def games_to_tell(self) -> float:
-        """How many games it takes until results alone tell such play from optimal play.
+        """Number of games after which results alone distinguish such play from optimal play.
 
-        So many that the loss is 1.96 standard errors of the mean result (95 % confidence). Results
-        vary as those of games that are won as often, or as the scores that were made. It is
-        infinite where nothing was lost, and nan where the scores don't tell how they vary.
+        The loss is then 1.96 standard errors of the mean result (95 % confidence). The variance of
+        results is that of games with the same win rate, or of the scores made. It is
+        infinite without a loss, and nan if the scores don't give a variance.
         """
         if self.loss.mean <= 0:
             return math.inf

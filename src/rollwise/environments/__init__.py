@@ -23,7 +23,7 @@ def need(library: str) -> Any:
     Raises
     ------
     MissingExtra
-        It isn't installed; the message is the command that does it.
+        It isn't installed. The message is the command to install it.
     """
     try:
         return importlib.import_module(library)
@@ -66,5 +66,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-with contextlib.suppress(MissingExtra):  # whoever asks for an environment is told
+with contextlib.suppress(MissingExtra):  # the error is raised when an environment is made
     register()

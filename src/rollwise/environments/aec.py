@@ -22,7 +22,7 @@ def env(game: str | Game | type[Game], **options: Any) -> Any:
     Parameters
     ----------
     game : str, Game or subclass of Game
-        A game, or the name or class of one, to which `parameters` may be given.
+        A game, or the name or class of one, with its `parameters`.
     **options
         Of `GameAECEnv`.
     """
@@ -36,18 +36,17 @@ def env(game: str | Game | type[Game], **options: Any) -> Any:
 class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
     """A game, agents taking turns.
 
-    Agents are ``player_0``, who moves first, ``player_1`` if the game has two, and so on. In a game
-    of three or more the rewards at the end are shares of one win.
-    An observation is a dict: ``observation``, the fields of the state as the one to
-    move sees it (the same for both) and what was thrown before the choice, and
-    ``action_mask``, all zero for the other.
+    Agents are ``player_0``, the first to move, ``player_1`` if the game has two, and so on. In a
+    game of three or more the rewards at the end are shares of one win. An observation is a dict:
+    ``observation``, the fields of the state from the view of the mover (the same for both) and the
+    throw before the choice, and ``action_mask``, all zero for the other.
 
     Parameters
     ----------
     game : str, Game or subclass of Game
         As for `env`.
     contest : str, optional
-        Play a contest of two at a solitaire game; says how a tie counts.
+        Play a contest of two at a solitaire game. The text gives the rule for ties.
     render_mode : {"ansi"}, optional
     actions : sequence of str, optional
         As in `GameEnv`.
@@ -96,11 +95,11 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self._begin()
 
     def observation_space(self, agent: str) -> Any:
-        """What an agent may observe."""
+        """The space of an agent's observations."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """What an agent may do."""
+        """The space of an agent's actions."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -123,7 +122,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self._throw()
 
     def _throw(self) -> None:
-        """Throw what the next agent chooses by, in a game that throws first."""
+        """Make the throw before the next agent's choice, in a game with throws."""
         thrown = self.arena.throw(self._state, self._random)
         if thrown is None:
             return
@@ -132,7 +131,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self._state = thrown.target
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """What an agent sees."""
+        """The observation of an agent."""
         mask = self.arena.masks[self._state]
         over = any(self.terminations.values())
         if agent != self.agent_selection or over:
@@ -143,7 +142,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         }
 
     def step(self, action: Any) -> None:
-        """Take an action for the agent whose turn it is."""
+        """Take an action for the agent to move."""
         mover = self.agent_selection
         if self.terminations[mover] or self.truncations[mover]:
             self._was_dead_step(action)
@@ -182,7 +181,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         return self.possible_agents[seat:] + self.possible_agents[:seat]
 
     def _payoffs(self, outcome: Outcome) -> Sequence[float]:
-        """What the end of a game brings each agent, from the mover on."""
+        """Payoffs of the agents at the end of a game, from the mover on."""
         if self.graph.players > 2:
             return outcome.shares
         return (outcome.payoff, -outcome.payoff)[: self.graph.players]
@@ -191,7 +190,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self._telling.tell(mover, outcome, self._from(mover))
 
     def render(self) -> str | None:
-        """What was done last, and where the game stands."""
+        """The last move and the present position."""
         if self.render_mode is None:
             return None
         over = any(self.terminations.values())
@@ -200,4 +199,4 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         return "\n".join([*self._telling.lines, here])
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing; required by the interface."""

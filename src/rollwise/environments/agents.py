@@ -1,8 +1,8 @@
-"""What an agent does, as a policy on the graph, and what it gets: exactly, without a game played.
+"""Agents as policies on the graph, with their exact mean rewards, without playing games.
 
-An agent is whatever chooses from observations and masks. Its answers in all
-states are a `Policy`. So whatever can be computed for policies can be computed for it: its worth,
-its best response, its mistakes.
+An agent is any function from observations and masks to actions. Its answers in all
+states are a `Policy`. All computations for policies then apply to it: value,
+best response, mistakes.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
     env : an environment of rollwise, or one wrapped by others
     choose : callable or array
         Called as ``choose(observations, masks)``, with (n, n_fields) int32 and
-        (n, n_ranks) bool. It gives what the agent does in each of these states: ranks
-        of actions, (n,), or how likely each is, (n, n_ranks). Or a table of the same,
-        by ``info["state"]``. Where one action is legal it isn't asked.
+        (n, n_ranks) bool. It returns the agent's choice in each of these states: ranks
+        of actions, (n,), or probabilities, (n, n_ranks). Or a table of the same,
+        by ``info["state"]``. It isn't called for states with one legal action.
     name : str
 
     Returns
@@ -54,7 +54,7 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
     Raises
     ------
     PolicyError
-        It chooses what isn't legal; names the state.
+        It chooses an illegal action; names the state.
     """
     arena: Arena = env.unwrapped.arena
     graph = arena.graph
@@ -79,7 +79,7 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
 
 
 def _chances(answer: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """How likely each rank is in each state, from what an agent gave."""
+    """Probability of each rank in each state, from an agent's answer."""
     given = np.asarray(answer)
     if given.shape == shape:
         return given.astype(np.float64)
@@ -95,19 +95,19 @@ def _chances(answer: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
-    """What an agent gets in an environment, a game in the mean.
+    """Exact mean reward per game of an agent in an environment.
 
     Parameters
     ----------
     env : GameEnv or GameVectorEnv, or one wrapped by others
     policy : Policy, optional
-        On ``env.unwrapped.graph``, as from `policy_of`. Unless given, the best that
-        any agent can get: a best response to the opponent.
+        On ``env.unwrapped.graph``, as from `policy_of`. By default a best response to the
+        opponent, the maximum for any agent.
 
     Raises
     ------
     UsageError
-        The environment has no opponent and yet two players.
+        The environment has two players, but no opponent.
     EndlessPlay
         The policies can go round for ever.
     """
@@ -115,8 +115,8 @@ def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
     graph = arena.graph
     if graph.players == 1:
         if policy is None:
-            found, certificate, _ = solve_and_certify(graph)
-            values, bounds = found.values, certificate.bounds
+            solved, certificate, _ = solve_and_certify(graph)
+            values, bounds = solved.values, certificate.bounds
         else:
             alone = evaluate(graph, policy, starts=[0])
             assert alone.bounds is not None

@@ -1,4 +1,4 @@
-"""What all environments share: a graph, its actions by rank, and an opponent."""
+"""The common part of all environments: a graph, its actions by rank, and an opponent."""
 
 from __future__ import annotations
 
@@ -40,29 +40,30 @@ def seat_by_name(name: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Arena:
-    """A graph as environments see it.
+    """A graph in the form for environments.
 
-    Actions of environments are ranks: the places of the rules' numbers among all
-    that the game has, from 0.
+    Actions of environments are ranks: indices, from 0, of the rules' action numbers in the sorted
+    list of all numbers of the game.
 
-    The throw before a choice is no action: environments throw by themselves, and nobody is ever
-    observed before it. (A table of transitions has these states too. There the first rank throws.)
+    The throw before a choice is no action: environments throw by themselves, and there is no
+    observation before the throw. (A table of transitions has these states too. There the first rank
+    throws.)
 
     An opponent who moves first may end the game before the agent has moved. A reset
-    can't end a game, and to deal such games anew would make the others look better
-    than they are. So after the states of the graph there is one more for each payoff
-    with which an opponent can end the game (`early_payoffs`): there one action is
-    legal, the first rank, and it ends the game at that payoff.
+    can't end a game, and skipping such games would bias the results. After the states of the graph
+    there is therefore one more for each payoff of such an end (`early_payoffs`). Its one legal
+    action, the first rank, ends the game at that payoff.
 
     Attributes
     ----------
     graph : StateGraph
     opponent : Policy or None
-        None in a game for one, and where both seats are agents.
+        None in a solitaire game, and if both seats are agents.
     game : Game or None
-        The rules, whose words tell what happens.
+        The rules, with words for narration.
     order : tuple of str
-        The names of all actions in the order of their ranks; empty for that of the rules' numbers.
+        The names of all actions in the order of their ranks; empty for the order of the rules'
+        numbers.
     """
 
     graph: StateGraph
@@ -72,7 +73,7 @@ class Arena:
 
     @cached_property
     def narrator(self) -> Narrator:
-        """What tells of play."""
+        """The narrator of play."""
         return Narrator(self.graph, self.game)
 
     @cached_property
@@ -109,7 +110,7 @@ class Arena:
 
     @property
     def n_states(self) -> int:
-        """Number of states that the agent may find itself in."""
+        """Number of possible states of the agent."""
         return self.graph.n_states + len(self.early_payoffs)
 
     def early_state(self, payoff: float) -> int:
@@ -141,41 +142,41 @@ class Arena:
     def action_of(self) -> NDArray[np.int32]:
         """The action of the graph by state and rank, -1 if not legal: (n_states, n_ranks).
 
-        Those that end a game early have the numbers after the graph's.
+        Actions of early ends have the numbers after the graph's.
         """
         return self._legal[0]
 
     @property
     def masks(self) -> NDArray[np.int8]:
-        """Which ranks are legal in each state: (n_states, n_ranks) int8."""
+        """Legal ranks of each state: (n_states, n_ranks) int8."""
         return self._legal[1]
 
     @cached_property
     def throws(self) -> NDArray[np.int32]:
-        """The action that throws, in each state, -1 after a throw: (n_states,) int32.
+        """The throwing action of each state, -1 after a throw: (n_states,) int32.
 
         Empty in a game without throws.
         """
         graph = self.graph
         if not graph.throw_names:
             return np.empty(0, np.int32)
-        found = np.full(graph.n_states, -1, np.int32)
+        throwing = np.full(graph.n_states, -1, np.int32)
         throws = np.flatnonzero(is_throw(graph))
-        found[graph.action_state[throws]] = throws
-        return found
+        throwing[graph.action_state[throws]] = throws
+        return throwing
 
     @property
     def _seen(self) -> NDArray[np.bool_]:
-        """The states of the graph in which somebody may be observed: (n_states,) bool."""
+        """The states of the graph with an observation: (n_states,) bool."""
         return self.throws < 0 if len(self.throws) else np.ones(self.graph.n_states, np.bool_)
 
     @cached_property
     def observations(self) -> NDArray[np.int32]:
-        """What the agent sees in each state: (n_states, n_columns) int32.
+        """The agent's observation of each state: (n_states, n_columns) int32.
 
-        In a game with throws what was thrown stands behind the fields. A game that ended early
-        looks like no state: all its fields are the smallest of any state, less 1 (or 2, 3 and so
-        on, where payoffs differ).
+        In a game with throws, the throw follows the fields. In a game that ended early all fields
+        are below those of any state: the smallest of any state, less 1 (or 2, 3 and so on for
+        different payoffs).
         """
         states = throws_as_fields(self.graph).states
         early = 1 + np.arange(len(self.early_payoffs))[:, None]
@@ -204,17 +205,17 @@ class Arena:
         return actions
 
     def seat(self, wanted: int) -> int:
-        """The seat that the agent gets; one that is alone moves first."""
+        """The agent's seat; a single agent moves first."""
         return FIRST if self.opponent is None else wanted
 
     def throw(self, state: int, random: np.random.Generator) -> Outcome | None:
-        """What is thrown before the choice in a state; None where nothing is."""
+        """A random throw before the choice in a state; None in a state without one."""
         if not len(self.throws) or self.throws[state] < 0:
             return None
         return self.graph.view.action(int(self.throws[state])).step(random)
 
     def opponent_action(self, state: int, random: np.random.Generator) -> Action:
-        """What the opponent does."""
+        """A random action of the opponent's policy."""
         assert self.opponent is not None
         action = int(self.opponent_actions[state])
         if action >= 0:
@@ -236,20 +237,20 @@ def arena_of(
     Parameters
     ----------
     game : str, Game or subclass of Game
-        By its name or class, to which parameters may be given; or as it is.
+        A name or class, with parameters; or a game.
     opponent : str, Policy or None
-        As `rollwise.answer.references.Policies` finds it; not looked at in a game for one.
+        As in `rollwise.answer.references.Policies`; ignored in a solitaire game.
     contest : str or None
-        Make a contest of two out of a solitaire game; says how a tie counts.
+        Make a contest of two out of a solitaire game. The text gives the rule for ties.
     any_players : bool
-        Three or more may play too.
+        Allow three or more players.
     actions : sequence of str, optional
         The names of all actions, in the order of their ranks.
 
     Raises
     ------
     RollwiseError
-        There is no such game, parameter or policy.
+        The game, a parameter or the policy doesn't exist.
     """
     found = _arena_of(_with_parameters(game, parameters), opponent, contest, any_players)
     return replace(found, order=tuple(actions)) if actions else found
@@ -298,7 +299,7 @@ def _arena(policies: Policies, opponent: str | None) -> Arena:
 
 
 class Telling:
-    """What happened since it was last asked to begin, in the words of the game.
+    """Narration since the last call of `begin`, in the words of the game.
 
     Parameters
     ----------
@@ -312,17 +313,17 @@ class Telling:
         self._random = np.random.default_rng()
 
     def begin(self, random: np.random.Generator) -> None:
-        """Begin a game whose outcomes are drawn from `random`; drawing faces leaves that alone."""
+        """Begin a game with outcomes drawn from `random`; drawing faces doesn't change `random`."""
         (self._random,) = random.spawn(1)
         self._points, self.lines = {}, []
 
     def tell(self, who: str, outcome: Outcome, names: Sequence[str] = ()) -> tuple[int, ...]:
-        """Add what a player did; `names` are those of all players, from this one on.
+        """Add a player's move; `names` are those of all players, from this one on.
 
         Returns
         -------
         tuple of int
-            The faces of the dice that were thrown.
+            The faces of the thrown dice.
         """
         narrator, action = self.narrator, outcome.action.index
         faces = narrator.faces_of(action, outcome.number, self._random)

@@ -1,11 +1,11 @@
-"""The exact transition table of an environment, the opponent's turns summed out.
+"""The exact transition table of an environment, with the opponent's turns summed out.
 
 Between two moves of the agent the opponent moves, perhaps many times. The opponent's
-turn is an absorbing Markov chain on the states in which it moves. Let Q be the transitions among
-them and R those that leave them. From a state e, the chances of the states in which the agent
-moves next are the row e of (I − Q)⁻¹ R (Kemeny and Snell 1960, theorem 3.3.7). What the
-opponent gains on the way to each of them is found by the same matrix. Where the agent throws before
-it chooses, each throw is a state in which it moves.
+turn is an absorbing Markov chain on the opponent's states. Let Q be the transitions among
+them and R those out of them. From a state e, the probabilities of the agent's next states are row
+e of (I − Q)⁻¹ R (Kemeny and Snell 1960, theorem 3.3.7). The same matrix gives the opponent's
+expected gain on the way to each of them. If the agent throws before a choice, each throw
+is one of the agent's states.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rollwise.graph import Action
 from rollwise.kernels.environment import EITHER, FIRST
 
 Row = tuple[float, int, float, bool]
-# How likely the agent gets somewhere, and that times what it gains on the way in the mean.
+# Probability of a destination, and this times the agent's mean gain on the way.
 Reached = tuple[float, float]
 
 
@@ -36,7 +36,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         self.arena = arena
         self.illegal_reward = illegal_reward
         self.over = arena.n_states
-        # An end is a key below all states: -1 less the place of the payoff among these.
+        # An end is a key below all states: -1 minus the index of the payoff among these.
         ends = arena.graph.ending_payoffs
         self._payoffs = np.unique(np.concatenate([ends, -ends]))
         self._turns: dict[int, dict[int, Reached]] = {}
@@ -73,7 +73,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         return start
 
     def _payoff(self, end: int) -> float:
-        """What an end brings the agent."""
+        """The agent's payoff at an end."""
         return float(self._payoffs[-1 - end])
 
     def _row(self, state: int, action: int) -> list[Row]:
@@ -101,7 +101,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         return rows
 
     def _moves(self, action: Action) -> list[tuple[int, bool, float]]:
-        """What an action leads to: state or end in the mover's eyes, whether it passes, chance."""
+        """Successors of an action: state or end for the mover, whether it passes, probability."""
         return [
             (
                 -1 - int(np.searchsorted(self._payoffs, way.payoff)) if way.is_over else way.target,
@@ -124,7 +124,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         queue = [entry]
         inside: list[tuple[int, int, float]] = []
         outside: list[tuple[int, int, float]] = []
-        paid_inside: list[float] = []  # what the opponent gains by each of these
+        paid_inside: list[float] = []  # the opponent's gain by each of these
         paid_outside: list[float] = []
         while queue:
             s = queue.pop()
@@ -147,7 +147,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         first = np.zeros(len(place))
         first[0] = 1.0
         visits = _visits(first, inside)
-        # What was gained inside goes where play goes on to from there.
+        # Gains inside are carried to the destinations of play from there.
         carried = np.zeros(len(place))
         for (i, j, p), paid in zip(inside, paid_inside, strict=True):
             carried[j] += visits[i] * p * paid
@@ -166,7 +166,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         }
 
     def _thrown(self, t: int) -> list[tuple[int, float]]:
-        """Where the agent chooses that comes to a state, or to an end, and how likely."""
+        """The agent's states of choice, or the end, after state t, with probabilities."""
         throws = self.arena.throws
         if t < 0 or not len(throws) or throws[t] < 0:
             return [(t, 1.0)]

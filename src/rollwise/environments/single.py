@@ -1,4 +1,4 @@
-"""Any game as a Gymnasium environment, with an opponent who is part of the world."""
+"""Any game as a Gymnasium environment, with the opponent as part of the environment."""
 
 from __future__ import annotations
 
@@ -26,39 +26,37 @@ Observation = NDArray[np.int32] | tuple[int, ...]
 class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     """A game against an opponent, or a solitaire game.
 
-    An observation is the fields of the state, as the agent sees it when it is to
-    move, and what was thrown before the choice, in a game that throws first:
-    (n_fields,) int32. An action is a rank (`action_names` names them);
-    ``info["action_mask"]`` (n_ranks,) int8 says which are legal and
-    ``info["state"]`` is the state's number. An action that isn't legal changes
-    nothing and brings `illegal_reward`. The reward of a game that is won or lost is
-    1, 0 or -1 at its end; of points, the points, negative where few are wanted. In a game
-    for stakes it is the payoff, and what has been gained from the opponent since the agent's
-    last move.
-    When the game is over the observation is the last one again, unless `shows_end`.
+    An observation is the fields of the state before the agent's move, from the agent's view, and
+    the throw before the choice in a game with throws: (n_fields,) int32. An action is a rank
+    (`action_names` names them); ``info["action_mask"]`` (n_ranks,) int8 marks the legal ones and
+    ``info["state"]`` is the state's number. An illegal action changes nothing and its reward is
+    `illegal_reward`. The reward of a game of wins and losses is 1, 0 or -1 at its end. In a game
+    for points it is the points, negative if few are better. In a game for stakes it is the payoff,
+    and the gain from the opponent since the agent's last move. At the end of the game the
+    observation is the last one again, unless `shows_end`.
 
-    An opponent who moves first may end the game at once. Then the agent finds itself
-    in a state of its own, which looks like no other (`Arena.observations`), and whose
-    one legal action, 0, ends the game at what it is worth.
+    An opponent who moves first may end the game at once. The agent is then
+    in a special state, different from all others (`Arena.observations`). Its
+    one legal action, 0, ends the game at its value.
 
     Parameters
     ----------
     game : str, Game or subclass of Game
-        A game, or the name or class of one, to which `parameters` may be given.
+        A game, or the name or class of one, with its `parameters`.
     opponent : str or Policy
         ``optimal``, or a policy of the game.
     seat : {"first", "second", "either"}
         Whether the agent moves first; ``either`` tosses a coin at each reset.
     contest : str, optional
-        Play a contest of two at a solitaire game; says how a tie counts.
+        Play a contest of two at a solitaire game. The text gives the rule for ties.
     illegal_reward : float
     render_mode : {"ansi"}, optional
     actions : sequence of str, optional
         The names of all actions, in the order of their ranks: ``("hold", "roll")`` makes 0 hold.
     observations : {"array", "tuple"}
-        A tuple of int, which can be the key of a dictionary, instead of an array.
+        A tuple of int, usable as the key of a dictionary, instead of an array.
     shows_end : bool
-        The last observation is the position in which the game ended, as the agent sees it, with
+        The last observation is the final position, from the agent's view, with
         the final totals. The rules must have the word `final`.
     **parameters
         Of the game.
@@ -96,7 +94,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self.action_names = self.arena.action_names
         self._state = 0
         self._over = True
-        self._owed = 0.0  # what an opponent who moved first has brought the agent
+        self._owed = 0.0  # the agent's gain by an opponent who moved first
         self._telling = Telling(self.arena)
         self._end: tuple[int, ...] | None = None  # how the game ended, as the agent sees it
 
@@ -123,10 +121,10 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         """The exact transition table: ``P[state][action]`` lists
         ``(probability, next state, reward, terminated)``.
 
-        A reward is the mean over the opponent's moves that lead to the same state. What
-        an opponent who moves first gains before the agent's first move isn't in the table.
-        States are those of ``info["state"]``, and one more, the last, at which games
-        are over. It is a mapping that computes what is asked for.
+        A reward is the mean over the opponent's moves to the same state. The gain of
+        an opponent who moves first, before the agent's first move, isn't in the table.
+        States are those of ``info["state"]``, and one more, the last, for finished games.
+        The mapping computes its entries on demand.
         """
         return Transitions.of(self.arena, self.illegal_reward)
 
@@ -188,14 +186,14 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         return observation, reward, self._over, False, info
 
     def _play_on(self, state: int, mine: bool) -> tuple[float | None, float]:
-        """Let the opponent move until it is the agent's turn, and throw what it chooses by.
+        """Let the opponent move until the agent's turn, and make the throw before its choice.
 
         Returns
         -------
         payoff : float or None
-            Of the agent; None where the game goes on.
+            Of the agent; None if the game goes on.
         gained : float
-            What the agent has gained from the opponent besides.
+            The agent's other gain from the opponent.
         """
         gained = 0.0
         while not mine:
@@ -236,7 +234,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
             self._end = end
 
     def render(self) -> str | None:
-        """What happened in the last step, and where the game stands."""
+        """The last step in words, and the present position."""
         if self.render_mode is None:
             return None
         here = f"agent to move: {self.arena.state_text(self._state)}"

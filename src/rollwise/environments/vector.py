@@ -22,18 +22,18 @@ gymnasium = need("gymnasium")
 
 
 class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defined]
-    """Many games of one kind; see `GameEnv` for what is observed and rewarded.
+    """Many games of one kind. Observations and rewards are those of `GameEnv`.
 
-    A game that is over begins again at the next step, whose action isn't looked
-    at (Gymnasium's ``AutoresetMode.NEXT_STEP``). ``infos["action_mask"]`` is
-    (n, n_ranks) int8 and ``infos["state"]`` (n,) int64. A reset takes one seed,
-    from which all games draw.
+    A finished game begins again at the next step, and the action of this step is
+    ignored (Gymnasium's ``AutoresetMode.NEXT_STEP``). ``infos["action_mask"]`` is
+    (n, n_ranks) int8 and ``infos["state"]`` (n,) int64. A reset takes one seed
+    for all games.
 
     Parameters
     ----------
     num_envs : int
     copy : bool
-        Give new arrays at each step; without it the next step overwrites them.
+        Give new arrays at each step; otherwise the next step overwrites them.
     actions : sequence of str, optional
         As in `GameEnv`.
     """
@@ -79,7 +79,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         starts = [int(node) for node in table.starts]
         if not is_throw(graph)[0]:
             starts[0] = -1  # the agent chooses at once
-        # By the opponent's payoff, who gains what the agent loses.
+        # By the opponent's payoff, the opposite of the agent's.
         self._early_state = np.zeros(len(graph.ending_payoffs), np.int64)
         for payoff in self.arena.early_payoffs.tolist():
             place = np.searchsorted(graph.ending_payoffs, -payoff)
