@@ -21,13 +21,13 @@ def state_array(graph: StateGraph, numbers: NDArray[Any]) -> NDArray[Any]:
     Parameters
     ----------
     numbers : (n_states,)
-        Of every state; in a game with throws those of the positions are taken.
+        Of every state; in a game with throws only positions count.
 
     Returns
     -------
     array, an axis for each field
-        ``array[i, j, k]`` belongs to the position whose fields are i, j and k. Where there is no
-        such position it is NaN, or -1 in an array of whole numbers.
+        ``array[i, j, k]`` belongs to the position with the fields i, j and k. Without such a
+        position it is NaN, or -1 in an array of whole numbers.
 
     Raises
     ------
@@ -50,13 +50,13 @@ def action_array(graph: StateGraph, numbers: NDArray[Any]) -> NDArray[Any]:
     Returns
     -------
     array
-        ``array[i, j, action]``, by the rules' number of the action. Where there is no such action
+        ``array[i, j, action]``, by the rules' number of the action. Without such an action
         it is NaN, or 0 in an array of whole numbers.
 
     Raises
     ------
     UsageError
-        As `state_array`; or the game has throws: it is no position that has its actions.
+        As `state_array`; or the game has throws, so that actions belong to no position.
     """
     if graph.throw_names:
         raise UsageError(

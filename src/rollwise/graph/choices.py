@@ -1,14 +1,13 @@
-"""Many states of a graph at once: what each of their actions costs, and which one is taken.
+"""Many states of a graph at once: the costs of their actions, and the choice among them.
 
-The rule of tolerance, stated here only: an action isn't one of the best if what it can be worth
-at most is less than what another action of the state is worth at least. Both are found from the
-error bounds of what the two actions lead to, and their roundings. So the true best action is
-always one of the best.
+The rule of tolerance, stated here only: an action isn't one of the best if its value is at most
+less than another action of the state is worth at least. Both ends follow from the error bounds of
+the next values, and from the roundings. So the true best action is always one of the best.
 
-Of the best actions the first is taken, in the order of the rules, that keeps to the state's own
-bound: if all that follows is worse by its bound, it must be worth no less than the state at its
-worst. A policy of such actions is worth what is certified, in each state, within its bound. If the
-best actions could go round for ever, or nearly so, the first that leads out is taken.
+Of the best actions, in the order of the rules, the policy takes the first one that keeps the
+state's own bound: if all next values are worse by their bounds, it must be worth no less than the
+state at its worst. The value of such a policy is the certified one, within its bound. If the
+best actions could go round for ever, or nearly so, it takes the first one that leads out.
 
 For one state at a time see `rollwise.graph.view`.
 """
@@ -31,18 +30,18 @@ NOTHING: NDArray[np.float64] = np.empty(0)
 
 
 class Ahead(NamedTuple):
-    """What each action looks like from its state, and how sure that is.
+    """The values of all actions relative to their states, with error bounds.
 
     Attributes
     ----------
     gap : (n_actions,) float64
-        What it is worth beyond the value of its state.
+        Its value minus the value of its state.
     blur : (n_actions,) float64
-        How far its worth can be off by what follows it.
+        Error bound of its value from the bounds of the next values.
     rounding : (n_actions,) float64
-        How far `gap` can be off besides, by roundings.
+        Rounding error bound of `gap`.
     values, bounds : (n_states,) float64
-        What each state is worth, and how far that can be off.
+        The value of each state, and its error bound.
     """
 
     gap: NDArray[np.float64]
@@ -59,12 +58,12 @@ def look_ahead(
     border_values: NDArray[np.float64] = NOTHING,
     border_bounds: NDArray[np.float64] | None = None,
 ) -> Ahead:
-    """What each action is worth beyond the value of its state, and how far that can be off.
+    """The value of each action minus the value of its state, with error bounds.
 
     Parameters
     ----------
     values, bounds : (n_states,) float64
-        Where a bound is infinite, nothing is known: the value counts as if it were exact.
+        A value with an infinite bound counts as exact.
     border_values, border_bounds : (n_border,) float64
         The bounds are 0 unless given.
     """
@@ -73,7 +72,7 @@ def look_ahead(
     known[~np.isfinite(known)] = 0.0
     gap, rounding, blur = _residuals(graph, np.concatenate([values, border_values]), known)
     unknown = ~np.isfinite(values[graph.action_state])
-    gap[unknown] = 0.0  # where play can't be ended all actions are alike
+    gap[unknown] = 0.0  # where play can't be ended all actions are equal
     rounding[~np.isfinite(rounding)] = 0.0
     return Ahead(gap, blur, rounding, values, known[: graph.n_states])
 
@@ -81,7 +80,7 @@ def look_ahead(
 def action_gaps(
     graph: StateGraph, values: NDArray[np.float64], border_values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What each action is worth beyond the value of its state: (n_actions,) float64.
+    """The value of each action minus the value of its state: (n_actions,) float64.
 
     Parameters
     ----------
@@ -110,18 +109,18 @@ def _residuals(
 
 
 def has_whole_weights(graph: StateGraph) -> bool:
-    """Whether all weights are whole numbers, whose sums fit 62 bits."""
+    """Whether all weights are whole numbers with sums of at most 62 bits."""
     return are_whole(graph.lotteries)
 
 
 def scaled(graph: StateGraph) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The weights of a graph's outcomes as `rollwise.kernels.chances.scale` makes doubles of them.
+    """The weights of a graph's outcomes as doubles from `rollwise.kernels.chances.scale`.
 
     Returns
     -------
     weight : (n_outcomes,) float64
     normal : (n_actions,) bool
-        Which actions have only normal ones.
+        Whether an action has only normal ones.
     """
     weight, normal = scale(graph.lotteries)
     return weight[graph.outcome_lottery], normal[graph.action_lottery]
@@ -131,9 +130,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-ROUNDINGS = 4  # of a look ahead, by which actions that are equally good may differ
-TIED = 1e-9  # worths that are known to be closer are a tie
-RARE = 2.0**-20  # outcomes are very rare: what is lost in a million moves is more than a rounding
+ROUNDINGS = 4  # tolerated differences of equally good actions, in roundings of a look ahead
+TIED = 1e-9  # a proved smaller difference is a tie
+RARE = 2.0**-20  # for very rare outcomes: the loss over a million moves exceeds a rounding
 
 
 def fold_actions(graph: StateGraph, ufunc: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
@@ -153,19 +152,19 @@ def fold_outcomes(graph: StateGraph, ufunc: np.ufunc, numbers: NDArray[Any]) -> 
 
 
 def is_throw(graph: StateGraph) -> Mask:
-    """Which actions are the throw before a choice, and no move of a player: (n_actions,) bool."""
+    """Whether each action is the throw before a choice, and no move: (n_actions,) bool."""
     if not graph.throw_names:
         return np.zeros(graph.n_actions, np.bool_)
     return np.asarray(graph.action_label == THROW)
 
 
 def has_choice(graph: StateGraph) -> Mask:
-    """In which states there is more than one action: (n_states,) bool."""
+    """Whether each state has more than one action: (n_states,) bool."""
     return np.asarray(np.diff(graph.action_indptr) > 1)
 
 
 def has_ties(graph: StateGraph, best: Mask) -> Mask:
-    """In which states there are several best actions: (n_states,) bool.
+    """Whether each state has several best actions: (n_states,) bool.
 
     Parameters
     ----------
@@ -190,7 +189,7 @@ def places_of(graph: StateGraph, actions: NDArray[Any]) -> Ints:
 
 
 def outcome_action(graph: StateGraph) -> Ints:
-    """The action that each outcome belongs to: (n_outcomes,) int64."""
+    """The action of each outcome: (n_outcomes,) int64."""
     return np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
 
 
@@ -234,7 +233,7 @@ def spans(begin: NDArray[Any], counts: NDArray[Any]) -> Ints:
 
 
 def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
-    """The graph of some states alone. All that they lead to is on its border.
+    """The graph of some states alone, with all their next states on its border.
 
     Parameters
     ----------
@@ -245,7 +244,7 @@ def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
     part : StateGraph
         Its actions are those of `actions_of`.
     beyond : (part.n_border,) int64
-        The state of the graph that each place of the border stands for.
+        The state of the graph for each place of the border.
     """
     actions, counts = actions_of(graph, states)
     outcomes, sizes = outcomes_of(graph, actions)
@@ -289,12 +288,12 @@ def in_order(states: NDArray[Any]) -> Ints:
 
 
 def costs(graph: StateGraph, action_values: Floats) -> Floats:
-    """What each action costs against the best of its state: (n_actions,) float64, from 0.
+    """The cost of each action against the best of its state: (n_actions,) float64, from 0.
 
     Parameters
     ----------
     action_values : (n_actions,) float64
-        What each action is worth; or that less any number of its state.
+        The value of each action, possibly minus a number of its state.
     """
     worth = sign_of(graph.objective) * action_values
     best = fold_actions(graph, np.maximum, worth)[graph.action_state]
@@ -303,29 +302,29 @@ def costs(graph: StateGraph, action_values: Floats) -> Floats:
 
 
 def are_best(graph: StateGraph, ahead: Ahead) -> Mask:
-    """Which actions can't be told from the best of their state: (n_actions,) bool."""
+    """Whether an action may be the best of its state, within the bounds: (n_actions,) bool."""
     low, high = _limits(graph, ahead)
     return np.asarray(high >= fold_actions(graph, np.maximum, low)[graph.action_state])
 
 
 def most_costs(graph: StateGraph, ahead: Ahead) -> Floats:
-    """What each action may cost at most against the best of its state: (n_actions,) float64."""
+    """Upper bound on each action's cost against the best of its state: (n_actions,) float64."""
     low, high = _limits(graph, ahead)
     with np.errstate(invalid="ignore"):
         return np.asarray(fold_actions(graph, np.maximum, high)[graph.action_state] - low)
 
 
 def _limits(graph: StateGraph, ahead: Ahead) -> tuple[Floats, Floats]:
-    """What each action is worth at least and at most beyond its state: to make that large."""
+    """Bounds of each action's value minus its state's, oriented so that more is better."""
     worth, off = sign_of(graph.objective) * ahead.gap, ahead.blur + 2 * ahead.rounding
     return worth - off, worth + off
 
 
 def keep_bounds(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
-    """Which of the best actions may be taken again and again: (n_actions,) bool.
+    """Whether a best action can be repeated without loss: (n_actions,) bool.
 
-    Those that keep to the bound of their state; where none does, those of the largest worth.
-    Each loses no more than its rounding.
+    These actions keep the bound of their state. In states without any, the actions of the largest
+    value count. Each loses no more than its rounding.
 
     Parameters
     ----------
@@ -344,7 +343,7 @@ def keep_bounds(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
 
 
 def undecided(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
-    """In which states the bounds don't tell what is best: (n_states,) bool.
+    """Whether the bounds leave the best action of a state open: (n_states,) bool.
 
     There are several best actions, and one of them may cost more than `TIED`, relative to the
     value of the state where that is larger than 1.
@@ -360,7 +359,7 @@ def undecided(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
 
 
 def taken(graph: StateGraph, ahead: Ahead) -> Ints:
-    """The action that is taken in each state: (n_states,) int64 (see `first_best`)."""
+    """The policy's action in each state: (n_states,) int64 (see `first_best`)."""
     best = are_best(graph, ahead)
     return first_best(graph, keep_bounds(graph, ahead, best), best, ahead.values)
 
@@ -393,11 +392,11 @@ def _may_stall(graph: StateGraph) -> bool:
 def first_best(
     graph: StateGraph, good: Mask, best: Mask | None = None, values: Floats | None = None
 ) -> Ints:
-    """The action that is taken in each state: (n_states,) int64.
+    """The policy's action in each state: (n_states,) int64.
 
-    The first of the good ones; where these could go round for ever, or could for longer than
-    roundings allow, one that leads out of there, if there is one: to wait is as good as to act,
-    but not for ever. Where the other player may keep play from leading out, one that forces it.
+    It is the first of the good ones. Where these could go round for ever, or for longer than
+    roundings allow, it is one that leads out, if there is one: waiting is as good as acting,
+    but not for ever. Where the other player may prevent an exit, it is one that forces it.
 
     Parameters
     ----------
@@ -406,7 +405,7 @@ def first_best(
     best : (n_actions,) bool, optional
         Actions that may lead out where no good ones do.
     values : (n_states,) float64, optional
-        Where endless play is worth as much, nothing has to be forced.
+        Where endless play has the same value, no exit has to be forced.
     """
     first = first_of_each_state(graph, good)
     likely = _likely(graph, has_ties(graph, good)[graph.action_state] & good)
@@ -428,7 +427,7 @@ def first_best(
 
 
 def _likely(graph: StateGraph, actions: Mask) -> Mask | None:
-    """Which outcomes aren't very rare: (n_outcomes,) bool; None where none of some actions are."""
+    """Whether each outcome isn't very rare: (n_outcomes,) bool; None if all outcomes are likely."""
     lotteries = graph.lotteries
     weight, begin = lotteries.weight, lotteries.indptr[:-1]
     total = np.add.reduceat(weight, begin, dtype=np.float64)

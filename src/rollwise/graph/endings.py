@@ -1,16 +1,16 @@
-"""What becomes of play that never ends: found on the graph, and settled before anything is solved.
+"""Endless play: found on the graph, and given its value before the game is solved.
 
-Players can keep play up for ever only in an *end component*: states, and actions that lead
-from them to no other states (de Alfaro 1997). `settle` gives such play its worth.
+Players can prolong play for ever only in an *end component*: a set of states, with actions that
+lead to no other states (de Alfaro 1997). `settle` gives such play its value.
 
 - Points: endless play is allowed where every round costs without bound. The game is then a
   stochastic shortest path (Bertsekas and Tsitsiklis 1991): its recursion has one solution,
-  which any sub- and supersolution enclose. States from which nobody can be sure to end the
-  play are worth minus infinity.
-- Wins and losses: the rules say what endless play is worth (`Game.endless`). Where a player
+  enclosed by any sub- and supersolution. The value is minus infinity where no player can be sure
+  to end the play.
+- Wins and losses: the rules give the value of endless play (`Game.endless`). Where a player
   stays within one turn, the states of the end component have one value, so they become one
   state, with one more action: to stay for ever (Haddad and Monmege 2018). Where both players
-  keep the turn passing, the end component remains, and the certificate looks at it.
+  keep the turn passing, the end component remains, and the certificate checks it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 WORTH = {"draw": 0.0, "lose": -1.0}  # of endless play, to a player who stays within a turn
-MOST_ROUNDS = 100_000  # of value iteration, to find out what a round costs
+MOST_ROUNDS = 100_000  # of value iteration, for the cost of a round
 SHOWN = 3
 NO_END = (
     "From the start nobody can be sure to bring play to an end, and endless play costs without "
@@ -48,7 +48,7 @@ class EndComponents:
     number : (n_states,) int64
         The end component of each state; -1 where there is none.
     stays : (n_actions,) bool
-        The actions that keep play within it.
+        Whether an action keeps play within it.
     """
 
     number: Ints
@@ -59,7 +59,7 @@ class EndComponents:
 
     @property
     def states(self) -> Ints:
-        """The states that belong to one."""
+        """The states of all end components."""
         return np.flatnonzero(self.number >= 0)
 
 
@@ -68,14 +68,14 @@ def end_components(
 ) -> EndComponents:
     """Find the maximal end components.
 
-    States without an action that stays are taken out, and what remains is split into
-    strongly connected parts, until nothing changes.
+    States without a staying action are removed, and the rest is split into strongly connected
+    parts, until there is no change.
 
     Parameters
     ----------
     graph : StateGraph
     allowed : (n_actions,) bool, optional
-        The actions that may be taken; all unless given.
+        The allowed actions; all unless given.
     likely : (n_outcomes,) bool, optional
         The outcomes that count; all unless given.
     """
@@ -109,7 +109,7 @@ def ways_out(graph: StateGraph, usable: Mask, likely: Mask | None = None) -> Int
     """For each state an action that leads towards the end of the play: (n_states,) int64.
 
     Breadth first from the end: with positive probability play ends, or reaches the border.
-    -1 where no such way leads over usable actions.
+    -1 where no such path of usable actions exists.
 
     Parameters
     ----------
@@ -139,19 +139,19 @@ def ways_out(graph: StateGraph, usable: Mask, likely: Mask | None = None) -> Int
 def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask) -> Ints:
     """For each state an action by which its mover forces a way out: (n_states,) int64.
 
-    The mover takes such actions from then on, the other player any. From each state that has one
-    there is a chance to leave, or to come to a settled state (the attractor of de Alfaro 1997).
+    The mover takes such actions from then on, the other player any. From each state with one
+    there is a chance to leave, or to reach a settled state (the attractor of de Alfaro 1997).
     -1 where there is none.
 
     Parameters
     ----------
     usable : (n_actions,) bool
-        The actions that the mover may take.
+        The actions of the mover.
     within : (n_states,) int64
-        A number of each state; to come to another number is to leave.
+        A number of each state; a step to another number leaves.
     settled : (2 n_states,) bool
-        Where endless play is no loss to the player who forces: who is to move in the states of
-        the first half, and in the second half the other one.
+        States where endless play is no loss to the forcing player: first with this player as
+        the mover, in the second half with the other one.
     """
     n, begin = graph.n_states, graph.outcome_indptr[:-1]
     inside = np.append(within, np.full(graph.n_border + 1, -1))  # last, the end of the game
@@ -181,14 +181,14 @@ def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask
 
 
 def hopeless_states(graph: StateGraph, border: Mask | None = None) -> Mask:
-    """Where nobody can be sure to end the play: (n_states + n_border + 1,) bool.
+    """Whether no player can be sure to end the play: (n_states + n_border + 1,) bool.
 
     The last place, index -1, stands for the end of the game.
 
     Parameters
     ----------
     border : (n_border,) bool, optional
-        Which states of the border are hopeless; none unless given.
+        Hopeless states of the border; none unless given.
     """
     hopeless = np.zeros(graph.n_states + graph.n_border + 1, np.bool_)
     n = graph.n_states
@@ -203,11 +203,11 @@ def hopeless_states(graph: StateGraph, border: Mask | None = None) -> Mask:
 
 
 def free_components(graph: StateGraph, found: EndComponents) -> Mask:
-    """The end components in which some round doesn't cost: (n_components,) bool.
+    """Whether an end component may have a round without cost: (n_components,) bool.
 
-    The most that a round can bring on average lies between the least and the largest
-    change that a step of value iteration makes, whatever the values (Odoni 1969). So a largest
-    change below zero proves that every round costs; what isn't proved counts as free.
+    The largest average gain of a round lies between the least and the largest change by a
+    step of value iteration, for any values (Odoni 1969). So a largest change below zero proves
+    that every round costs; components without a proof count as free.
     """
     n_components = len(found)
     free = np.ones(n_components, np.bool_)
@@ -219,7 +219,7 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
     edges += np.arange(len(edges))
     first = np.cumsum(counts) - counts
     weight = graph.outcome_weight[edges].astype(np.float64)
-    weight /= np.repeat(np.maximum.reduceat(weight, first), counts)  # so that no sum overflows
+    weight /= np.repeat(np.maximum.reduceat(weight, first), counts)  # no sum overflows
     chance = weight / np.repeat(np.add.reduceat(weight, first), counts)
     target = graph.outcome_state[edges]
     reward = sign_of(graph.objective) * graph.action_reward[actions]
@@ -239,23 +239,23 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
         free &= ~(largest < -margin)
         if not np.any(free & (least < -margin - 1e-9 * most)):
             break
-        worth[states] += 0.5 * change  # half a step, so that no period is gone round in
+        worth[states] += 0.5 * change  # half a step, against periods
     return free
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """A graph in which endless play has its worth, and what became of another's states.
+    """A graph with a value for endless play, and its relation to the original states.
 
     Attributes
     ----------
     graph : StateGraph
     place : (n_before,) int64
-        The state that stands for each state before; -1 for hopeless ones.
+        The state for each original state; -1 for hopeless ones.
     action : (n_actions,) int64
-        The action that each one was before; -1 for staying for ever.
+        The original action of each one; -1 for staying for ever.
     hopeless : float
-        What hopeless states are worth.
+        The value of hopeless states.
     """
 
     graph: StateGraph
@@ -273,7 +273,7 @@ class Settled:
         return found
 
     def gather(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The other way: the value of the first of the states that each one stands for."""
+        """The other way: each state gets the value of its first original state."""
         taken = np.empty(self.graph.n_states)
         kept = np.flatnonzero(self.place >= 0)[::-1]
         taken[self.place[kept]] = values[kept]
@@ -281,26 +281,26 @@ class Settled:
 
 
 def settle(graph: StateGraph, border_values: NDArray[np.float64] | None = None) -> Settled:
-    """Give endless play its worth.
+    """Give endless play its value.
 
     Parameters
     ----------
     graph : StateGraph
-        In which players can go round for ever.
+        With possible endless play.
     border_values : (n_border,) float64, optional
-        Infinite where nobody can be sure to end the play.
+        Infinite for hopeless states.
 
     Returns
     -------
     Settled
-        Its graph has no end component but those whose every round costs, and those in
-        which both players keep the turn passing.
+        Its graph has two kinds of end components only: with a cost of every round, and with
+        passing turns kept up by both players.
 
     Raises
     ------
     EndlessPlay
-        It has none: the rules don't say what it is worth, or a round is free or pays.
-        Names states and actions.
+        Endless play has no value: the rules give none, or a round is free or pays.
+        The message names states and actions.
     """
     if graph.objective == "win":
         return _merge_turns(graph)
@@ -341,16 +341,16 @@ def _merge_turns(graph: StateGraph) -> Settled:
 def merge(
     graph: StateGraph, found: EndComponents, worth: float, usable: Mask | None = None
 ) -> Settled:
-    """Make one state of each end component, in all of which one player chooses.
+    """Make one state of each end component with a single choosing player.
 
     Parameters
     ----------
     found : EndComponents
         Of the graph, or of its usable actions.
     worth : float
-        To that player, of staying for ever. This is one more action of the state.
+        The value to that player of staying for ever: one more action of the state.
     usable : (n_actions,) bool, optional
-        The actions that remain; all unless given.
+        The remaining actions; all unless given.
     """
     first = np.arange(graph.n_states)
     inside = found.states
@@ -369,7 +369,7 @@ def merge(
 
 
 def no_value(settled: StateGraph) -> EndlessPlay:
-    """The error for a graph in which both players lose by going round, and may gain by it."""
+    """The error for a graph where both players lose by going round, and may gain by it."""
     found = end_components(settled)
     return EndlessPlay(
         f"{settled.game}: it could not be shown that neither player gains by going round for "
@@ -387,11 +387,11 @@ def regroup(
     Parameters
     ----------
     place : (n_states,) int64
-        The new number of each state, each as soon as it first comes; -1 where it is left out.
+        The new number of each state, in the order of first occurrence; -1 for removed ones.
     action : (n_new_actions,) int64
         In the order of their new states; -1 for one that ends the game with the `payoff`.
     owner : (n_new_actions,) int
-        The new state that each belongs to.
+        The new state of each.
     """
     ends = action < 0
     counts = np.where(ends, 1, np.diff(graph.outcome_indptr)[action])
@@ -424,7 +424,7 @@ def regroup(
 
 
 def staying_actions(graph: StateGraph, states: Sequence[int] | Ints) -> Mask:
-    """The actions that keep play among some states, to which they belong: (n_actions,) bool."""
+    """Whether an action belongs to some states and keeps play among them: (n_actions,) bool."""
     inside = np.zeros(graph.n_states + graph.n_border + 1, np.bool_)
     inside[states] = True  # the last place, index -1, stands for the end of the game
     stays = np.logical_and.reduceat(inside[graph.outcome_state], graph.outcome_indptr[:-1])
@@ -434,16 +434,16 @@ def staying_actions(graph: StateGraph, states: Sequence[int] | Ints) -> Mask:
 def describe(
     graph: StateGraph, states: Sequence[int] | Ints, stays: Mask, shown: int = SHOWN
 ) -> str:
-    """Some states in which play can go round for ever, each with the first action that does it.
+    """Some states with possible endless play, each with the first staying action.
 
     Parameters
     ----------
     stays : (n_actions,) bool
-        The actions that do.
+        The staying actions.
     """
     places = []
     states = np.asarray(states, np.int64)
-    chosen = states[graph.thrown_in[states]]  # before a throw there is nothing to choose
+    chosen = states[graph.thrown_in[states]]  # positions before a throw have no choice
     states = chosen if len(chosen) else states
     for s in states[:shown].tolist():
         state = graph.view[s]

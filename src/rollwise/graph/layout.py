@@ -1,4 +1,4 @@
-"""How states and throws, which rules see as tuples, lie in arrays of whole numbers."""
+"""The layout of states and throws, tuples in the rules, as arrays of whole numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_NUMBERS = 16  # of a throw
 
 @dataclass(frozen=True)
 class StateLayout:
-    """The columns of a state: one for each whole number in it that the game uses.
+    """The columns of a state: one for each whole number used by the game.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class StateLayout:
     sizes : tuple
         Of each field: None for a whole number, or the length of a tuple of them.
     unused : tuple
-        Of each field: None, or its number where it isn't a column and always has this number.
+        Of each field: None, or its constant number if it isn't a column.
     columns : tuple of str
         The names of the columns: ``rival``, or ``board.0`` and ``board.1``.
     """
@@ -40,14 +40,14 @@ class StateLayout:
 
     @classmethod
     def of(cls, game: Any, start: Any = None) -> StateLayout:
-        """That of a game; what the fields of its states hold is looked at elsewhere.
+        """The layout of a game's states, without a check of their fields.
 
         Parameters
         ----------
         game : Game
-            Or whatever has its `start` and, perhaps, its `column_names`.
+            Or any object with a `start` and, perhaps, `column_names`.
         start : NamedTuple, optional
-            What `start` gives.
+            The result of `start`.
         """
         state = game.start() if start is None else start
         called: Mapping[str, str] = getattr(game, "column_names", {})
@@ -89,7 +89,7 @@ class StateLayout:
         return lambda numbers: kind._make([take(tuple(numbers)) for take in takes])
 
     def fits(self, state: Any) -> bool:
-        """Whether tuples have their lengths, and fields that aren't used their number."""
+        """Whether tuples have their lengths, and unused fields their constant number."""
         for field, size, kept in zip(state, self.sizes, self.unused, strict=True):
             if size is not None:
                 if type(field) is not tuple or len(field) != size:
@@ -133,13 +133,13 @@ class StateLayout:
 
 
 def _given(number: int, _: Any) -> int:
-    """A number that no column has."""
+    """A constant number without a column."""
     return number
 
 
 @dataclass(frozen=True)
 class ThrowLayout:
-    """A throw as one whole number of 64 bits, its code, in which its numbers lie side by side.
+    """A throw as one whole number of 64 bits, its code, with its numbers side by side.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class ThrowLayout:
 
     @property
     def bits(self) -> int:
-        """What each of them may take."""
+        """The bits of each number."""
         return min(32, 64 // self.width)
 
     @property

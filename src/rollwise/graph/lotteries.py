@@ -43,7 +43,7 @@ class Lotteries(NamedTuple):
     payoff: NDArray[np.float64]
 
     def has_draws(self) -> bool:
-        """Whether a game may end with nothing won and nothing lost."""
+        """Whether a game may end without a winner."""
         return bool(np.any(self.over & (self.payoff == 0)))
 
     def has_stakes(self) -> bool:
@@ -78,7 +78,7 @@ def share(
     outcome_passes: NDArray[Any],
     outcome_payoff: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], Lotteries]:
-    """Find the lotteries of actions that are spelled out.
+    """Find the common lotteries of actions.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def share(
     -------
     action_lottery : (n_actions,) int32
     lotteries : Lotteries
-        Numbered in the order in which the actions come to them.
+        Numbered in the order of their first action.
     """
     from rollwise.kernels.lotteries import share_lotteries
 
@@ -120,17 +120,17 @@ def share(
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Strongly connected components, those that end every play first.
+    """Strongly connected components, terminal components first.
 
     Attributes
     ----------
     order : (n_states,) int32
-        States, component by component; within one, a state stands after what it
-        leads to wherever the cycles allow.
+        States, component by component; within one, a state stands after its
+        successors wherever the cycles allow.
     indptr : (n_components + 1,) int64
         Component c is ``order[indptr[c]:indptr[c + 1]]``.
     position : (n_states,) int32
-        Where each state stands in `order`.
+        The index of each state in `order`.
     """
 
     order: NDArray[np.int32]
@@ -139,14 +139,14 @@ class Components:
 
     @classmethod
     def of(cls, first_edge: NDArray[Any], outcome_state: NDArray[np.int32]) -> Components:
-        """Those of a graph.
+        """The components of a graph.
 
         Parameters
         ----------
         first_edge : (n_states + 1,) integers
-            Where the outcomes of a state begin.
+            The first outcome of each state.
         outcome_state : (n_outcomes,) int32
-            Next states; what is negative or at least ``n_states`` is outside.
+            Next states; negative numbers, and ``n_states`` or more, are outside.
         """
         from rollwise.kernels.components import NOT_MET, find_components
 
@@ -159,7 +159,7 @@ class Components:
 
     @classmethod
     def of_order(cls, order: NDArray[np.int32], indptr: NDArray[np.int64]) -> Components:
-        """Those that were found earlier, by their states and where each begins."""
+        """Components from their states in order, and the first index of each."""
         position = np.empty_like(order)
         position[order] = np.arange(len(order), dtype=order.dtype)
         return cls(order, indptr, position)

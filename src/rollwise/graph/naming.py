@@ -1,4 +1,4 @@
-"""What games, states and actions are called, and which one a text means."""
+"""The names of games, states and actions, and the meaning of typed texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 THROW = -1  # the number of the action that throws, in a game with throws
-NO_THROW = -(2**31)  # what stands in the columns of a throw before it
+NO_THROW = -(2**31)  # in the columns of a throw, in a position before it
 KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
 ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
 
@@ -42,7 +42,7 @@ def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
     Parameters
     ----------
     example : callable
-        Gives what the error says of how a state is written: "as in banked=0,rival=0".
+        Returns an example for the error message: "as in banked=0,rival=0".
 
     Raises
     ------
@@ -109,7 +109,7 @@ def row_of(
     state : sequence or mapping
         Its fields, in their order or by name: whole numbers, or tuples of them.
     title : str
-        What messages say of where it is looked for.
+        The name of the graph in messages.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def row_of(
         raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
 
     if hasattr(state, "_asdict") and len(spread(state)) > len(field_names):
-        fields: Any = spread(state._asdict())  # of a state of the rules some may be no columns
+        fields: Any = spread(state._asdict())  # some fields of the rules have no columns
         state = {name: fields[name] for name in fields if name in field_names}
     if isinstance(state, Mapping | Sequence) and not isinstance(state, str):
         state = spread(state)
@@ -189,9 +189,9 @@ class Vocabulary:
     Parameters
     ----------
     labels : sequence of int
-        The actions' numbers, as the rules give them, each once.
+        The actions' numbers in the rules, each once.
     names : mapping
-        The names of those that have one.
+        The names of labels that have one.
     """
 
     def __init__(self, labels: Sequence[int], names: Mapping[int, str]) -> None:
@@ -206,12 +206,12 @@ class Vocabulary:
 
     @cached_property
     def all_texts(self) -> tuple[str, ...]:
-        """What the actions are called, each once, in the order of their numbers."""
+        """The texts of the actions, each once, in the order of their numbers."""
         return tuple(dict.fromkeys(map(self.text, self.labels)))
 
     @cached_property
     def menus_are_numbered(self) -> bool:
-        """Whether a number that is typed in play is a place in the menu."""
+        """Whether a typed number is a place in the menu."""
         named = all(label in self.names for label in self.labels)
         return named and not any(_NUMBER.match(_plain(text)) for text in self.all_texts)
 
@@ -227,9 +227,9 @@ class Vocabulary:
         return called
 
     def texts(self, labels: Sequence[int]) -> list[str]:
-        """What the actions of one state are called there.
+        """The texts of the actions of one state.
 
-        Actions of one name are told apart by their numbers: ``left [2]``.
+        Actions of one name have their numbers as well: ``left [2]``.
         """
         texts = [self.text(label) for label in labels]
         plain = [_plain(text) for text in texts]
@@ -239,7 +239,7 @@ class Vocabulary:
         ]
 
     def column(self, labels: NDArray[Any]) -> pl.Series:
-        """What many actions are called: a column ``action``.
+        """The texts of many actions, as a column ``action``.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Vocabulary:
         return texts.gather(np.searchsorted(known, labels))
 
     def meaning(self, action: Any) -> Sequence[int]:
-        """The actions that a text or a number in data can mean: most often one, or none."""
+        """The possible actions for a text or a number in data: mostly one, or none."""
         if not isinstance(action, str):
             try:
                 return (index(action),)
@@ -267,12 +267,12 @@ class Vocabulary:
         return [label for label in self.labels if f"{self.text(label)} [{label}]" == text]
 
     def find(self, labels: Sequence[int], action: Any) -> int:
-        """Which of a state's actions a text or a number in data means: its place among them.
+        """The action of a state for a text or a number in data, as its index in the state.
 
         Raises
         ------
         UsageError
-            None of them, or more than one; says what may be done.
+            None of them, or more than one; the message lists the actions.
         """
         meant = self.meaning(action)
         hits = [place for place, label in enumerate(labels) if label in meant]
@@ -281,7 +281,7 @@ class Vocabulary:
         raise self._refusal(labels, action, bool(hits))
 
     def find_typed(self, labels: Sequence[int], typed: str, *, in_menu: bool = False) -> int:
-        """Which of a state's actions somebody means in play: its place among them.
+        """The action of a state for a text typed in play, as its index in the state.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class Vocabulary:
         Raises
         ------
         UsageError
-            None of them, or more than one; says what may be done.
+            None of them, or more than one; the message lists the actions.
         """
         text = _plain(typed)
         if in_menu and self.menus_are_numbered and re.fullmatch("[0-9]+", text):
@@ -319,7 +319,7 @@ class Vocabulary:
         return found
 
     def unknown(self, text: str) -> str:
-        """What to say of a text that means no action of the game."""
+        """The message about a text without an action of the game."""
         return no_such("action", text, self.all_texts)
 
     def _refusal(self, labels: Sequence[int], typed: Any, several: bool) -> UsageError:
@@ -339,7 +339,7 @@ def _begins(name: str, text: str) -> bool:
 
 
 def no_such(kind: str, text: str, known: Collection[str]) -> str:
-    """What to say where nothing is called so."""
+    """The message about an unknown name."""
     close = difflib.get_close_matches(text, known, 1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     return f"no {kind} is called {text!r}{hint} ({kind}s: {listed(list(known))})"

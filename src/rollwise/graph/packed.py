@@ -1,13 +1,13 @@
-"""A graph as a few streams of bytes, which one pass unpacks: for pages that people carry about.
+"""A graph as a few streams of bytes, unpacked in one pass: for self-contained pages.
 
 Positions stand in the order of their fields. A *kind* is an action's number and its lottery, and a
-*menu* the kinds of the actions of a state. So menus say all of a graph but where outcomes lead. An
-outcome is like that of the same place in the last action of its kind: it leads to the same state,
-or as far from its own, or as much further as the time before. Each place of each kind keeps to the
-way that leaves least to be said, and a stream has what is left: mostly zeros.
+*menu* the kinds of the actions of a state. So menus determine a graph except for the targets of
+outcomes. A target is predicted from the outcome at the same place in the last action of its kind:
+the same state, or the same distance, or the same growth of the distance. Each place of each kind
+uses its best prediction, and a stream has the differences: mostly zeros.
 
 Whole numbers stand in streams with 7 bits a byte, the lowest ones first. The sign is the lowest
-bit. A zero is followed by the number of zeros that come after it.
+bit. A zero is followed by the number of further zeros.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ Ints = NDArray[np.int64]
 
 
 class PackedGraph(NamedTuple):
-    """A graph in another order, and what says it.
+    """A graph in another order, and its streams.
 
     Attributes
     ----------
     states : (n_states,) int64
-        The state of the graph that stands in each place: positions by their fields, then the
-        states after a throw, as the outcomes of the positions lead to them.
+        The state of the graph at each place: positions by their fields, then the
+        states after a throw, in the order of the positions' outcomes.
     place : (n_states,) int64
-        Where each state of the graph stands.
+        The place of each state of the graph.
     actions, outcomes : int64
-        The same of its actions and outcomes, state by state.
+        The same for its actions and outcomes, state by state.
     owner, number : (n_outcomes,) int64
-        The action of the graph that each outcome belongs to, and its number among the outcomes
+        The graph's action of each outcome, and its number among the outcomes
         of that action.
     kinds : (n_kinds, 2) int64
         The number and the lottery of each kind of action.
     menus : list of list of int
         The kinds of the actions of a state.
     slot : (n_outcomes,) int64
-        Which outcome of which kind each outcome is, counted through.
+        The outcome of a kind for each outcome, counted through.
     fields : list of bytes
-        A stream for each field: that of the positions, each as its difference to the one before.
+        A stream for each field: of the positions, each as its difference to the one before.
     menu, slots, targets : bytes
-        Streams: the menu of each state, so too; of each slot that leads on, its way (see `WAYS`)
-        and its bytes in the last stream; what is left to say of where outcomes lead, slot by slot.
+        Streams: the menu of each state, likewise; for each slot with a next state, its prediction
+        (see `WAYS`) and its bytes in the last stream; the differences of targets, slot by slot.
     """
 
     states: Ints
@@ -72,7 +72,7 @@ WAYS = ("the same state", "as far from its own", "as much further as the time be
 
 
 def packed(graph: StateGraph) -> PackedGraph:
-    """Pack a graph that has no border."""
+    """Pack a graph without a border."""
     states = _in_place(graph)
     place = np.empty(graph.n_states, np.int64)
     place[states] = np.arange(graph.n_states)
@@ -111,9 +111,9 @@ def packed(graph: StateGraph) -> PackedGraph:
 
 
 def anchors(graph: StateGraph) -> Ints:
-    """States whose values give all others by looking ahead, most often no further than a turn.
+    """States whose values determine all others by looking ahead, mostly within a turn.
 
-    Those that a turn begins with, and a feedback vertex set of what can go round without a pass.
+    They are the first states of turns, and a feedback vertex set of the cycles without a pass.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def _in_place(graph: StateGraph) -> Ints:
 
 
 def _menus(kind: Ints, counts: Ints) -> tuple[list[list[int]], Ints]:
-    """The menus, and that of each state."""
+    """The menus, and the menu of each state."""
     numbers: dict[bytes, int] = {}
     ends = np.cumsum(counts).tolist()
     menu = np.empty(len(counts), np.int64)
@@ -203,7 +203,7 @@ def _targets(slot: Ints, source: Ints, target: Ints) -> tuple[bytes, bytes]:
 
 
 def _earlier(numbers: Ints, since: Ints, steps: int) -> Ints:
-    """What stands so many steps before in the same slot; 0 where there is nothing."""
+    """The number `steps` before in the same slot; 0 without one."""
     found = np.zeros_like(numbers)
     found[steps:] = numbers[:-steps]
     found[since < steps] = 0

@@ -1,4 +1,4 @@
-"""Policies: what to do in every state, as one probability for each action of a graph."""
+"""Policies: a probability for each action of a graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ StateFunction = Callable[[Any], Any]
 
 
 class Startable(Protocol):
-    """What has a start: a game, whose states are all of its start's type."""
+    """An object with a start: a game, whose states all have its type."""
 
     def start(self) -> Any: ...
 
@@ -36,9 +36,9 @@ class Policy:
     ----------
     name : str
     probability : (n_actions,) float64
-        How likely each action is taken in its state; adds up to 1 in each state.
+        The probability of each action in its state; adds up to 1 in each state.
     tied : (n_states,) bool, optional
-        Of an optimal policy: where another action is as good as the one that is taken,
+        Of an optimal policy: whether another action is as good as its own,
         as far as the certified error can tell.
     """
 
@@ -59,7 +59,7 @@ class Policy:
         Parameters
         ----------
         best : (n_actions,) bool, optional
-            Of an optimal policy: which actions are equally good.
+            Of an optimal policy: the equally good actions.
         """
         probability = np.zeros(graph.n_actions)
         probability[actions] = 1.0
@@ -81,15 +81,15 @@ class Policy:
         Parameters
         ----------
         function : callable
-            Takes a state of the game, and the throw in a game with throws. Gives an action, or a
-            mapping of actions to weights for a policy that mixes them. Where the mover has no
-            choice it is not asked. In a game with a pool of dice it is given the rolls left as
-            well; where there are some, it gives what to keep, a tuple of faces.
+            Takes a state of the game, and the throw in a game with throws. Returns an action, or a
+            mapping of actions to weights for a policy that mixes them. It is called only where the
+            mover has a choice. In a game with a pool of dice it takes the rolls left as
+            well; before the last roll it returns the dice to keep, a tuple of faces.
 
         Raises
         ------
         PolicyError
-            It fails, or gives what is no action there; names the state.
+            It fails, or returns an illegal action; the message names the state.
         """
         probability = np.zeros(graph.n_actions)
         asked = chances_of(graph, game, name, function)
@@ -102,12 +102,12 @@ class Policy:
 def chances_of(
     graph: StateGraph, game: Startable, name: str, function: StateFunction
 ) -> Callable[[State], dict[int, float]]:
-    """What a policy given as a function does in a state: how likely each action is taken.
+    """The action probabilities of a policy given as a function, as a function of the state.
 
     Parameters
     ----------
     function : callable
-        As in `Policy.of_function`, which says what is raised.
+        As in `Policy.of_function`, with the same exceptions.
     """
     layout, throws = StateLayout.of(game), graph.throw_layout
 
@@ -152,7 +152,7 @@ def chances_of(
 
 
 def _named_action(state: State, name: str) -> str:
-    """What is wrong with a policy that gives the name of an action."""
+    """The message about a policy that returns the name of an action."""
     text = state.graph.vocabulary.text
     numbers = ", ".join(f"{label} for {text(label)}" for label in state.labels)
     return f"it gives {name!r}; a policy gives the number of an action: {numbers}"
@@ -174,7 +174,7 @@ def _kept(state: State, faces: tuple[int, ...]) -> int:
 
 
 def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.bool_]:
-    """Which states play comes to from a state, where all play one policy: (n_states,) bool."""
+    """Whether play of one policy from a state reaches each state: (n_states,) bool."""
     from rollwise.kernels.occupancy import mark_reached
 
     reached = np.zeros(graph.n_states, np.bool_)
@@ -190,17 +190,17 @@ def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.
 
 
 class Ties(NamedTuple):
-    """How far the figures of an optimal policy rest on which of several best actions it takes.
+    """The dependence of an optimal policy's figures on its choice among several best actions.
 
-    Values don't; how scores are spread, how long games last, and how it does against others
-    who aren't optimal may.
+    Values don't depend on it. The spread of scores, the length of games, and results against
+    others who aren't optimal may.
 
     Attributes
     ----------
     states : int
-        States that play comes to in which several actions are equally good.
+        Reached states with several equally good actions.
     reached : int
-        All states that play comes to.
+        All reached states.
     """
 
     states: int
@@ -208,7 +208,7 @@ class Ties(NamedTuple):
 
     @property
     def text(self) -> str:
-        """That in one line."""
+        """The same in one line."""
         return (
             f"ties: in {self.states:,} of the {self.reached:,} states that play comes to, several "
             "actions are equally good; another optimal policy may have other figures"
@@ -216,12 +216,12 @@ class Ties(NamedTuple):
 
 
 def ties_in_play(graph: StateGraph, *policies: Policy | None, start: int = 0) -> Ties | None:
-    """The ties of optimal policies that play can come to from a state; None if there are none.
+    """The ties of optimal policies reachable from a state; None if there are none.
 
     Parameters
     ----------
     policies : Policy or None
-        Those at play; who moves may follow any of them.
+        The policies in play; a mover may follow any of them.
     """
     given = [policy for policy in policies if policy is not None]
     tied = [policy.tied for policy in given if policy.tied is not None]
@@ -234,7 +234,7 @@ def ties_in_play(graph: StateGraph, *policies: Policy | None, start: int = 0) ->
 
 
 def seat_bits(graph: StateGraph) -> int:
-    """Bits of a code that hold the seats by which the die moves on."""
+    """The number of bits for the seats moved at a PASS."""
     return max(graph.players - 1, 1).bit_length()
 
 
@@ -254,7 +254,7 @@ def codes_of(graph: StateGraph) -> NDArray[np.int32]:
 
 
 def seat_payoffs(graph: StateGraph) -> NDArray[np.float64]:
-    """What each ending brings each seat, from the mover on: (n_endings, players) float64.
+    """The payoff of each ending to each seat, from the mover on: (n_endings, players) float64.
 
     The rows are those of ``graph.ending_payoffs``. With three players or more they are shares of
     a win or payoffs, and 0 where the ending is for fewer players.

@@ -1,9 +1,9 @@
 """The graph of a game: its states, actions and outcomes as plain arrays.
 
-This is the contract between the rules of a game, which are turned into a graph,
-and every method, which sees only the graph. Two CSR levels are stacked: state s
-has the actions ``action_indptr[s]:action_indptr[s + 1]``, and action a has the
-outcomes ``outcome_indptr[a]:outcome_indptr[a + 1]``. Kernels and their drivers read
+The graph is the contract between rules and methods: rules are turned into a graph, and methods
+use the graph alone. Two CSR levels are stacked: state s has the actions
+``action_indptr[s]:action_indptr[s + 1]``, and action a has the outcomes
+``outcome_indptr[a]:outcome_indptr[a + 1]``. Kernels and their drivers read
 these arrays; everything else reads `rollwise.graph.view`.
 
 In a game with throws a *state* is a position, or a position after a throw. The positions stand
@@ -11,11 +11,11 @@ first. Each has one action, the throw (`THROW`). The outcome j of all these acti
 state ``n_positions + j``. So to methods a throw is chance like any other.
 
 A *turn* with a pool of dice (see `rollwise.builders.pools`) has further states: those after
-each later throw, and those in which some dice are kept and the others are yet to fall.
-Each position has as many, ``turn_states``, and they stand together.
+each later throw, and those with some kept dice before the others fall.
+Each position has the same number, ``turn_states``, and they stand together.
 
-A graph holds what its actions share once (see `rollwise.graph.lotteries`). The arrays that
-spell it out for each action and outcome are made when someone asks for them.
+A graph holds the common parts of its actions once (see `rollwise.graph.lotteries`). The arrays
+with an entry for each action and outcome are made on demand.
 """
 
 from __future__ import annotations
@@ -92,42 +92,42 @@ class StateGraph:
         The fields of each state, breadth first from the roots; state 0 is the start. In a game
         with throws only the positions; `rows` has all.
     action_indptr : (n_states + 1,) int64
-        Where the actions of each state begin.
+        The first action of each state.
     action_label : (n_actions,) int32
-        The action's number, as the rules gave it.
+        The action's number in the rules.
     action_lottery : (n_actions,) int32
         The lottery of each action.
     outcome_indptr : (n_actions + 1,) int64
-        Where the outcomes of each action begin.
+        The first outcome of each action.
     outcome_state : (n_outcomes,) int32
         Next state; -1 where the game is over. A state at or past ``n_states`` is
-        on the border: solvers are given its value (see ``n_border``).
+        on the border, with a value given to the solver (see ``n_border``).
     lotteries : Lotteries
-        Numbered in the order in which the actions come to them.
+        Numbered in the order of their first action.
     n_roots : int
-        The first ``n_roots`` states are the positions that the graph starts from.
+        The first ``n_roots`` states are the initial positions of the graph.
     n_border : int
-        States outside this graph whose values are known, numbered from ``n_states``.
+        States outside this graph with known values, numbered from ``n_states``.
     endless : {"forbidden", "draw", "lose"}
-        What endless play is worth in a game that is won or lost (see `rollwise.Game`).
+        The value of endless play in a game of win or loss (see `rollwise.Game`).
     throws : (n_thrown, width) int32 or None
-        What was thrown, by the outcomes of the first lotteries, which are those of throws; with
-        a pool, by the states of a turn, and the rolls left in the last column. None where no
+        The throw of each outcome of the first lotteries, which are those of throws; with
+        a pool, of each state of a turn, with the rolls left in the last column. None if no
         state is a throw.
     throw_names : tuple of str
         The columns of a throw; empty in a game without. With a pool the last is `ROLLS_LEFT`.
     action_reward : (n_actions,) float64
-        Points for taking the action; with two players, from the other one. This and what
-        follows is spelled out from the lotteries.
+        Points for taking the action; with two players, from the other one. This and the
+        following arrays are derived from the lotteries.
     outcome_weight : (n_outcomes,) int64 or float64
-        How many equally likely ways lead there (float64 only where the rules
-        gave weights that aren't whole numbers). Always positive.
+        Number of equally likely ways (float64 only where the rules
+        have weights that aren't whole numbers). Always positive.
     outcome_passes : (n_outcomes,) bool
         The turn passes, and the next state is seen by the other player. With three or more
-        players uint8: by how many seats the die moves on.
+        players uint8: the number of seats to the next mover.
     outcome_payoff : (n_outcomes,) float64
-        1 for a win, -1 for a loss, 0 for a draw or where the game goes on; and what else the
-        rules gave, in a game for stakes.
+        1 for a win, -1 for a loss, 0 for a draw or where the game goes on; in a game for
+        stakes, other payoffs of the rules.
     """
 
     states: NDArray[np.int32]
@@ -151,7 +151,7 @@ class StateGraph:
 
     @classmethod
     def of_arrays(cls, **parts: Any) -> StateGraph:
-        """A graph from arrays that spell everything out.
+        """A graph from arrays with an entry for each action and outcome.
 
         Parameters
         ----------
@@ -170,11 +170,11 @@ class StateGraph:
         return cls(action_lottery=action_lottery, lotteries=lotteries, **parts)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to another process: what the graph is made of, and nothing found since."""
+        """The fields for another process, without derived arrays."""
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def with_arrays(self, **changed: Any) -> StateGraph:
-        """Another graph, with some of the arrays that spell this one out, or facts, changed."""
+        """Another graph, with changes to some of the derived arrays or facts of this one."""
         named = (*ARRAYS, *FACTS)
         kept = {name: getattr(self.flat, name) for name in named if name not in changed}
         return StateGraph.of_arrays(**kept, **changed)
@@ -197,7 +197,7 @@ class StateGraph:
 
     @cached_property
     def outcome_lottery(self) -> NDArray[np.int32]:
-        """Which outcome of the lotteries each outcome is: (n_outcomes,) int32."""
+        """The index of each outcome in the lotteries: (n_outcomes,) int32."""
         first = self.lotteries.indptr[self.action_lottery] - self.outcome_indptr[:-1]
         place = np.repeat(first, np.diff(self.outcome_indptr))
         place += np.arange(self.n_outcomes)
@@ -205,7 +205,7 @@ class StateGraph:
 
     @property
     def view(self) -> GraphView:
-        """The graph as a model that can be iterated."""
+        """The graph as an iterable model."""
         return GraphView(self)
 
     @property
@@ -220,7 +220,7 @@ class StateGraph:
 
     @cached_property
     def positions(self) -> NDArray[np.int64]:
-        """The states that are no throws: (n_positions,) int64, ascending."""
+        """The states before a throw: (n_positions,) int64, ascending."""
         if self.throws is not None:
             return np.arange(len(self.states))
         if not self.throw_names:
@@ -230,19 +230,19 @@ class StateGraph:
 
     @property
     def thrown_in(self) -> NDArray[np.bool_]:
-        """Which states follow a throw that all dice of have fallen: (n_states,) bool."""
+        """Whether each state follows a complete throw: (n_states,) bool."""
         return np.asarray(self.action_label[self.action_indptr[:-1]] != THROW)
 
     @property
     def fields(self) -> NDArray[np.int32]:
-        """The fields of each state, without what was thrown: (n_states, n_fields) int32."""
+        """The fields of each state, without the throw: (n_states, n_fields) int32."""
         return self.rows[:, : len(self.field_names)]
 
     @cached_property
     def flat(self) -> StateGraph:
-        """The same graph with what was thrown among the fields of each state.
+        """The same graph with the throw among the fields of each state.
 
-        So are graphs that are made from one with throws; without throws, it is this one.
+        Graphs derived from a graph with throws have this form. Without throws, it is this graph.
         """
         if self.throws is None:
             return self
@@ -250,7 +250,7 @@ class StateGraph:
 
     @property
     def throw_layout(self) -> ThrowLayout | None:
-        """What a throw is to the rules; None in a game without throws."""
+        """The layout of a throw in the rules; None in a game without throws."""
         if not self.throw_names:
             return None
         if self.throw_names == ("throw",):
@@ -269,17 +269,17 @@ class StateGraph:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of `rows`: the fields, then what was thrown."""
+        """The names of the columns of `rows`: the fields, then the throw."""
         return self.field_names if self.throws is None else self.field_names + self.throw_names
 
     @property
     def throw_columns(self) -> list[int]:
-        """Where what was thrown stands in the `rows`."""
+        """The columns of the throw in `rows`."""
         return [self.columns.index(name) for name in self.throw_names]
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:
-        """The fields of each state, and what was thrown: (n_states, n_columns) int32.
+        """The fields of each state, and the throw: (n_states, n_columns) int32.
 
         Of a position the columns of the throw are `NO_THROW`.
         """
@@ -307,7 +307,7 @@ class StateGraph:
         return rows
 
     def row(self, state: int) -> tuple[int, ...]:
-        """The fields of a state and what was thrown, a row of `rows`."""
+        """The fields of a state and its throw, a row of `rows`."""
         here = self.rows[state] if "rows" in vars(self) else self.rows_at(np.array([state]))[0]
         return tuple(here.tolist())
 
@@ -330,15 +330,15 @@ class StateGraph:
 
     @property
     def has_draws(self) -> bool:
-        """Whether a game that is won or lost can also be drawn."""
+        """Whether a game of win or loss can also be drawn."""
         return not self.is_score and self.lotteries.has_draws()
 
     @cached_property
     def has_stakes(self) -> bool:
-        """Whether a game of wins and losses is played for more than these: for payoffs or points.
+        """Whether a game of wins and losses has other payoffs or points.
 
-        Its values are expected payoffs then, and not chances to win. With three or more players
-        payoffs say who wins, or what each seat gets (`rollwise.numbers.shares`).
+        Its values are expected payoffs then, and not win probabilities. With three or more players
+        payoffs are shares of a win, or results of all seats (`rollwise.numbers.shares`).
         """
         if self.players > 2:
             return self.lotteries.has_seat_payoffs()
@@ -351,7 +351,7 @@ class StateGraph:
 
     @cached_property
     def ending_payoffs(self) -> NDArray[np.float64]:
-        """The payoffs with which play can end, and those of a loss, a draw and a win, ascending."""
+        """All payoffs of endings, and those of a loss, a draw and a win, ascending."""
         ends = self.lotteries.payoff[self.lotteries.over]
         return np.unique(np.concatenate([ends, (-1.0, 0.0, 1.0)]))
 
@@ -368,13 +368,13 @@ class StateGraph:
 
     @cached_property
     def action_state(self) -> NDArray[np.int32]:
-        """The state that each action belongs to: (n_actions,) int32."""
+        """The state of each action: (n_actions,) int32."""
         counts = np.diff(self.action_indptr)
         return np.repeat(np.arange(self.n_states, dtype=np.int32), counts)
 
     @cached_property
     def content_hash(self) -> str:
-        """A fingerprint (hex) of the rules: equal for equal graphs, whoever built them."""
+        """A fingerprint (hex) of the rules: equal for equal graphs of any builder."""
         digest = hashlib.blake2b(digest_size=16)
         names = {
             "fields": self.field_names,
@@ -411,17 +411,15 @@ class StateGraph:
         Parameters
         ----------
         throw : int or sequence of int, optional
-            What was thrown there, in any order that means one throw only. It may stand among
-            the fields that are given by name, too.
+            The throw, in any unambiguous order. It may stand among the fields given by name, too.
         rolls_left : int, optional
-            How often dice of a pool may still be thrown again: as after the first throw, unless
-            something else is said.
+            Number of further rolls of a pool's dice; by default, those after the first throw.
 
         Raises
         ------
         UnknownState
-            No play from the roots comes to this state, or it has other fields than a state, or
-            one that is no whole number; or nothing of the kind is thrown there.
+            The state is unreachable from the roots, or it has other fields than a state, or
+            one that is no whole number; or the throw is impossible there.
         """
         if self.throw_names and isinstance(state, Mapping):
             state, throw, rolls_left = self._apart(state, throw, rolls_left)
@@ -439,7 +437,7 @@ class StateGraph:
     def _apart(
         self, state: Mapping[str, Any], throw: Any, rolls_left: int | None
     ) -> tuple[Mapping[str, Any], Any, int | None]:
-        """The fields of the position, and what was thrown there, if it is said."""
+        """The fields of the position, and its throw if given."""
         fields = spread(state)
         assert isinstance(fields, dict)
         if throw is None and all(name in fields for name in self.throw_names):
@@ -487,7 +485,7 @@ class StateGraph:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """What the actions are called, and which one a text means."""
+        """The texts of the actions, and the meaning of typed texts."""
         return Vocabulary(np.unique(self.action_label).tolist(), self.action_names)
 
     def __repr__(self) -> str:

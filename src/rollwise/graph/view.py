@@ -1,17 +1,17 @@
-"""A graph that can be iterated: its states, their actions, and the outcomes of those.
+"""A graph as an iterable model: its states, their actions, and their outcomes.
 
     for state in graph.view:
         for action in state.actions:
             for outcome in action.outcomes:
                 print(state, action.name, outcome.chance, outcome.next_state)
 
-Nothing is copied: what is asked for is read from the graph's arrays at that moment. A state, an
+The objects read the graph's arrays on demand, without copies. A state, an
 action or an outcome stands for its number, so it can be an index into arrays:
 ``solution.values[state]``, ``solution.regret[action]``.
 
-This is the one place that says what the arrays mean to people: where the actions of a state and
-the outcomes of an action lie, what actions are called, how likely outcomes are, how a game ends,
-which way values are good, and which win probability a value is. For many states at once see
+This module alone defines the meaning of the arrays for people: the actions of a state and
+the outcomes of an action, the names of actions, the probabilities of outcomes, the endings,
+the direction of values, and the win probability of a value. For many states at once see
 `rollwise.graph.choices`.
 """
 
@@ -36,7 +36,7 @@ Number = TypeVar("Number", float, Fraction, NDArray[np.float64])
 
 
 def sign_of(objective: str) -> float:
-    """What values are multiplied by so that larger ones are better: -1.0 to minimize, else 1.0."""
+    """The factor that makes larger values better: -1.0 to minimize, else 1.0."""
     return -1.0 if objective == "minimize" else 1.0
 
 
@@ -46,7 +46,7 @@ def win_probability(value: Number) -> Number:
 
 
 def worth_name(objective: str, has_stakes: bool) -> str:
-    """What a value is: an expected payoff, an expected score, or else a win probability."""
+    """The name of a value: an expected payoff, an expected score, or else a win probability."""
     if has_stakes:
         return "expected payoff"
     return "win probability" if objective == "win" else "expected score"
@@ -96,12 +96,12 @@ class GraphView:
 
     @property
     def worth_name(self) -> str:
-        """What a value is called."""
+        """The name of a value."""
         return worth_name(self.graph.objective, self.graph.has_stakes)
 
     @property
     def sign(self) -> float:
-        """What values are multiplied by so that larger ones are better."""
+        """The factor that makes larger values better."""
         return sign_of(self.graph.objective)
 
     def win_probability(self, value: Number) -> Number | None:
@@ -113,7 +113,7 @@ class GraphView:
 
 
 class _Element:
-    """What stands for a number in the graph's arrays."""
+    """An object for a number in the graph's arrays."""
 
     __slots__ = ("graph", "index", "view")
 
@@ -142,12 +142,12 @@ class State(_Element):
 
     @property
     def fields(self) -> tuple[int, ...]:
-        """Its fields, in their order, without what was thrown."""
+        """Its fields, in their order, without the throw."""
         return self.graph.row(self.index)[: len(self.graph.field_names)]
 
     @property
     def throw(self) -> tuple[int, ...]:
-        """What was thrown; empty before a throw, and in a game without throws.
+        """The throw; empty before a throw, and in a game without throws.
 
         Dice of a pool that are yet to fall are 0.
         """
@@ -165,20 +165,20 @@ class State(_Element):
 
     @property
     def asks_rules(self) -> bool:
-        """Whether the rules say what can be done there, and not the pool of dice."""
+        """Whether its actions come from the rules, and not from the pool of dice."""
         pooled = self.graph.has_pool and self.throw
         return not pooled or not (self.rolls_left or 0 in self.throw)
 
     @property
     def named(self) -> dict[str, int]:
-        """Its fields by name, and what was thrown."""
+        """Its fields by name, with the throw."""
         graph = self.graph
         pairs = zip(graph.columns, graph.row(self.index), strict=True)
         return {name: field for name, field in pairs if field != NO_THROW or not graph.throw_names}
 
     @property
     def address(self) -> dict[str, Any]:
-        """What `StateGraph.find` takes: the fields of the position, the throw, the rolls left."""
+        """The arguments of `StateGraph.find`: the position's fields, the throw, the rolls left."""
         graph = self.graph
         named = zip(graph.field_names, self.fields, strict=True)
         return {
@@ -197,19 +197,19 @@ class State(_Element):
 
     @property
     def throws(self) -> list[Outcome]:
-        """What may be thrown there; empty after a throw, and in a game without throws."""
+        """The possible throws; empty after a throw, and in a game without throws."""
         first = self.actions[0]
         return first.outcomes if first.is_throw else []
 
     def find_throw(self, throw: int | Sequence[int]) -> Outcome:
-        """One of its throws, by its numbers, in any order that means one throw only.
+        """One of its throws, by its numbers, in any unambiguous order.
 
-        Numbers that are left out at the end are 0, as for dice that aren't thrown.
+        Missing numbers at the end are 0, as for dice that aren't thrown.
 
         Raises
         ------
         UnknownState
-            Nobody throws that there; says what may be thrown.
+            The throw is impossible there; the message lists the throws.
         """
         wanted = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
         throws = self.throws
@@ -232,14 +232,14 @@ class State(_Element):
         Parameters
         ----------
         throw : int or sequence of int
-            The faces; 0 for dice that are yet to fall, where the others are kept.
+            The faces; 0 for dice yet to fall, beside kept ones.
         rolls_left : int, optional
-            As after the first throw, unless something else is said.
+            By default, the number after the first throw.
 
         Raises
         ------
         UnknownState
-            Nobody throws that there, or so many rolls are never left.
+            The throw or the number of rolls left is impossible there.
         """
         faces = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
         kept = sorted(face for face in faces if face)
@@ -263,7 +263,7 @@ class State(_Element):
 
     @property
     def actions(self) -> list[Action]:
-        """What the mover may do, in the order of the rules."""
+        """The mover's actions, in the order of the rules."""
         return [Action(self.view, a) for a in self.action_range]
 
     @property
@@ -285,7 +285,7 @@ class State(_Element):
 
     @property
     def action_names(self) -> list[str]:
-        """What its actions are called there, each otherwise."""
+        """The texts of its actions, all different."""
         return self.graph.vocabulary.texts(self.labels)
 
     def find_action(self, action: str | int) -> Action:
@@ -294,7 +294,7 @@ class State(_Element):
         Raises
         ------
         UsageError
-            It can't be done there; says what can.
+            It is illegal there; the message lists the legal ones.
         """
         place = self.graph.vocabulary.find(self.labels, action)
         return Action(self.view, self.action_range[place])
@@ -308,7 +308,7 @@ class State(_Element):
 
 
 class Action(_Element):
-    """What a player may do in a state."""
+    """An action of a player in a state."""
 
     __slots__ = ("_total",)
 
@@ -318,7 +318,7 @@ class Action(_Element):
 
     @property
     def state(self) -> State:
-        """The state that it is done in."""
+        """The state of the action."""
         return State(self.view, int(self.graph.action_state[self.index]))
 
     @property
@@ -328,7 +328,7 @@ class Action(_Element):
 
     @property
     def name(self) -> str:
-        """What it is called: its name, or its number where it has none."""
+        """Its name, or its number without one."""
         return self.graph.vocabulary.text(self.label)
 
     def __str__(self) -> str:
@@ -341,12 +341,12 @@ class Action(_Element):
 
     @property
     def keeps(self) -> bool:
-        """Whether it keeps dice of a pool; the rules know nothing of that."""
+        """Whether it keeps dice of a pool; such an action isn't in the rules."""
         return self.label >= KEEP and self.graph.has_pool
 
     @property
     def distinct_name(self) -> str:
-        """What it is called where another action of its state has the same name."""
+        """Its text, different from those of other actions of its state."""
         state = self.state
         return state.action_names[self.index - state.action_range.start]
 
@@ -357,7 +357,7 @@ class Action(_Element):
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """What can come of it."""
+        """Its outcomes."""
         found, place = self.outcome_range, self._place
         return [Outcome(self, i, k, place + i) for i, k in enumerate(found)]
 
@@ -398,7 +398,7 @@ class Action(_Element):
 
     @property
     def exact_chances(self) -> list[Fraction]:
-        """The same as fractions; weights that aren't whole are taken as the doubles they are."""
+        """The same as fractions; weights that aren't whole count as the exact doubles."""
         weights = [Fraction(weight) for weight in self.weights]
         total = sum(weights)
         return [weight / total for weight in weights]
@@ -413,7 +413,7 @@ class Action(_Element):
 
 
 class Outcome(_Element):
-    """What can come of an action."""
+    """An outcome of an action."""
 
     __slots__ = ("_place", "action", "number")
 
@@ -448,7 +448,7 @@ class Outcome(_Element):
 
     @property
     def next_state(self) -> State | None:
-        """What follows, as whoever moves next sees it; None where it isn't in the graph."""
+        """The next state, as its mover sees it; None where it isn't in the graph."""
         target = self.target
         return State(self.view, target) if 0 <= target < len(self.view) else None
 
@@ -469,15 +469,15 @@ class Outcome(_Element):
 
     @property
     def payoff(self) -> float:
-        """What the mover gets where the game ends: 1 for a win, -1 for a loss, 0 for a draw."""
+        """The mover's payoff at the end of the game: 1 for a win, -1 for a loss, 0 for a draw."""
         return float(self.graph.lotteries.payoff[self._place])
 
     @property
     def ending(self) -> str | None:
-        """How the game ends for the mover: "win", "lose", "draw", or "end" in a game for points.
+        """The ending for the mover: "win", "lose", "draw", or "end" in a game for points.
 
-        None where it goes on. In a game for stakes it says who gains; `payoff` says how much. With
-        three or more players a win that the mover shares is a draw; see `shares`.
+        None where the game goes on. In a game for stakes it names the winner; `payoff` has the
+        amount. With three or more players a win shared by the mover is a draw; see `shares`.
         """
         if not self.is_over:
             return None
@@ -504,26 +504,26 @@ class Outcome(_Element):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Of one win, where the game is over: each seat's, the mover's first.
+        """The shares of one win at the end of the game: each seat's, the mover's first.
 
-        For three or more players. In a game for payoffs it is what each seat gets.
+        For three or more players. In a game for payoffs these are the seats' payoffs.
         """
         return shares_of(self.payoff, self.graph.players)
 
     @property
     def _winners(self) -> str:
-        """Who has won, seats counted from the mover."""
+        """The winners, with seats counted from the mover."""
         names = ("the mover", "the next", *(f"{k} after" for k in range(2, self.graph.players)))
         winners = [name for name, share in zip(names, self.shares, strict=True) if share]
         return "win" if winners == ["the mover"] else f"won by {' and '.join(winners)}"
 
     def worth(self, values: Any) -> Any:
-        """What it is worth to the mover: the payoff, or the next state's value in his eyes.
+        """Its value to the mover: the payoff, or the next state's value with his sign.
 
         Parameters
         ----------
         values : sequence of numbers
-            Of the states, each in the eyes of who moves there; and of the border.
+            Of the states, each for its mover; and of the border.
         """
         if self.is_over:
             return self.payoff
