@@ -1,4 +1,4 @@
-"""Loops over arrays: NumPy and Numba only, and nothing that knows what a game is."""
+"""Loops over arrays: NumPy and Numba only, independent of any game."""
 
 from rollwise.machine import memory_limits
 

@@ -1,9 +1,8 @@
-"""Loops over the points that a play of a solitaire game has made so far.
+"""Loops over the points of a play of a solitaire game.
 
-A graph whose actions give whole points is unrolled by the points made so far. The distribution
-of the points still to come is carried back over it. The points of a play must be bounded. Either
-no cycle makes points (`rounds_with_points` finds those that do), or there is a limit, beyond which
-a play is over.
+A graph with points in whole numbers is unrolled by the points made so far. The distribution of the
+remaining points is carried back over it. The points of a play must be bounded: either no cycle
+makes points (see `rounds_with_points`), or a play is over beyond a limit.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from rollwise.kernels.jit import inner_kernel, kernel
 
 UNIT = 2.0**-53
 NOT_REACHED = np.int64(2**62)
-MOST_REDUCED = 256  # states that lead to each other and are solved by elimination
+MOST_REDUCED = 256  # states of a component solved by elimination
 
 
 @kernel
 def rounds_with_points(order, indptr, action_indptr, outcome_indptr, outcome_state, points):
-    """The first action that gives points and can lead back to its own state, or -1."""
+    """The first action with points and a path back to its own state, or -1."""
     n = order.shape[0]
     component = np.empty(n, np.int32)
     for c in range(indptr.shape[0] - 1):
@@ -194,12 +193,12 @@ def unroll(
     scored_outcome,
     final_score,
 ):
-    """Write the graph of the pairs that `find_scored` found.
+    """Write the graph of the pairs of `find_scored`.
 
     Parameters
     ----------
     scored_action, scored_outcome : int64 arrays, filled
-        The action and the outcome of the graph that each one stands for.
+        The corresponding action and outcome of the graph.
     final_score : (n_outcomes,) int64, filled
         The score where an outcome ends the game (its state is -1), else 0.
     """
@@ -226,19 +225,19 @@ def unroll(
 
 @inner_kernel
 def _add_rows(s, frame, rows, number, least, staying, row):
-    """Add to a row, which begins with the number `least`, what the outcomes of a state bring.
+    """Add the distributions after the outcomes of a state to a row that begins at `least`.
 
     Parameters
     ----------
     frame, rows : tuple of arrays
-        As `_distribute` has them.
+        As in `_distribute`.
     number : (n_states,) int64
-        Outcomes that lead to a state whose number isn't negative add to `staying` instead.
+        Outcomes to a state with a nonnegative number add to `staying` instead.
 
     Returns
     -------
     leaving : float
-        The chance of the others.
+        The probability of the others.
     carried : float
         The largest rounding of their rows.
     terms : int
@@ -272,25 +271,25 @@ def _add_rows(s, frame, rows, number, least, staying, row):
 
 @inner_kernel
 def _eliminate(staying, leaving, rows):
-    """Solve for the rows of states that lead to each other, without a subtraction.
+    """Solve for the rows of a component's states, without a subtraction.
 
-    The states are left out one by one, the last one first: whoever leads to it goes where it leads
-    (Grassmann, Taksar and Heyman, Operations Research 33, 1985). Every step is exact for chances
-    that are off by a few units. Each row is a quotient of sums of products of at most as many
-    chances as there are states, all positive (Freidlin and Wentzell). So a change of a chance by
-    some part changes it by at most twice as many such parts, however slowly play leaves.
+    The states are eliminated one by one, the last one first: its predecessors go to its successors
+    (Grassmann, Taksar and Heyman, Operations Research 33, 1985). Every step is exact for
+    probabilities that are off by a few units. Each row is a quotient of sums of products of at most
+    as many probabilities as there are states, all positive (Freidlin and Wentzell). So a relative
+    change of a probability changes it by at most twice as many such parts, even for slow play.
 
     Parameters
     ----------
     staying : (m, m) float64, changed
     leaving : (m,) float64, changed
     rows : (m, width) float64
-        What each state brings when play leaves from there; filled with the solution.
+        The distribution of each state when play leaves from it; filled with the solution.
     """
     m = leaving.shape[0]
     for k in range(m - 1, -1, -1):
         away = leaving[k] + staying[k, :k].sum()
-        if away == 0.0:  # doubles can't tell that play leaves
+        if away == 0.0:  # no way out within the precision of doubles
             away = np.inf
         leaving[k] /= away
         staying[k, :k] /= away
@@ -308,12 +307,12 @@ def _eliminate(staying, leaving, rows):
 
 @inner_kernel
 def _sweep(states, frame, rows, number, most_sweeps):
-    """Solve for the rows of many states that lead to each other by sweeps.
+    """Solve for the rows of a large component by sweeps.
 
     Returns
     -------
     float
-        By how much the rows fail to solve the equation.
+        The remaining error of the equation.
     """
     low, width, place, probability, rounding = rows
     carried, units, change = 0.0, 0.0, np.inf
@@ -349,20 +348,20 @@ def _distribute(
     rounding,
     most_sweeps,
 ):
-    """Carry the distribution of the points to come back from the end of the game.
+    """Carry the distribution of the remaining points back from the end of the game.
 
     All terms are positive, so the relative error of a probability is at most that of the worst of
-    its terms, and a unit for each operation on the way: it is carried along in `rounding`. States
-    that lead to each other are solved by elimination, and more than `MOST_REDUCED` of them by
-    sweeps, which leave an error at each step.
+    its terms, and a unit for each operation on the way: it is carried along in `rounding`. A
+    component is solved by elimination, or with more than `MOST_REDUCED` states by sweeps, with an
+    error at each step.
 
     Parameters
     ----------
     chance : (n_actions,) float64
         The policy.
     low, width, place : (n_states,) int64
-        The least points to come in each state, the length of its row of probabilities,
-        and where that begins.
+        The least remaining points of each state, the length of its row of probabilities,
+        and the offset of the row.
     probability : (n_places,) float64, zeros; filled
     rounding : (n_states,) float64, filled
         Relative error of the probabilities, in units of 2**-53.
@@ -370,7 +369,7 @@ def _distribute(
     Returns
     -------
     float
-        The largest error that sweeps left at a step: 0 where there were none.
+        The largest error of a step in a sweep: 0 without sweeps.
     """
     frame = action_indptr, outcome_indptr, outcome_state, outcome_weight, points, chance
     rows = low, width, place, probability, rounding
@@ -421,15 +420,15 @@ def steps_left(
     steps,
     most_sweeps,
 ):
-    """An upper bound of the expected number of actions still to come under a policy.
+    """An upper bound of the expected number of remaining actions under a policy.
 
-    Sweeps find a number h for each state of a component. If h is larger than what another sweep P h
-    expects, by d or more in each of them, then h / d moves are no less than 1 + P (h / d).
+    Sweeps find a number h for each state of a component. If h is larger than another sweep P h
+    by d or more in each of them, then h / d moves are no less than 1 + P (h / d).
 
     Parameters
     ----------
     steps : (n_states,) float64, zeros; filled
-        Infinite where nothing is proved.
+        Infinite without a proof.
     """
     for c in range(indptr.shape[0] - 1):
         states = order[indptr[c] : indptr[c + 1]]

@@ -1,10 +1,10 @@
-"""How kernels call compiled rules: through a record of addresses and numbers.
+"""Calls of compiled rules from kernels: through a record of addresses and numbers.
 
-Compiled rules are functions ``int64(int64)``, so that kernels need to know no more of a game. What
-they are given is the address of a *call*, a record of whole numbers of 64 bits: some say what is
-asked, others where to read and write. The tables below are the one place that says what a
-call is made of. The kernels fill it in, as do their drivers; the source of the adapters (see
-`rollwise.builders.compiled.adapter_source`) reads it.
+Compiled rules are functions ``int64(int64)``, so that kernels don't depend on the game. Their
+argument is the address of a *call*, a record of whole numbers of 64 bits: parameters, and
+addresses to read and write. The tables below alone define the parts of a call. The kernels and
+their drivers fill it in; the source of the adapters reads it (see
+`rollwise.builders.compiled.adapter_source`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from rollwise.kernels.jit import kernel
 
-# What the rules read from the game (see `rollwise.builders.compiled.reads`).
+# Inputs of the rules from the game (see `rollwise.builders.compiled.reads`).
 GAME = {
     "whole": "address of the game's whole-number attributes, int64",
     "real": "address of the game's float attributes, float64",
@@ -28,16 +28,16 @@ EXPAND_FIELDS = GAME | {
     "throw_ends": "address: throws up to and with each state, int64; of games with throws",
     "throw_weights": "address: weights of the throws, int64 or the bits of a float64",
     "throws": "address: codes of the throws, int64",
-    "real_throws": "set to 1 by rules whose throws have floats for weights",
+    "real_throws": "set to 1 by rules with floats for the weights of throws",
     "situation_ends": "address: actions up to and with each situation, int64",
     "labels": "address: action numbers, int64",
     "rewards": "address: rewards of the actions, float64",
     "action_ends": "address: outcomes up to and with each action, int64",
     "weights": "address: weights of the outcomes, int64 or the bits of a float64",
-    "thens": "address: what follows each outcome, int64",
+    "thens": "address: the `then` of each outcome, int64",
     "next_states": "address: fields of the next states, (most_outcomes, n_fields) int64",
     "places": "address: of the next states, their places or hashes, int64; -1 for none",
-    "real_weights": "set to 1 by rules whose weights are floats",
+    "real_weights": "set to 1 by rules with floats for weights",
     "outside": "set to 1 where a next state lies outside the frame of the table",
     "table": "address of the table of states, int32, if it is dense",
     "slots": "address of its slots, uint64, if it is hashed",
@@ -56,8 +56,8 @@ ROOTS_FIELDS = GAME | {
 # Asking a function in a state; returns a code below where it fails.
 QUESTION_FIELDS = GAME | {
     "state": "address of the fields of the state, (n_fields,) int32",
-    "part": "which number of the answer is asked for, where it is a tuple",
-    "answer": "what the function answers",
+    "part": "index of the requested number, if the answer is a tuple",
+    "answer": "the answer of the function",
 }
 
 
@@ -67,7 +67,7 @@ def _record(fields: dict[str, str]) -> np.dtype[np.void]:
 
 EXPAND, ROOTS, QUESTION = map(_record, (EXPAND_FIELDS, ROOTS_FIELDS, QUESTION_FIELDS))
 
-# What a call returns instead of a number.
+# Results of a call in the place of a number.
 BUFFERS_FULL = -1
 RULES_FAILED = -2
 
@@ -80,20 +80,20 @@ HASH_FACTOR = 0xFF51AFD7ED558CCD
 
 @kernel(never_interpreted=True)  # Python can't call compiled rules by their address
 def answer_all(question, calls, states, answers):
-    """What a function answers in each state.
+    """The answer of a function in each state.
 
     Parameters
     ----------
     question : pointer to a compiled function int64(int64)
     calls : (1,) QUESTION
-        The call that it is given.
+        The argument of the function.
     states : (n, n_fields) int32
     answers : (n,) int64, filled
 
     Returns
     -------
     int
-        The first state in which the function fails, or -1.
+        The first state with a failure of the function, or -1.
     """
     call = calls[0]
     address = np.int64(calls.ctypes.data)
@@ -107,7 +107,7 @@ def answer_all(question, calls, states, answers):
 
 @kernel
 def take_answers(action_indptr, action_label, answers, probability):
-    """Take the action that was answered, wherever there is a choice.
+    """Take the answered action, wherever there is a choice.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def take_answers(action_indptr, action_label, answers, probability):
     answers : (n_choices,) int64
         A label for each state with several actions.
     probability : (n_actions,) float64
-        All zero; becomes 1 where an action is taken.
+        All zero; becomes 1 for each taken action.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""What can come of actions, in the form in which errors are counted: part of what is trusted.
+"""The outcomes of actions, in a form for error bounds: a part of the trusted code.
 
-`rollwise.proofs.check` says what for. Doubles are rounded to nearest, as IEEE 754 says; each
-sum and product that is made here has its rounding counted (Higham 2002, Accuracy and Stability
+`rollwise.proofs.check` uses it. Doubles are rounded to nearest, as IEEE 754 prescribes; each
+sum and product here has its rounding counted (Higham 2002, Accuracy and Stability
 of Numerical Algorithms, ch. 3).
 """
 
@@ -19,16 +19,16 @@ UNIT = 2.0**-53  # half the distance from 1 to the next double
 
 
 class Chances(NamedTuple):
-    """The lotteries of a graph in the form in which errors are counted.
+    """The lotteries of a graph in a form for error bounds.
 
-    Outcomes that go on stand at ``indptr[i]:indptr[i + 1]`` for lottery i; those
+    Outcomes that go on stand at ``indptr[i]:indptr[i + 1]`` for lottery i; outcomes
     that end the game are summed up beforehand.
     """
 
     indptr: Any  # (n_lotteries + 1,) uint32
     weight: Any  # (n,) float64
     signed: Any  # (n,) float64: negative where the turn passes
-    offset: Any  # (n,) uint32: which outcome of the action this is
+    offset: Any  # (n,) uint32: the index of the outcome within the action
     total: Any  # (n_lotteries,) float64: of all weights
     over_total: Any  # (n_lotteries,) float64: weight times payoff, of outcomes that end the game
     over_size: Any  # (n_lotteries,) float64: weight times size of payoff, of the same
@@ -39,7 +39,7 @@ class Chances(NamedTuple):
 
 
 def chances_of(lotteries: Any) -> Chances:
-    """The lotteries of a graph in the form in which errors are counted.
+    """The lotteries of a graph in a form for error bounds.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def means_of(
 
 
 def are_whole(lotteries: Any) -> bool:
-    """Whether all weights are whole numbers, whose sums fit 62 bits."""
+    """Whether all weights are whole numbers with sums of at most 62 bits."""
     weight, begin = lotteries.weight, lotteries.indptr[:-1]
     if weight.dtype.kind != "i":
         return False
@@ -103,10 +103,10 @@ def are_whole(lotteries: Any) -> bool:
 
 
 def scale(lotteries: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The weights of lotteries as doubles, and which lotteries have only normal ones.
+    """The weights of lotteries as doubles, and whether each lottery has only normal ones.
 
     Weights that aren't whole are divided by a power of two, so that the largest of a
-    lottery is at least 1/2 and below 1. That rounds nothing, as long as all stay normal.
+    lottery is at least 1/2 and below 1. This is exact as long as all stay normal.
     """
     weight = lotteries.weight.astype(np.float64)
     if are_whole(lotteries):
@@ -119,11 +119,11 @@ def scale(lotteries: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 
 @kernel
 def keeps_small_numbers(one):
-    """Whether numbers below 2^-1022 are kept, which a library may have told the processor not to.
+    """Whether numbers below 2^-1022 are kept; a library can disable them in the processor.
 
     Parameters
     ----------
-    one : 1.0, which the compiler doesn't know
+    one : 1.0, unknown to the compiler
     """
     least_normal = one * 2.0**-1022
     return least_normal * 0.5 > 0.0 and least_normal * 2.0**-52 == SMALLEST * one
@@ -131,19 +131,19 @@ def keeps_small_numbers(one):
 
 @inner_kernel
 def gap_of(chances, lottery, total, size, value, sign):
-    """How much better an action looks than the value of its state.
+    """The value of an action minus the value of its state.
 
     With w the weights, W their sum, n their number and x the value of each
-    outcome for the mover, an action is worth q = reward + sum(w x) / W. In
-    doubles that is off by at most (n + 5) units of sum(w |x|) / W + |reward| +
+    outcome for the mover, the value of an action is q = reward + sum(w x) / W. In
+    doubles it is off by at most (n + 5) units of sum(w |x|) / W + |reward| +
     |v|, the subtraction of v included: n for the products and their sum, one
     each for a weight beyond 53 bits, W, the division, and two for the rest.
     Weights that aren't whole add n for their sum, and 4 for having been rounded
-    themselves, by up to 2 units each. ``chances.error`` is that many units.
+    themselves, by up to 2 units each. ``chances.error`` is the number of units.
     Below 2^-1022 errors are absolute: at most half the smallest double, eta, for
-    each product and for the division. With W at least 1/2, that is less than
-    (n + 2) eta, which ``chances.underflow`` has four times: for the bounds that
-    follow too, and to spare. Sums don't underflow.
+    each product and for the division. With W at least 1/2, the sum is less than
+    (n + 2) eta. ``chances.underflow`` has four times as much: for the following
+    bounds too, and to spare. Sums don't underflow.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def gap_of(chances, lottery, total, size, value, sign):
     gap : float
         sign * (q - v).
     rounding : float
-        How far `gap` can be off.
+        Error bound of `gap`.
     """
     reward, weights = chances.reward[lottery], chances.total[lottery]
     gap = sign * (reward + total / weights - value)
@@ -171,7 +171,7 @@ def gap_of(chances, lottery, total, size, value, sign):
 
 @inner_kernel
 def look_ahead(chances, lottery, state, begin, values, value, sign):
-    """How much better an action looks than the value of its state, and the rounding in that.
+    """The value of an action minus the value of its state, and its rounding error.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     lottery, begin : int
         The action's lottery, and the first of its outcomes in `state`.
     state : (n_outcomes,) int32
-        Where outcomes lead.
+        Next states.
     values : (n_states + n_border,) float64
     value, sign : see `gap_of`
     """
@@ -194,9 +194,9 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
 
 @inner_kernel
 def is_at_most(a, b, c, d):
-    """Whether a + b <= c + d with nothing rounded; not where a sum is no finite number.
+    """Whether a + b <= c + d, exactly; False where a sum is no finite number.
 
-    A sum of doubles is another, the nearest, and a rest that is a double too (Knuth 1997, The Art
+    A sum of doubles is its nearest double plus a rest, itself a double (Knuth 1997, The Art
     of Computer Programming 2, 4.2.2, theorem B). Of two sums the smaller has no larger nearest
     double, so the rests decide only where these are equal.
     """
@@ -228,10 +228,10 @@ def residuals(
     Parameters
     ----------
     bounds : (n_states + n_border,) float64
-        How far each value can be off; empty where nobody asks.
+        Error bound of each value; empty if not needed.
     gap, rounding : (n_actions,) float64, filled
     blur : (n_actions,) float64, filled unless `bounds` is empty
-        How far the worth of each action can be off by what follows it.
+        Error bound of each action's value from the bounds of the next values.
     """
     for s in range(action_indptr.shape[0] - 1):
         for a in range(action_indptr[s], action_indptr[s + 1]):

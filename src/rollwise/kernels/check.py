@@ -1,7 +1,7 @@
-"""Whether an action obeys claimed bounds, for games with endless play; and ranks of states.
+"""Checks of claimed bounds, for games with endless play; and ranks of states.
 
-`is_proved` is trusted, with `rollwise.kernels.chances`: `rollwise.proofs.check_endless` asks it.
-Values and bounds may come from anybody. Ranks are checked by `rollwise.kernels.deviations`.
+`is_proved` is trusted, with `rollwise.kernels.chances`; `rollwise.proofs.check_endless` uses it.
+Values and bounds may have any source. Ranks are checked by `rollwise.kernels.deviations`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def is_proved(s, a, lottery, outcome_indptr, state, chances, values, bounds, sig
 def ties(s, a, lottery, outcome_indptr, state, chances, values, bounds, sign):
     """Whether no outcome of an action is better than its state, and whether none is worse.
 
-    Better is a larger sum of value and bound; worse is a smaller difference. Nothing is rounded.
+    Better is a larger sum of value and bound; worse is a smaller difference. The test is exact.
     If no outcome is better, then the action isn't either, and likewise for worse.
     """
     i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
@@ -51,7 +51,7 @@ def ties(s, a, lottery, outcome_indptr, state, chances, values, bounds, sign):
         return False, False
     not_better = not_worse = bound >= 0.0
     if last - first < index(outcome_indptr[a + ONE]) - begin:
-        payoff = sign * chances.over_payoff[i]  # NaN, where there are several, proves nothing
+        payoff = sign * chances.over_payoff[i]  # NaN for several payoffs proves neither
         not_better &= is_at_most(payoff, 0.0, value, bound)
         not_worse &= is_at_most(-payoff, 0.0, -value, bound)
     for k in range(first, last):
@@ -64,17 +64,17 @@ def ties(s, a, lottery, outcome_indptr, state, chances, values, bounds, sign):
 
 @kernel
 def find_ranks(order, action_indptr, outcome_indptr, state, ranks):
-    """Rank the states from which every play ends: those first that may end at once.
+    """Rank the states by the first end of play: first the states that may end at once.
 
     A state gets the next rank when each of its actions may end the game, or may lead to a
-    state that has one. One that waits does so at one action, and hears of each state that this
-    may lead to. So each outcome is looked at twice at most (the worklist of Dowling and Gallier
-    1984 for Horn clauses). What is found isn't trusted: `rollwise.kernels.deviations` checks it.
+    state with a rank. A waiting state waits at one action, for all of its next states.
+    So each outcome is read twice at most (the worklist of Dowling and Gallier
+    1984 for Horn clauses). The ranks aren't trusted: `rollwise.kernels.deviations` checks them.
 
     Parameters
     ----------
     order : (n_states,) int
-        In which order to look at them first: it saves time if it is that of the ranks.
+        The order of the first pass: the order of the ranks saves time.
     ranks : (n_states + n_border,) int32, filled
         -1 on the border, and `n_states` where play may go on for ever.
     """
@@ -83,9 +83,9 @@ def find_ranks(order, action_indptr, outcome_indptr, state, ranks):
     ranks[:n] = last
     ranks[n:] = -1
     found = 0
-    action = action_indptr[:-1].astype(np.uint32)  # the first one that isn't known to end
-    waiting = np.full(n, NONE, np.uint32)  # for each state, the last outcome that waits for it
-    before = np.empty(state.shape[0], np.uint32)  # that waits for the same state
+    action = action_indptr[:-1].astype(np.uint32)  # the first one not known to end
+    waiting = np.full(n, NONE, np.uint32)  # for each state, the last outcome waiting for it
+    before = np.empty(state.shape[0], np.uint32)  # the previous outcome waiting for the same state
     owner = np.empty(state.shape[0], np.uint32)  # of a waiting outcome: its state
     stack = np.empty(n, np.uint32)
     for i in range(order.shape[0]):
@@ -128,7 +128,7 @@ def find_ranks(order, action_indptr, outcome_indptr, state, ranks):
 def find_upholding(
     action_indptr, lottery, outcome_indptr, state, chances, values, sign, bounds, upholds
 ):
-    """Mark the actions that are worth at least v - bound when what follows is worse by its own.
+    """Mark the actions worth at least v - bound if the next values are worse by their bounds.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def find_upholding(
 
 @kernel
 def find_worth_it(worth, values, bounds, free, forcing):
-    """Mark the states where an upper bound is at least what endless play is worth.
+    """Mark the states with an upper bound of at least the value of endless play.
 
     Parameters
     ----------
@@ -162,12 +162,12 @@ def find_worth_it(worth, values, bounds, free, forcing):
 def force_an_end(
     action_indptr, outcome_indptr, outcome_state, passes, component, upholds, free, forcing
 ):
-    """Mark the states from which one player can see to it that play ends, or stops to matter.
+    """Mark the states where one player can force an end of play, or a state marked at first.
 
-    That player takes only actions that uphold the value, the other one any. A state is
-    marked as soon as, whatever the other does, there is a chance to come to a marked one
-    or out of the component. If all are marked, play can't go round for ever among states that
-    were not marked to begin with: in as many moves as there are states there is always a chance
+    This player takes only actions that uphold the value, the other one any. A state is
+    marked as soon as, for all actions of the other, there is a chance to reach a marked state
+    or to leave the component. If all are marked, play can't go round for ever among states
+    unmarked at first: in as many moves as there are states there is always a chance
     to leave them (the attractor of de Alfaro 1997, chance on the player's side).
 
     Parameters
@@ -175,10 +175,10 @@ def force_an_end(
     outcome_state : (n_outcomes,) int32
     passes : (n_outcomes,) bool
     component : (n_states,) int32
-        A number of each state, which no outcome raises.
+        A number of each state; no outcome raises it.
     upholds : (n_actions,) bool
     free, forcing : (n_states,) bool, filled
-        Where the other one is to move, and where the player is.
+        With the other one as the mover, and with this player.
     """
     n = action_indptr.shape[0] - 1
     changed = True

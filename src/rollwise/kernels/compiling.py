@@ -1,7 +1,7 @@
-"""Kernels as Numba compiles them. Importing this module imports Numba.
+"""Compilation of kernels by Numba. Importing this module imports Numba.
 
 Compiled code is cached on disk (`rollwise.machine.kernel_cache`). ``fastmath`` stays off:
-certificates need every rounding to be the one that IEEE 754 prescribes.
+certificates need every rounding as prescribed by IEEE 754.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def compiled_kernel(function: Callable[..., object]) -> Any:
 
 
 def compile_inner(functions: list[Any]) -> None:
-    """Tell Numba what to take inner kernels for, and empty the list of them."""
+    """Register the inner kernels with Numba, and empty the list of them."""
     while functions:
         function = functions.pop()
         inlined = {"forceinline": hasattr(function, "inlined")}

@@ -3,10 +3,9 @@
 Tarjan (1972), "Depth-first search and linear graph algorithms", SIAM J. Comput.
 1(2), made iterative, with the stack of Pearce (2016), "A space-efficient algorithm
 for finding strongly connected components", Inf. Process. Lett. 116(1): it holds the
-states that are finished and wait for the first state of their component. So
-components come out with the last ones of any play first, and the states of a
-component in the order in which the search finished them: a state comes after
-everything it leads to, unless the two lie on a cycle.
+finished states before the first state of their component. So components come out
+in reverse order of play, and the states of a component in the order in which the search
+finished them: a state comes after all its successors outside its cycles.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from rollwise.kernels.indices import prefetch
 from rollwise.kernels.jit import ONE, index, kernel
 
-SIBLINGS = 6  # outcomes beside the one followed whose memory is asked for
+SIBLINGS = 6  # prefetched outcomes beside the followed one
 NOT_MET = -(2**31)
 
 
@@ -27,18 +26,18 @@ def find_components(first_edge, outcome_state, order, indptr, position):
     Parameters
     ----------
     first_edge : (n_states + 1,) uint32 or uint64
-        Where the outcomes of a state begin.
+        The first outcome of each state.
     outcome_state : (n_outcomes,) int32
-        Next states; as numbers without a sign those outside are at least ``n_states``.
+        Next states; as unsigned numbers those outside are at least ``n_states``.
     order, indptr : filled
     position : (n_states,) int32, all NOT_MET
-        While a state is open, from ``-n_states``, the number of the first state met that it is
-        known to lead back to; then its place in `order`.
+        While a state is open, from ``-n_states``, the number of the earliest state known to be
+        reachable from it; then its index in `order`.
     """
     n = order.shape[0]
     waiting = np.empty(n, np.uint32)  # finished, but not the component
     path = np.empty(n, np.uint32)  # states on the way from the root
-    path_number = np.empty(n, np.int32)  # what they were numbered at first
+    path_number = np.empty(n, np.int32)  # their first numbers
     path_edge = np.empty(n, first_edge.dtype)  # the next of their outcomes
     depth, discovered, n_waiting, n_ordered, n_components = index(0), 0, index(0), index(0), 0
     for root_ in range(n):

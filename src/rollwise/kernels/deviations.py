@@ -1,18 +1,18 @@
-"""What a profile of several players is worth, and what a deviation can gain: bounds by sweeps.
+"""The value of a profile of several players, and the gain of a deviation: bounds by sweeps.
 
 Values V are given, ``V[s, k]`` of the seat k places after the mover. Two arrays bound the truth:
 
 - L: the value of the profile is within ``V[s, k] - L[s, k]`` and ``V[s, k] + L[s, k]``. It
-  is proved where each L is at least the distance of V from its average over what follows, plus
-  the average of the L that follow.
+  is proved where each L is at least the distance of V from its average over the next states, plus
+  the average of the next L.
 - E: with the others at the profile, no policy of seat k has more than ``V[s, k] + E[s, k]``.
   It is proved where V + E is a supersolution: where seat k moves (k = 0) for each of its actions,
-  and elsewhere for what the profile does.
+  and elsewhere for the profile's action.
 
-Both need that play ends with probability 1. `bound_components` finds candidates, of which nothing
-is trusted. `check_bounds` is the proof; together with `look`, `rounding_of` and
-`rollwise.kernels.check.find_ranks` it is what has to be trusted. Every rounding is counted:
-chances are right to 4 units (2^-53), an average of m outcomes to m + 2 more, a mixture of n
+Both need that play ends with probability 1. `bound_components` finds candidates, and they aren't
+trusted. `check_bounds` is the proof; together with `look`, `rounding_of` and
+`rollwise.kernels.check.find_ranks` it is the trusted code. Every rounding is counted:
+probabilities are right to 4 units (2^-53), an average of m outcomes to m + 2 more, a mixture of n
 actions to n + 4 more, and the difference from V to one more.
 """
 
@@ -29,7 +29,7 @@ TINY = 1e-300
 
 @inner_kernel
 def look(a, tables, outcome_indptr, outcome_state, values, gains, errors, found):
-    """Averages over what follows an action: of values, gains and errors, (3, n_seats) `found`."""
+    """Averages over an action's outcomes: of values, gains and errors, (3, n_seats) `found`."""
     lottery, indptr, chance, over, passes, payoff = tables
     n_seats = found.shape[1]
     i = index(lottery[a])
@@ -54,7 +54,7 @@ def look(a, tables, outcome_indptr, outcome_state, values, gains, errors, found)
 
 @inner_kernel
 def need_of(s, action_indptr, outcome_indptr, outcome_state, tables, probability, arrays, rooms):
-    """What E and L of a state have to be at least: (2, n_seats), the first of `rooms`.
+    """The lower bounds of E and L in a state: (2, n_seats), the first of `rooms`.
 
     Parameters
     ----------
@@ -113,16 +113,16 @@ def bound_components(
     Parameters
     ----------
     component, stop : int
-        Where to begin, and before which to end.
+        The first component, and the end of the range.
     order, component_indptr : as in `rollwise.graph.lotteries.Components`
-    tables : as `rollwise.kernels.many.look_at` takes them
+    tables : as in `rollwise.kernels.many.look_at`
     probability : (n_actions,) float64
         The profile.
     values : (n_states, n_seats) float64
         From 0 to 1.
     gains, errors : (n_states, n_seats) float64, 0 at first; they grow as far as is needed
     room : float
-        By which share they are larger than what they have to be.
+        Their relative excess over the required bounds.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def check_bounds(
     gains,
     errors,
 ):
-    """The proof: how many states don't prove their bounds from those that follow.
+    """The proof: the number of states whose bounds don't follow from those of the next states.
 
     Parameters
     ----------

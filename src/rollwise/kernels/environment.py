@@ -15,12 +15,12 @@ _1 = np.uint64(1)
 
 @kernel
 def legal_actions(action_indptr, action_rank, action_of, mask):
-    """Write which action of the graph each (state, rank) is, and whether there is one.
+    """Write the graph's action of each (state, rank), and whether there is one.
 
     Parameters
     ----------
     action_rank : (n_actions,) int64
-        The place of each action among all the actions of the game.
+        The index of each action among all the actions of the game.
     action_of : (n_states, n_ranks) int32
         To fill; -1 where the action isn't legal.
     mask : (n_states, n_ranks) int8
@@ -39,7 +39,7 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
                early_payoffs, early_state, endings, action_indptr, first_node, starts, most_moves,
                play, words, state, done, owed, begin, mover, ends, observation, mask, reward,
                terminated):  # fmt: skip
-    """Step every environment; one that was done begins a new game instead.
+    """Step every environment; finished ones begin a new game instead.
 
     Parameters
     ----------
@@ -49,17 +49,17 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
         Begin new games everywhere.
     seat : FIRST, SECOND or EITHER
     illegal_reward : float
-        For an action that isn't legal, which changes nothing else.
+        For an illegal action, without any other effect.
     observations, masks, action_of, early_payoffs
         See `rollwise.environments.arena.Arena`.
     early_state : (n_endings,) int64
-        The state of a game that the opponent ended so before the agent has moved.
+        The state of a game ended by the opponent before the agent's first move.
     endings : (n_endings,) float64
-        The payoffs with which play ends, for who moved last.
+        The payoffs of endings to the last mover.
     first_node : (n_states,) int32
-        The node of the first action of each state in which the agent chooses.
+        The node of the first action of each state of the agent.
     starts : (2,) int64
-        The nodes in which games begin that the agent or the opponent begins; -1 where the agent
+        The first nodes of games begun by the agent and by the opponent; -1 where the agent
         chooses at once.
     play : tuple
         The bits, nodes and cells of a `rollwise.play.games.PlayTable` with the agent's seat open.
@@ -70,8 +70,8 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
     done : (n,) bool
         In place.
     owed : (n,) float64
-        What an opponent who moved first has brought the agent before its first move, which
-        that move is rewarded with. In place.
+        The agent's points from an opponent's moves before its own first move; they belong to the
+        reward of that move. In place.
     begin : (n,) int64
     mover : (n,) int64
     ends : `rollwise.play.games.Ends`
@@ -81,10 +81,10 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
     Returns
     -------
     wrong : int
-        -1, or the first environment whose `chosen` is no rank at all; nothing is
-        changed then.
+        -1, or the first environment with an invalid rank in `chosen`; no environment
+        is changed then.
     stuck : int
-        -1, or the node in which an opponent plays on without end.
+        -1, or the node of an opponent's endless play.
     """
     n, n_ranks, n_fields = state.shape[0], action_of.shape[1], observations.shape[1]
     n_actions, n_endings = action_indptr[-1], endings.shape[0]

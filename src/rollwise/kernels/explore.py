@@ -1,13 +1,13 @@
 """Breadth-first exploration of a game whose rules are a function pointer.
 
-The rules are one compiled function, which expands some states at once. It reads them through a
+The rules are one compiled function that expands several states at once. It reads them through a
 call (`rollwise.kernels.calls`), and writes their actions and outcomes into buffers. For each next
-state it also writes its place in the table of states, or its hash, and prefetches that place. It
-knows the number of fields when it is compiled, so it does that faster than this module.
+state it also writes its place in the table of states, or its hash, and prefetches that place. The
+number of fields is a constant in it, so it does that faster than this module.
 
 This module checks the buffers, numbers new states by the table, and appends everything to the
-arrays of the graph. Actions that differ only in where they lead share a lottery, which is checked
-once. Because the rules are a pointer, the kernel is compiled once for all games.
+arrays of the graph. Actions with the same probabilities and different next states share a lottery,
+checked once. Because the rules are a pointer, the kernel is compiled once for all games.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from rollwise.kernels.state_tables import number_states, room_in, widen_box
     PROGRESS_FAILED,
 ) = range(9)
 
-# How far exploration has come: a record that is kept between calls of `explore`.
+# The progress of exploration: a record kept between calls of `explore`.
 COUNT_FIELDS = {
     "place": "the state to be expanded next",
     "first": "the state where the arrays of the graph begin",
@@ -55,12 +55,12 @@ COUNT_FIELDS = {
     "situations": "situations in the arrays",
     "throw_lists": "lists of throws found",
     "list_throws": "throws of these together",
-    "asked": "states whose progress is known, where a layer is explored",
+    "asked": "states with a known progress, where a layer is explored",
 }
 COUNTS = np.dtype([(name, np.int64) for name in COUNT_FIELDS])
 
-BATCH = 16  # states that are expanded at once
-RECENT = 64  # actions whose lotteries are remembered, by label
+BATCH = 16  # states expanded at once
+RECENT = 64  # actions with a remembered lottery, by label
 MAX_LABEL = 2**31 - 1
 
 
@@ -102,28 +102,28 @@ class GraphArrays(NamedTuple):
 
 
 class Within(NamedTuple):
-    """The layer that is explored, where only one is: other states are found, and not expanded.
+    """The explored layer, if there is one: states outside it are found, and not expanded.
 
-    The progress of a state is one number, or several parts. A layer has the same everywhere.
+    The progress of a state is one number, or several parts. All states of a layer have the same.
     """
 
     progress: Any  # pointer to a compiled function int64(int64)
-    calls: Any  # (1,) QUESTION: the call that it is given
+    calls: Any  # (1,) QUESTION: the argument of `progress`
     wanted: Any  # (n_parts,) int64: of the states of the layer; (0,): all states are explored
-    is_outside: Any  # bool: of each state whose progress is known; (0,) where all are explored
+    is_outside: Any  # bool: of each state with a known progress; (0,) where all are explored
 
 
 class Contract(NamedTuple):
-    """What a game may do, and how large it may be."""
+    """The allowed features and the largest size of a game."""
 
-    allowed: Any  # (6,) bool: the `then` codes that it may use
+    allowed: Any  # (6,) bool: the allowed `then` codes
     payoffs_allowed: Any  # bool: the bits of a double may be a `then` too
     least_payoff: Any  # float: the least size of such a payoff
     rewards_allowed: Any  # bool
     max_states: Any  # int
-    max_thrown: Any  # int: states after a throw, those before it counted too
+    max_thrown: Any  # int: states after a throw, with the states before it
     max_outcomes: Any  # int
-    looked_at: Any  # int: equal outcomes that lead on are looked for among so many first states
+    looked_at: Any  # int: number of first states in which equal outcomes are merged
 
 
 class Room(NamedTuple):
@@ -195,14 +195,14 @@ def is_too_small(room, count, more_situations, more_actions, more_outcomes):
 
 @inner_kernel
 def number_lists(buffers, n_states, real, lists, counts, state_throws):
-    """Number the lists of throws of some states; how exploring ends, or DONE.
+    """Number the lists of throws of some states; returns the reason for a stop, or DONE.
 
     Parameters
     ----------
     real : bool
         The weights are the bits of floats.
     lists : LotteryTable
-        The lists so far. What follows is their codes.
+        The lists so far, with the codes of throws as their `then`.
     state_throws : see `GraphArrays`
     """
     count = counts[0]
@@ -243,25 +243,25 @@ def explore(
     contract,
     stop,
 ):
-    """Expand states until all are done, or something needs the caller.
+    """Expand states until all are done, or the caller has to act.
 
     Parameters
     ----------
     expand : pointer to a compiled function int64(int64)
     calls : (1,) EXPAND
-        The call that `expand` is given.
+        The argument of `expand`.
     within : Within
     buffers : Buffers
-        Where the call tells the rules to write.
+        Written by the rules at the addresses in the call.
     graph : GraphArrays
     lotteries, throw_lists : LotteryTable
-        Of a list of throws, what follows is their codes.
+        A list of throws has the codes of throws as its `then`.
     lookup : Lookup
     box : (2, n_fields) int64
-        Smallest and largest value of each field. Widened to what is needed when
+        Smallest and largest value of each field. Widened as necessary when
         the kernel ends with BOX_NEEDED.
     counts : (1,) COUNTS
-        How far it has come; kept between calls.
+        The progress; kept between calls.
     contract : Contract
     stop : int
         Pause at this state.
@@ -271,7 +271,7 @@ def explore(
     int
         DONE, PAUSED (at the state `stop`), BUFFERS_NEEDED, ROOM_NEEDED (at the end
         of the arrays), BOX_NEEDED, LISTS_NEEDED (for more lists of throws), LIMIT_REACHED,
-        ODD_STATE: the state at ``counts["place"]`` breaks a rule, and the caller finds out which,
+        ODD_STATE: the state at ``counts["place"]`` breaks a rule, to be found by the caller,
         or PROGRESS_FAILED, in the state at ``counts["asked"]``.
     """
     call, count = calls[0], counts[0]
@@ -324,7 +324,7 @@ def explore(
             call.count = inside
         expanded = expand(address)
         if expanded == RULES_FAILED and most > 1:
-            most = 1  # to know which state it is
+            most = 1  # one state at a time, to find the failing one
             continue
         if expanded <= 0:
             return BUFFERS_NEEDED if expanded == BUFFERS_FULL else ODD_STATE
@@ -347,7 +347,7 @@ def explore(
         first_situation = index(count.situations)
         a = index(0)
         begin = np.uint64(0)
-        merged = np.uint64(0)  # outcomes of these states that went into others
+        merged = np.uint64(0)  # outcomes of these states merged into others
         i = index(0)
         for t in range(index(situations)):
             first = a

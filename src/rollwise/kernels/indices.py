@@ -1,4 +1,4 @@
-"""Words of kernels that Numba compiles otherwise: indices, and memory asked for ahead."""
+"""Words of kernels with another meaning in compiled code: indices, and prefetching."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class Index(int):
-    """A whole number that is an index in a kernel, in compiled code one without a sign.
+    """An index in a kernel, an unsigned number in compiled code.
 
-    Python counts negative indices from the end, so compiled code asks of every signed one
-    whether it is negative.
+    Python counts negative indices from the end, so compiled code tests every signed index for a
+    negative value.
     """
 
     __slots__ = ()
@@ -20,8 +20,8 @@ ONE = index(1)
 
 
 def prefetch(array: Any, index: Any) -> None:
-    """Ask for the line of memory that holds ``array[index]``; nothing else happens.
+    """Prefetch the line of memory with ``array[index]``, without any other effect.
 
-    The index has to lie in the array, which has one dimension. Interpreted code has no use for
-    it; what it is in compiled code says `rollwise.kernels.compiling`.
+    The index has to lie in the array of one dimension. Interpreted code ignores it;
+    `rollwise.kernels.compiling` defines it for compiled code.
     """

@@ -1,9 +1,9 @@
-"""The decorators of kernels, and who runs them: Python while they are short, else Numba.
+"""The decorators of kernels: short work is interpreted by Python, longer work is compiled by Numba.
 
 Importing Numba takes longer than Python needs to run the kernels of a small game, and compiling
 them takes a hundred times as long. So a kernel is interpreted until the wait for its compiled code
-is shorter: a second where it must be compiled (`rollwise.kernels.compiling`), 10 ms where it lies
-on disk. Code on disk is read if Numba is imported already, or if all kernels together have been
+is shorter: a second for compiling (`rollwise.kernels.compiling`), 10 ms for code on disk. Code on
+disk is read if Numba is imported already, or if all kernels together have been
 interpreted for as long as the import and the reading take. Interpreted and compiled code give the
 same bits: neither reorders sums or fuses operations, and both round as IEEE 754 prescribes.
 Division by zero gives an infinity or a NaN, as in NumPy; kernels that could meet one check first.
@@ -32,18 +32,18 @@ __all__ = ["ONE", "Kernel", "compile_all", "index", "inlined", "inner_kernel", "
 # spent on interpreting it, before it is compiled, and before it is read from disk.
 SMALL, COMPILING = 100_000, 1.0
 TINY, READING = 3_000, 0.01
-IMPORTING = 0.5  # seconds of all kernels, after which Numba is imported to read those on disk
+IMPORTING = 0.5  # seconds of all kernels, before Numba is imported to read those on disk
 
-INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
+INNER: list[Any] = []  # inner kernels not yet registered with Numba
 
-_compiling = threading.Lock()  # else one thread could use what another is about to tell Numba
+_compiling = threading.Lock()  # another thread could use a kernel not yet registered
 _thread = threading.local()
 _interprets = switches.is_on("plain-kernels")
 _spent_together = 0.0  # seconds of interpreting
 
 
 def compile_all() -> None:
-    """From now on, compile every kernel that is called."""
+    """From now on, compile every called kernel."""
     global _interprets
     _interprets = False
 
@@ -66,7 +66,7 @@ class Kernel:
     ----------
     function : the loop in Python
     never_interpreted : bool
-        For loops that are long where their arrays are small, and those that call compiled rules.
+        For loops with long work on small arrays, and for callers of compiled rules.
     """
 
     def __init__(self, function: Callable[..., Any], never_interpreted: bool) -> None:
@@ -78,7 +78,7 @@ class Kernel:
         self._on_disk: bool | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        if getattr(_thread, "interprets", False):  # what an interpreted kernel calls
+        if getattr(_thread, "interprets", False):  # a call from an interpreted kernel
             return self.function(*arguments)
         if self._compiled is not None or not self._may_be_interpreted(arguments):
             return self.compiled(*arguments)
@@ -126,7 +126,7 @@ class Kernel:
 
     @functools.cached_property
     def _dispatcher(self) -> Any:
-        """The compiled loop, which reads or compiles when it is called first."""
+        """The compiled loop; its first call reads or compiles it."""
         from rollwise.kernels.compiling import compile_inner, compiled_kernel
 
         with _compiling:
@@ -135,7 +135,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba takes it for, where another kernel calls it."""
+        """Its type in Numba, for calls from other kernels."""
         return self.compiled._numba_type_
 
 
@@ -144,17 +144,17 @@ def kernel(function: Function) -> Function: ...
 @overload
 def kernel(*, never_interpreted: bool) -> Callable[[Function], Function]: ...
 def kernel(function: Any = None, *, never_interpreted: bool = False) -> Any:
-    """Have a loop over arrays compiled where that pays."""
+    """Have a loop over arrays compiled if that saves time."""
     if function is None:
         return functools.partial(Kernel, never_interpreted=never_interpreted)
     return Kernel(function, never_interpreted)
 
 
 def inner_kernel(function: Function) -> Function:
-    """Have a function compiled that only kernels call.
+    """Have a function compiled for calls from kernels only.
 
-    It is compiled sooner than a `kernel`, since nothing is needed that turns Python's
-    objects into arrays and back.
+    It is compiled sooner than a `kernel`, without conversions between Python's objects and
+    arrays.
     """
     INNER.append(function)
     return function
@@ -163,7 +163,7 @@ def inner_kernel(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Have an inner kernel become a part of each kernel that calls it.
 
-    To hand over many arrays takes longer than the work of a short one.
+    Passing many arrays takes longer than the work of a short one.
     """
     function.inlined = True  # type: ignore[attr-defined]
     return inner_kernel(function)

@@ -1,17 +1,17 @@
-"""Self-play: games against oneself, from which each action's worth is estimated.
+"""Self-play: games against oneself, for estimates of each action's value.
 
 One loop plays the games of every learner, for any number of seats. Two kinds of estimates:
 
-- Sums. Each visit of an action adds the points that followed for the seat that took it, and
-  their square: a payoff of 1 and -1 where a game is won or lost. A position met twice in a game
+- Sums. Each visit of an action adds the later points of its seat, and their square: a payoff of 1
+  or -1 in a game of win or loss. A position met twice in a game
   counts twice. The *rate* of an action is its mean on a scale from the worst (0) to the best (1):
-  the range of the payoffs, or, where points count, what was ever seen from its state. The next
-  game chooses by these rates. The chances of a state's actions are stored as thresholds, with
-  which 32 random bits are compared. A visit changes the rates of one state and updates its
+  the range of the payoffs, or, where points count, the range observed from its state. The next
+  game chooses by these rates. The probabilities of a state's actions are stored as thresholds for
+  comparison with 32 random bits. A visit changes the rates of one state and updates its
   thresholds. Thresholds are written as often as they are read, but no move waits for it.
 - Values: tabular Q-learning (Watkins and Dayan 1992, "Q-learning", Machine Learning 8). For two
-  players the value of what follows a PASS is the opponent's, so it counts with the other sign:
-  minimax-Q of Littman (1994) for games in which the players take turns.
+  players the value after a PASS is the opponent's, so it counts with the other sign:
+  minimax-Q of Littman (1994) for games with alternating moves.
 
 Indices are unsigned, because compiled code tests signed ones for negative values.
 """
@@ -39,7 +39,7 @@ _1 = np.uint64(1)
 
 
 class Rules(NamedTuple):
-    """What the loop reads of a game, and numbers that a run never changes.
+    """Inputs of the loop from the game, and constants of a run.
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ class Rules(NamedTuple):
     cells : (n_outcomes, 4) int32
         From `rollwise.kernels.sampling.alias_tables`.
     payoffs : (n_endings, players) float64
-        What each ending brings the seats, from the mover on.
+        The payoff of each ending to the seats, from the mover on.
     low, high : float
         The scale of the rates, unless states have scales of their own.
     bits : int
-        Of a code that hold the seats by which the die moves on.
+        Bits of a code for the seats moved at a PASS.
     sign : float
         1 where many points are good, -1 where few are.
     rule : BY_RATES, BY_EPSILON or BY_VALUES
@@ -73,12 +73,12 @@ class Rules(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What games have shown. The loop changes it.
+    """Results of the games so far, changed by the loop.
 
     Attributes
     ----------
     table : (n_actions, 4) float64
-        How often each action was taken; the sum of the points that followed, or with BY_VALUES
+        Visits of each action; the sum of the later points, or with BY_VALUES
         the value; the sum of their squares; and the rate.
     threshold : (n_actions,) int64
         See `set_by_rates`.
@@ -137,7 +137,7 @@ def set_by_epsilon(begin, end, seen, table, explore, threshold):
 def split_in_two(seen, first, second, explore, rule):
     """The threshold of a state with two actions, from their rates.
 
-    The same chances: where there is only one other action, it has what is left.
+    The probabilities are the same: a single other action has the rest.
     """
     if rule == BY_RATES:
         gain = seen * max(first, second) + explore
@@ -167,7 +167,7 @@ def set_thresholds(begin, end, table, threshold, rule, explore):
 
 @inlined
 def set_rate(a, table, low, high, players, sign):
-    """Write the rate of an action; an even share, of two at least, where nothing was seen."""
+    """Write the rate of an action; an even share, of two at least, for an unseen one."""
     visits = table[a, VISITS]
     if visits == 0.0 or high <= low:
         table[a, RATE] = 1.0 / max(players, 2)
@@ -193,16 +193,16 @@ def refresh(rules, known, scales):
 @inlined
 def count_moves(path, length, code, numbers, action_indptr, action_state, payoffs, table, threshold,
                 scales, rewards, gained):  # fmt: skip
-    """Count a game, last move first: each action with the points from it on, for its seat.
+    """Count a game, last move first: each action with the later points of its seat.
 
-    Of two players the one gets what the other pays. Of more, each has its own payoff.
+    With two players one gets the points paid by the other. With more, each has its own payoff.
 
     Parameters
     ----------
     path : (m,) int64
-        The action of each move and the seat that took it, ``action << bits | seat``.
+        The action of each move and its seat, ``action << bits | seat``.
     code : int
-        How the game ended for the seat that made the last move.
+        The ending for the seat of the last move.
     numbers : tuple
         The last six of `Rules`.
     scales, rewards, gained
@@ -238,7 +238,7 @@ def count_moves(path, length, code, numbers, action_indptr, action_state, payoff
 
 @kernel
 def count_game(path, length, code, rules, known, scales, rewards, gained):
-    """Count a game that was played elsewhere, see `count_moves`."""
+    """Count a game played elsewhere, see `count_moves`."""
     action_indptr, action_state, _, _, payoffs = rules[:5]
     count_moves(path, length, code, rules[5:], action_indptr, action_state, payoffs, known.table,
                 known.threshold, scales, rewards, gained)  # fmt: skip
@@ -246,7 +246,7 @@ def count_game(path, length, code, rules, known, scales, rewards, gained):
 
 @inlined
 def move_value(a, code, bits, sign, action_indptr, payoffs, table, rewards):
-    """Move the value of an action towards what came of it: Q-learning."""
+    """Move the value of an action towards the observed one: Q-learning."""
     if code >= 0:
         t = code >> bits
         follows = table[
@@ -266,25 +266,25 @@ def move_value(a, code, bits, sign, action_indptr, payoffs, table, rewards):
 def learn_games(games, most_moves, rules, known, scales, rewards, path, gained, words):
     """Play games from state 0 against oneself, and learn from each.
 
-    Numba compiles the loop for arrays and None apart, so what is None costs no time.
+    Numba compiles the loop for arrays and None apart, so None arguments take no time.
 
     Parameters
     ----------
     games : int
-        How many games.
+        Number of games.
     most_moves : int
-        The moves after which a game is given up, at most m.
+        Moves before a game is given up, at most m.
     rules : Rules
         With BY_VALUES the best action is taken, or with probability M / (M + T) any one, T being
         the visits of the state.
     known : Known
         As `refresh` leaves it; in place.
     scales : (n_states, 2) float64 or None
-        The least and most points that were ever made from a state on; in place.
+        The least and most points observed from a state on; in place.
     rewards : (n_actions,) float64 or None
-        None where nothing but the ending counts.
+        None where only the ending counts.
     path : (m,) int64 or None
-        Room for the moves of a game; None with BY_VALUES, which counts no games.
+        Room for the moves of a game; None with BY_VALUES, without counts of games.
     gained : (players,) float64
         Room to work in.
     words : (4,) uint64

@@ -1,6 +1,6 @@
-"""Actions that have the same lottery, found by hashing, and the outcomes of one that are equal.
+"""Common lotteries of actions, found by hashing, and equal outcomes of an action.
 
-`share_lotteries` numbers the lotteries of a whole graph. The explorer enters those that it finds
+`share_lotteries` numbers the lotteries of a whole graph. The explorer enters new lotteries
 into a `LotteryTable` (see `rollwise.graph.lotteries`).
 """
 
@@ -14,16 +14,16 @@ from rollwise.kernels.calls import HASH_FACTOR, HASH_START
 from rollwise.kernels.jit import inner_kernel, kernel
 
 MAX_TOTAL_WEIGHT = 1 << 62
-SKIPS = 0xFFFF00  # the bits of a `then` that is a number of seats
-MOST_PAYOFF = 1e300  # whose bits may be a `then`
+SKIPS = 0xFFFF00  # the bits of a `then` with a number of seats
+MOST_PAYOFF = 1e300  # the largest payoff with its bits as a `then`
 
 
 @inner_kernel
 def mixed(key):
     """A key in which every bit depends on every bit of another: the end of MurmurHash3.
 
-    Doubles that are whole numbers differ in their upper bits only, and by little from one to the
-    next. Without this they would stand in one row of a table.
+    Doubles of successive whole numbers differ little, and in their upper bits only. Without
+    mixing they would stand in one row of a table.
     """
     key ^= key >> np.uint64(33)
     key *= np.uint64(0xFF51AFD7ED558CCD)
@@ -36,9 +36,9 @@ def mixed(key):
 def share_lotteries(
     reward, outcome_indptr, outcome_state, weight, passes, payoff, action_lottery, first_action
 ):
-    """Number the lotteries of a graph in the order in which its actions come to them.
+    """Number the lotteries of a graph in the order of their first action.
 
-    Two actions have the same lottery if they bring the same reward, and their
+    Two actions have the same lottery if they have the same reward, and their
     outcomes, one by one, have the same weight, end the game or don't, pass the
     turn or don't, and pay the same.
 
@@ -53,7 +53,7 @@ def share_lotteries(
     passes : (n_outcomes,) bool or uint8
     action_lottery : (n_actions,) int32, filled
     first_action : (n_actions,) int64, filled as far as there are lotteries
-        The first action that has each lottery.
+        The first action of each lottery.
 
     Returns
     -------
@@ -126,7 +126,7 @@ class LotteryTable(NamedTuple):
 
 @kernel
 def enter_lotteries(lotteries, n):
-    """Enter the first `n` lotteries into their table, which is free."""
+    """Enter the first `n` lotteries into their empty table."""
     mask = np.uint64(lotteries.table.shape[0] - 1)
     for i in range(n):
         place = lotteries.key[i] & mask
@@ -217,7 +217,7 @@ def is_odd(reward, buffers, begin, end, real, contract):
 
 @inner_kernel
 def is_no_payoff(amount, contract):
-    """Whether the bits of a double are none that rules may yield."""
+    """Whether the bits of a double are no allowed payoff of the rules."""
     return not contract.least_payoff <= abs(amount) <= MOST_PAYOFF
 
 
@@ -231,7 +231,7 @@ def has_odd_weights(weight, real_weight, begin, end, real):
         if not size > 0.0 or size > MAX_TOTAL_WEIGHT:
             return True
         total += size
-        if not real:  # exactly; the floating-point total catches what overflows
+        if not real:  # exactly; the floating-point total detects an overflow
             whole_total += weight[k]
             if whole_total > MAX_TOTAL_WEIGHT:
                 return True
@@ -240,24 +240,24 @@ def has_odd_weights(weight, real_weight, begin, end, real):
 
 @inner_kernel
 def merge_equal(buffers, begin, end, real, look):
-    """Merge the equal outcomes of an action: where the first of them is, of their weights' sum.
+    """Merge the equal outcomes of an action: the first of them gets the sum of their weights.
 
     Parameters
     ----------
     buffers : see `rollwise.kernels.explore.Buffers`
-        Its `slots` are zero before their first use. What is there counts from the last one on,
+        Its `slots` are zero before their first use. Their entries count from the last one on,
         so that they needn't be cleared.
     begin, end : int
         The outcomes of the action.
     real : bool
         Weights are the bits of floats.
     look : bool
-        Merge nothing, and look only at outcomes that lead on.
+        Only count equal outcomes that lead on, without merging.
 
     Returns
     -------
     left : int
-        Where the outcomes end now; less than `end` if some are equal. 0 where a weight breaks
+        The new end of the outcomes; less than `end` if some are equal. 0 where a weight breaks
         a rule.
     """
     weight, real_weight, slots = buffers.weight, buffers.real_weight, buffers.slots

@@ -1,6 +1,6 @@
-"""Best choices of three or more players, swept over and over: a vector of payoffs a state.
+"""Best choices of three or more players, by repeated sweeps: a vector of payoffs a state.
 
-``values[s, k]`` is what the seat k places after the mover gets on average. Where the die moves on
+``values[s, k]`` is the average result of the seat k places after the mover. Where the turn moves on
 by i seats, the mover of state s is the seat n - i of the next state.
 """
 
@@ -13,7 +13,7 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 
 @inner_kernel
 def look_at(a, tables, outcome_indptr, outcome_state, values, found):
-    """What each seat gets on average by an action.
+    """The average result of each seat after an action.
 
     Parameters
     ----------
@@ -61,12 +61,11 @@ def sweep_components(
     Parameters
     ----------
     component, stop : int
-        Where to begin, and before which to end.
+        The first component, and the end of the range.
     order, component_indptr : as in `rollwise.graph.lotteries.Components`
     values : (n_states, n_seats) float64, changed
     chosen : (n_states,) int64, changed
-        An action of each state. Another is taken where the mover gets more by it than by
-        `margin`.
+        An action of each state. It changes for a gain of the mover above `margin`.
     tolerance : float
         The largest change of a value in the last sweep.
 
@@ -106,7 +105,7 @@ def sweep_components(
 
 @kernel
 def worth_of_actions(states, action_indptr, outcome_indptr, outcome_state, tables, values, worth):
-    """What each seat gets by each action of some states, one state after the other.
+    """The results of each seat for all actions of some states, one state after the other.
 
     Parameters
     ----------

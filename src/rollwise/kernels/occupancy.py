@@ -1,4 +1,4 @@
-"""Following play forward under a fixed policy: the states that it visits, and turn by turn."""
+"""Play under a fixed policy, followed forward: visited states, and turn by turn."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOST_ROUNDS = 100_000
 def expected_visits(order, component_indptr, outcome_indptr, outcome_state, outcome_weight, visits):
     """Expected visits of every state in a game from state 0, where each state has one action.
 
-    Visits flow from a state to what follows it. Components come in the order of
-    play; within one, what has arrived is passed on, state by state, until hardly
-    anything is left.
+    Visits flow from a state to its successors. Components come in the order of
+    play; within one, arrived visits are passed on, state by state, until hardly
+    any are left.
 
     Parameters
     ----------
     order, component_indptr
-        Components of the graph, those that end every play first.
+        Components of the graph, terminal components first.
     outcome_indptr : (n_states + 1,) int64
     outcome_state, outcome_weight : (n_outcomes,)
     visits : (n_states,) float64
@@ -64,7 +64,7 @@ def expected_visits(order, component_indptr, outcome_indptr, outcome_state, outc
 
 @kernel
 def mark_reached(action_indptr, outcome_indptr, outcome_state, chance, start, reached):
-    """Mark the states that play comes to under a policy.
+    """Mark the states reached under a policy.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ def play_turn(
     ends_before,
     ends_with,
 ):
-    """Play one turn from the distribution ``now``, which is used up.
+    """Play one turn from the distribution ``now``, leaving it empty.
 
-    ``order`` has a state before what it leads to wherever cycles allow, so that one
-    pass does nearly all; what goes backward waits in ``now`` for the next pass.
+    ``order`` has a state before its successors wherever cycles allow, so that one
+    pass does nearly all; probability going backward waits in ``now`` for the next pass.
     ``counted`` marks the outcomes that end the turn: they lead to ``later``.
     """
     while True:

@@ -1,9 +1,9 @@
 """Many games between fixed policies, one a seat.
 
-The policies are written into nodes. A node is a state of a seat with the action that is taken
-there, or, if a policy mixes, a node that draws the action first. A game moves from node to node
+The policies are written into nodes. A node is a state of a seat with its action,
+or, if a policy mixes, a node that draws the action first. A game moves from node to node
 until it ends. A seat without a policy is *open*: a game also stops where that seat is to choose.
-So an environment plays on from there with a chosen action.
+An environment plays on from there with a chosen action.
 
 Moves wait for memory. Therefore
 
@@ -32,7 +32,7 @@ _LOW = np.uint64(0x7FFFFFFF)
 @kernel
 def reach(start_keys, n_states, n_policies, action_indptr, outcome_indptr, outcome_state,
           outcome_passes, probability, reached):  # fmt: skip
-    """Mark the states that games come through; key p * n_states + s has policy p to move."""
+    """Mark the states reached by games; key p * n_states + s has policy p to move."""
     stack = np.empty(n_policies * n_states, np.int64)
     depth = 0
     for key in start_keys:
@@ -100,23 +100,23 @@ def fill_nodes(order, n_policies, open_seat, first_stop, bits, action_indptr, ac
     Parameters
     ----------
     open_seat : int
-        The seat without a policy, whose actions all have a node; -1 if there is none.
+        The seat without a policy, with nodes for all its actions; -1 if there is none.
     first_stop : int
-        Number of the endings: -1 - first_stop - s is the code where the open seat is to choose
+        Number of the endings: -1 - first_stop - s is the code for a choice of the open seat
         in state s.
     bits : int
-        Bits of a code that hold the seats by which the die moves on.
+        Bits of a code for the seats moved at a PASS.
     is_move : (n_actions,) bool
-        Whether a player has done something.
+        Whether the action is a move of a player.
     codes : (n_outcomes,) int32
-        As `rollwise.kernels.sampling.outcome_codes` writes them.
+        From `rollwise.kernels.sampling.outcome_codes`.
     nodes : (n_nodes,) int64
         To fill; see PLACE.
     action : (n_nodes,) int32
-        To fill: the action of the node, -1 where it is a mixing node.
+        To fill: the action of the node, -1 for a mixing node.
     reward : (n_nodes,) float64
     cell_code, cell_threshold, cell_other : (n_cells,) int32
-        To fill: the columns of the alias tables, whose codes have nodes instead of states.
+        To fill: the columns of the alias tables, with nodes instead of states in their codes.
     """
     n_states = order.shape[0]
     most = 0
@@ -194,25 +194,25 @@ def play_games(begin, most_moves, bits, nodes, reward, cell_code, cell_threshold
     ----------
     begin : (games,) int64
     most_moves : int
-        The moves after which a game is given up.
+        Moves before a game is given up.
     bits, nodes, ..., cell_other
-        As `fill_nodes` has them.
+        As in `fill_nodes`.
     words : (4,) uint64
         State of the random numbers, in place.
     ended : (games,) int32
-        To fill: the place of the ending among all, or of the state where it stopped behind them.
+        To fill: the index of the ending among all, or, behind these, of the state of the stop.
     passes : (games,) int32
-        To fill: by how many seats the die has moved on. The last move of a game moves it nowhere.
+        To fill: the seats moved. The last move of a game moves none.
     moves : (games,) int32
         To fill.
     points : (games,) or (0,) float64
-        To fill with the sum of the rewards for who moved first, unless empty. The other player's
+        To fill with the sum of the rewards for the first mover, unless empty. The other player's
         have the other sign.
 
     Returns
     -------
     int
-        -1, or the node in which a game was given up.
+        -1, or the node of a game given up.
     """
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
     games = begin.shape[0]
@@ -239,7 +239,7 @@ def play_games(begin, most_moves, bits, nodes, reward, cell_code, cell_threshold
             # unsigned, so that the index needs no check for counting from the end
             cell = np.uint64((here >> PLACE) + ((np.int64(drawn >> _32) * count) >> 32))
             code = np.int64(cell_code[cell])
-            if here & 2 == 0:  # without a branch on what chance decides
+            if here & 2 == 0:  # without an unpredictable branch
                 is_other = np.int64(np.int64(drawn & _LOW) >= cell_threshold[cell])
                 code ^= (code ^ np.int64(cell_other[cell])) & -is_other
             n_moves[lane] += here & 1

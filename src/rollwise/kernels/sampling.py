@@ -4,16 +4,16 @@ Walker (1977), "An efficient method for generating discrete random variables wit
 general distributions", ACM Trans. Math. Softw. 3(3); built as by Vose (1991). An
 action with n outcomes has n cells, at the places of its outcomes. A cell is a row
 of int32: a threshold out of 2**31 and two codes. One product of 32 random bits
-and n gives the cell (its high half) and the number that is compared with the threshold (its
+and n gives the cell (its high half) and the number to compare with the threshold (its
 low half). So each probability is exact to about 2**-31.
 
-A code says what comes of a move, in one number:
+A code gives the result of a move in one number:
 
-- ``next << bits | seats`` where the game goes on, the die moving on by so many seats: with two
+- ``next << bits | seats`` where the game goes on, with the seats moved: with two
   players ``2 * next + 1`` if the turn passes, ``2 * next`` if the mover goes on,
-- where the game is over, -1 less the place of the mover's payoff among all that there are,
-  ascending: -1 if the mover has lost, -2 for a draw or the end of a solitaire game and -3 for a
-  win, where nothing else is played for.
+- where the game is over, -1 minus the index of the mover's payoff among all payoffs,
+  ascending: -1 for a loss, -2 for a draw or the end of a solitaire game and -3 for a
+  win, in games without other payoffs.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def outcome_codes(outcome_state, outcome_passes, outcome_payoff, endings, player
     Parameters
     ----------
     endings : (n,) float64
-        The payoffs with which play ends, ascending: `StateGraph.ending_payoffs`.
+        The payoffs of endings, ascending: `StateGraph.ending_payoffs`.
     bits : int
-        Of a code that hold the seats by which the die moves on.
+        Bits of a code for the seats moved at a PASS.
     """
     for k in range(codes.shape[0]):
         t = outcome_state[k]
@@ -109,7 +109,7 @@ def fill_alias(weight, codes, cells, left, small, large):
             n_large -= 1
             small[n_small] = j
             n_small += 1
-    while n_small > 0:  # what remains is full, up to rounding
+    while n_small > 0:  # the rest is full, up to rounding
         n_small -= 1
         large[n_large] = small[n_small]
         n_large += 1
@@ -142,6 +142,6 @@ def pick(cells, begin, count, bits):
     cell = np.uint64(begin + (spread >> 32))
     first = np.int64(cells[cell, 1])
     other = np.int64(cells[cell, 2])
-    # Without a branch, which chance itself would have to guess right.
+    # Without a branch, unpredictable by its nature.
     is_first = np.int64(((spread & 0xFFFFFFFF) >> 1) < cells[cell, 0])
     return other ^ ((first ^ other) & -is_first)

@@ -1,6 +1,6 @@
 """The numbers of states: looked up in tables, and among the sorted states of layers.
 
-The box of the fields says which table there is room for.
+The box of the fields determines the kind of table.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from rollwise.kernels.calls import HASH_FACTOR, HASH_START
 from rollwise.kernels.indices import prefetch
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 
-BLOCK = 256  # rows that are entered at once
-GOES_ON = 0xFFFF01  # the bits of a `then` after which the game goes on
+BLOCK = 256  # rows entered at once
+GOES_ON = 0xFFFF01  # the bits of a `then` of a game that goes on
 MOST_TAKEN = 5  # of 8 slots of a hash table
 FREE = np.uint64(2**64 - 1)  # a slot; no state has the number of the last one
 
 
 class Lookup(NamedTuple):
-    """A table in which the number of a state is looked up.
+    """A table for the numbers of states.
 
     The place of a state is the sum of ``(field - low) * stride``, for fields from `low` to below
-    ``low + span``. A dense table has room for every place. A hash table, whose size is a power of
-    two, has slots that are found by linear probing. A slot is one number: the number of a state in
+    ``low + span``. A dense table has room for every place. A hash table, with a power of two as its
+    size, has slots found by linear probing. A slot is one number: the number of a state in
     its low bits, as many as the size needs, and above them as many bits of the place as fit. If
     all of them fit, no fields are compared. Where the places don't fit 63 bits (`stride` is 0
     then), hashes stand in for them.
@@ -71,11 +71,11 @@ def box_of(rows):
 
 @kernel(never_interpreted=True)
 def add_rows(rows, states, table, slots, frame, mask, exact):
-    """Number the rows from 0, leaving out repeats; returns how many there are.
+    """Number the rows from 0, without repeats; returns their number.
 
     `states` may be `rows` itself, to enter states into another table. The other
-    arguments are those of a `Lookup`. What hashes here, as in MurmurHash3, hashes in
-    the same way on the side of the rules (see `rollwise.builders.compiled.adapter_source`).
+    arguments are those of a `Lookup`. The hash function (MurmurHash3) is the same as
+    on the side of the rules (see `rollwise.builders.compiled.adapter_source`).
     """
     n_rows, n_fields = rows.shape
     zero = np.int64(0)  # a literal has a type of its own, for which Numba would compile anew
@@ -121,7 +121,7 @@ def widen_box(then, next_state, n, box):
 def number_states(
     place, next_state, n, outcome_state, n_outcomes, states, n_states, table, slots, mask, exact
 ):
-    """Append `n` outcomes, and the states that are new; how many states there are then.
+    """Append `n` outcomes, and their new states; returns the new number of states.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def number_states(
 
 @inner_kernel
 def prefetch_fields(place, n, states, slots, mask):
-    """Ask for the fields of the states that are likely to be found, to be compared."""
+    """Prefetch the fields of the states likely to be found, for comparison."""
     if mask == 0:
         return
     fields, n_fields = states.reshape(states.size), index(states.shape[1])

@@ -1,11 +1,11 @@
-"""Ties of a profile of several players: where they are, and the range of values over all of them.
+"""Ties of a profile of several players, and the range of values over all choices among them.
 
-The ends of the range are the values of a game in which one player picks among the actions that are
-tied, whoever moves, and wants the most of a seat's payoff, or the least. `sweep_ties` estimates
-them. Errors e are proved of them where, in each state with ties, no tied action leads to more than
-v + e, counting the e of what follows, and one of them leads to no less than v - e; elsewhere where
-e is at least the distance of v from its average over what follows, plus the average of the e.
-`bound_ties` finds candidates, of which nothing is trusted; `check_ties` is the proof. Roundings are
+The ends of the range are the values of a game with one player who picks among the tied
+actions of all movers, and wants the most of a seat's payoff, or the least. `sweep_ties` estimates
+them. Errors e are proved for them where, in each state with ties, no tied action leads to more than
+v + e, with the next e added, and one of them leads to no less than v - e; elsewhere where
+e is at least the distance of v from its average over the next states, plus the average of their e.
+`bound_ties` finds candidates, and they aren't trusted; `check_ties` is the proof. Roundings are
 counted as in `rollwise.kernels.deviations`, and play must end with probability 1, as there.
 """
 
@@ -31,16 +31,16 @@ def mark_ties(
     tied,
     spread,
 ):
-    """Find the actions that are equally good to the mover, where several are and he mixes none.
+    """Find actions equally good for the mover, in states without mixing and with several of them.
 
     Parameters
     ----------
     off : (n_actions,) float64
-        How far what the mover gets by an action can be off.
+        Error bound of the mover's result by an action.
     room : (largest number of actions of a state, n_seats) float64, to write in
     tied : (n_actions,) bool, filled
     spread : (n_states,) float64, filled
-        The most that what a seat gets differs between them.
+        The largest difference of a seat's result between them.
     """
     n_seats = values.shape[1]
     for place in range(values.shape[0]):
@@ -86,17 +86,17 @@ def sweep_ties(
     tolerance,
     most_sweeps,
 ):
-    """Find the least and the most that each seat has over all ways to break ties.
+    """Find the least and the largest result of each seat over all choices among ties.
 
     Parameters
     ----------
     component, stop : int
-        Where to begin, and before which to end.
+        The first component, and the end of the range.
     order, component_indptr : as in `rollwise.graph.lotteries.Components`
     probability : (n_actions,) float64
-        Of the profile. Where no action of a state is tied, it is kept to.
+        Of the profile. It is used in states without ties.
     tied : (n_actions,) bool
-        The actions that may be taken in states with ties.
+        The possible actions in states with ties.
     low, high : (n_states, n_seats) float64
         The values of the profile, changed: for each seat by itself, as if it chose.
 
@@ -146,12 +146,12 @@ def sweep_ties(
 def need_of_ties(
     s, action_indptr, outcome_indptr, outcome_state, tables, profile, sign, arrays, rooms
 ):
-    """What the error of each seat's value in a state has to be at least: the first of `rooms`.
+    """The required error of each seat's value in a state: the first of `rooms`.
 
     Parameters
     ----------
-    profile : (probability, tied), as `sweep_ties` takes them
-    sign : 1.0 for the most that each seat can have, -1.0 for the least
+    profile : (probability, tied), as in `sweep_ties`
+    sign : 1.0 for the largest result of each seat, -1.0 for the least
     arrays : (values, errors), each (n_states, n_seats)
     rooms : arrays to write in: (n_seats,), (n_seats,), (3, n_seats), (3, n_seats)
     """
@@ -196,7 +196,7 @@ def need_of_ties(
 
 @inner_kernel
 def rooms_of_ties(n_seats):
-    """What `need_of_ties` writes in."""
+    """Room for `need_of_ties` to write in."""
     return (
         np.empty(n_seats),
         np.empty(n_seats),
@@ -228,15 +228,15 @@ def bound_ties(
     Parameters
     ----------
     component, stop : int
-        Where to begin, and before which to end.
+        The first component, and the end of the range.
     order, component_indptr : as in `rollwise.graph.lotteries.Components`
-    probability, tied : as `sweep_ties` takes them
-    sign : 1.0 for the most that each seat can have, -1.0 for the least
+    probability, tied : as in `sweep_ties`
+    sign : 1.0 for the largest result of each seat, -1.0 for the least
     values : (n_states, n_seats) float64
-        What `sweep_ties` found.
+        The result of `sweep_ties`.
     errors : (n_states, n_seats) float64, 0 at first; they grow as far as is needed
     room : float
-        By which share they are larger than what they have to be.
+        Their relative excess over the required errors.
 
     Returns
     -------

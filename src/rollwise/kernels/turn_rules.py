@@ -1,9 +1,9 @@
-"""Turns with a pool of dice in which a rule says what is kept and what is done at last.
+"""Turns with a pool of dice, played by a rule for keeping and for the final action.
 
 All states of a turn lead forward, so one pass finds their values. Beside each value goes a bound of
 its error, by running error analysis (Higham 2002, Accuracy and Stability of Numerical Algorithms,
-section 3.3): the errors of the numbers that go in, and every rounding. Bounds are rounded up by a
-factor for each step. Turns are also thrown, to see where play goes.
+section 3.3): the errors of the inputs, and every rounding. Bounds are rounded up by a
+factor for each step. Turns are also simulated.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rollwise.kernels.jit import index, inner_kernel, kernel
 from rollwise.kernels.sampling import draw
 
 ROUNDING = 2.0**-53  # of one operation, relative to its result
-UP = 1.0 + 2.0**-36  # more than the roundings of some thousand operations on what isn't negative
-TINY = 1e-300  # more than what underflow may lose
+UP = 1.0 + 2.0**-36  # more than the roundings of some thousand operations on nonnegative numbers
+TINY = 1e-300  # more than the error of an underflow
 DROPPED = np.uint64(11)
 TO_UNIT = 2.0**-53
 
@@ -33,15 +33,15 @@ class Chances(NamedTuple):
 
 
 class Says(NamedTuple):
-    """What a rule says in some positions.
+    """The choices of a rule in some positions.
 
-    What is kept has the number that it has in `rollwise.layers.layer.Pool`.
+    Sets of kept dice have their numbers in `rollwise.layers.layer.Pool`.
     """
 
     keep_group: Any  # (n,) int32
     keep: Any  # (n_groups, rerolls, n_throws) int32: with one roll left first
     fill_group: Any  # (n,) int32
-    fill: Any  # (n_groups, n_throws, n_labels) int64: what actions have, the points aside
+    fill: Any  # (n_groups, n_throws, n_labels) int64: the scores of actions, without points
     points: Any  # (n_groups,) int64: the number before an action's points
 
 
@@ -91,14 +91,14 @@ def chosen(
 
 @inner_kernel
 def thrown(with_face, value, off):
-    """From what each throw is worth to what is kept, with the other dice yet to fall.
+    """Values of sets of kept dice, with the other dice yet to fall, from the values of throws.
 
     Parameters
     ----------
     with_face
         Of the pool.
     value, off : (n_kept,) float64, changed
-        By kept dice: of all dice the worth of each throw; a bound of the error.
+        By kept dice: for all dice the value of each throw; error bounds.
     """
     n_partial, sides = with_face.shape
     part = 1.0 / sides
@@ -115,14 +115,14 @@ def thrown(with_face, value, off):
 
 @kernel
 def most_kept(scores, part_indptr, part, found):
-    """The part of each throw that has most; of several the first.
+    """The part of each throw with the largest score; of several the first.
 
     Parameters
     ----------
     scores : (n_groups, n_kept) int64
     part_indptr : (n_throws + 1,) int64
     part : int32
-        The numbers of what can be kept of each throw.
+        The numbers of the sets of dice that can be kept of each throw.
     found : (n_groups, n_throws) int32, filled
     """
     for g in range(scores.shape[0]):
@@ -137,7 +137,7 @@ def most_kept(scores, part_indptr, part, found):
 
 @inner_kernel
 def preferred(first, last, label, lottery, reward, scores, points):
-    """The action of a situation that a rule prefers."""
+    """The action of a situation with the rule's largest score."""
     best, most = first, np.int64(0)
     for a in range(first, last):
         score = scores[label[a]] + points * np.int64(reward[lottery[a]])
@@ -163,20 +163,20 @@ def follow_turns(
     new_values,
     new_bounds,
 ):
-    """What positions are worth where a rule is played, and bounds of the errors.
+    """The values of positions where a rule is played, and error bounds.
 
     Parameters
     ----------
     n : int
         Positions.
     situation_indptr : (n + 1,) int64
-        Where the situations of each begin: after the last throw, in the order of the throws.
+        The first situation of each: after the last throw, in the order of the throws.
     action_indptr, lottery, outcome_indptr, outcome_state
-        Of the situations, as a builder finds them (`rollwise.builders.arrays.Arrays`).
+        Of the situations, from a builder (`rollwise.builders.arrays.Arrays`).
     chances : Chances
     pool : rollwise.layers.layer.Pool
     label : int32
-        Of each action, by its place in `says`.
+        Of each action, as an index into `says`.
     says : Says
     values, bounds : (n_known,) float64
     new_values, new_bounds : (n,) float64, filled
@@ -249,9 +249,9 @@ def throw_turns(
     words : (4,) uint64, changed
         The state of the random numbers.
     after : (n,) int32, filled
-        The next position; what the arrays say where the game ends.
+        The next position, or the arrays' number of an ending.
     **others
-        As `follow_turns` takes them.
+        As in `follow_turns`.
     """
     n_partial, sides = pool.with_face.shape
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
