@@ -1,1 +1,1 @@
-"""Games of three or more players: an equilibrium, and what proves it."""
+"""Games of three or more players: an equilibrium and its proof."""

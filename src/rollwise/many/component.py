@@ -1,7 +1,7 @@
-"""A component of a game of several players whose choices depend on each other: its linear system.
+"""A component of a game of several players with mutually dependent choices: its linear system.
 
-States and actions have numbers of their own there. With a profile given, values are the solution
-of one sparse linear system, and its factors give the derivatives of what actions are worth.
+States and actions have local numbers. For a given profile, values are the solution
+of one sparse linear system. Its factors also give the derivatives of the values of actions.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ MARGIN = 1e-13  # by which an action must be better to be taken instead, at leas
 
 @dataclass(eq=False)
 class Component:
-    """A component whose choices depend on each other, and what is known of it.
+    """A component with mutually dependent choices, and its present values.
 
-    States and actions have numbers of their own here, from 0, so that all arrays but `values` are
-    as long as the component.
+    States and actions have local numbers from 0. All arrays except `values` are as long as the
+    component.
 
     Attributes
     ----------
     states : (n,) int64
-        Its states in the graph, which are ``order[first:stop]`` of the components.
+        Its states in the graph, ``order[first:stop]`` of the components.
     begins : (n + 1,) int64
         The actions of state i are ``begins[i]:begins[i + 1]``.
     actions, state_of : (n_actions,) int64
-        The action in the graph, and its state here.
+        The action in the graph, and its local state.
     worth : (n_actions, players) float64
-        What each seat gets by it; see `look`.
-    tables : as `rollwise.kernels.many.look_at` takes them
+        Value of each action for each seat; see `look`.
+    tables : as in `rollwise.kernels.many.look_at`
     values : (n_states, players) float64
         Of the whole graph; those of the component are changed.
     until : float, optional
-        When to stop looking, as `time.monotonic` tells it.
+        Deadline, on the clock of `time.monotonic`.
     margin : float
-        By which an action must be better to be taken instead. It is larger where play stays for
-        many moves: then values are less certain.
+        Least advantage of an action to replace another one. It is larger if play stays for
+        many moves, since values are then less certain.
     """
 
     graph: StateGraph
@@ -79,12 +79,12 @@ class Component:
         self.worth = np.zeros((len(self.actions), self.graph.players))
 
     def rows(self, action: int, weight: float) -> tuple[list[int], list[float], Floats]:
-        """What an action leads to within the component, and what is known of the rest.
+        """Successors of an action within the component, and the known value of the rest.
 
         Returns
         -------
         columns, chances : list
-            ``players`` times the number of a state, plus by how many seats the die moves on:
+            ``players`` times the number of a state, plus the number of seats that the die moves on:
             see `system`.
         known : (players,) float64
         """
@@ -166,18 +166,18 @@ class Component:
 def slopes_of_gaps(
     component: Component, solver: Any, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> Floats:
-    """How gaps change with chances that are moved from one action to another of the same state.
+    """Derivatives of gaps with respect to probability moved between two actions of a state.
 
     Parameters
     ----------
-    solver : what `Component.evaluate` gave
+    solver : the result of `Component.evaluate`
     a, b : (n,) int64
-        Actions. Gap i is how much more the mover gets by ``a[i]`` than by ``b[i]``.
+        Actions. Gap i is the advantage of ``a[i]`` over ``b[i]`` for the mover.
 
     Returns
     -------
     (n, n) float64
-        The slope of gap i (rows) in the chance that is moved from ``b[j]`` to ``a[j]`` (columns).
+        The slope of gap i (rows) in the probability moved from ``b[j]`` to ``a[j]`` (columns).
     """
     n = component.graph.players
     right = np.zeros((len(component.states) * n, len(a)))

@@ -1,15 +1,15 @@
-"""An equilibrium of a game of three or more players, and the proof of how good it is.
+"""An equilibrium of a game of three or more players, with a proven bound on deviation gains.
 
-All seats play one stationary policy, each in its own eyes. It is an equilibrium if nobody gains
-by another policy while the others keep to it. For two players that have opposite interests this
-gives the value of the game. For more it doesn't: there may be several equilibria, and nothing is
-claimed of the others.
+All seats play one stationary policy, each from its own view. It is an equilibrium if no seat gains
+by another policy while the others keep to it. For two players with opposite interests this
+gives the value of the game. With more players there may be several equilibria, and the proof
+makes no claim about the others.
 
-What is proved, of the very profile that is printed:
+Two facts are proved about exactly the printed profile:
 
-- *Values.* With every seat's policy known the game is a Markov chain: its values are bounded.
-- *Deviations.* With the others' policy known the game is one for a single player: its value is
-  bounded from above. So no policy whatever gains more than `deviation_gain`, for any seat, from
+- *Values.* With every seat's policy fixed the game is a Markov chain: its values are bounded.
+- *Deviations.* With the others' policy fixed the game is one for a single player: its value is
+  bounded from above. No policy gains more than `deviation_gain`, for any seat, from
   any position.
 
 `rollwise.many.proving` proves both.
@@ -47,27 +47,27 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """A profile of a game of three or more players, with what is proved of it.
+    """A profile of a game of three or more players, with its proven bounds.
 
     Attributes
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
     policy : Policy
-        What the mover does, whoever it is.
+        The policy of the mover, the same for all seats.
     values, error_bounds : (n_states, players) float64
-        What each seat gets if all play the policy, seen from the mover: its chance to win, a
-        shared win counted in part, or its expected payoff in a game for payoffs. Certified.
+        Value of each seat if all play the policy, from the mover on: its probability of winning,
+        a shared win counted in part, or its expected payoff in a game for payoffs. Certified.
     deviation_gains : (n_states, players) float64
-        No seat gains more than this by any other policy, from here on. Proved.
+        Proven upper bound on the gain of a seat by any other policy, from here on.
     unsettled : tuple of int
-        Components in which no equilibrium was found; the proofs hold of them too.
+        Components without an equilibrium found. The proofs cover them too.
     seconds : dict
         Of each stage.
     kept_from : str or None
-        When it was found, if an earlier run did and it was kept.
+        Date of a stored result from an earlier run.
     timed_out : bool
-        Whether time ended the search in some of the components that aren't settled.
+        Whether the time limit ended the search in some of the unsettled components.
     """
 
     graph: StateGraph
@@ -87,7 +87,7 @@ class Equilibrium:
 
     @property
     def worth(self) -> tuple[float, ...]:
-        """What each seat gets from the start, in the order of the moves."""
+        """Value of the start for each seat, in the order of the moves."""
         return tuple(self.values[0].tolist())
 
     @property
@@ -97,7 +97,7 @@ class Equilibrium:
 
     @property
     def payoffs(self) -> tuple[float, ...]:
-        """What each seat is paid from the start, on average; empty in a game that is won."""
+        """Expected payoff of each seat from the start; empty in a game of wins."""
         return self.worth if has_payoffs(self.graph) else ()
 
     @property
@@ -107,12 +107,12 @@ class Equilibrium:
 
     @property
     def deviation_gain(self) -> float:
-        """What nobody can gain more than by another policy, in any position."""
+        """Upper bound on the gain of any seat by another policy, in any position."""
         return float(self.deviation_gains.max())
 
     @property
     def unproved(self) -> NDArray[np.int64]:
-        """The states of which no bound was proved: play leaves some too slowly, or leads there."""
+        """The states without a proven bound: play leaves some too slowly, or leads there."""
         return np.flatnonzero(~np.isfinite(self.deviation_gains).all(axis=1))
 
     @cached_property
@@ -131,12 +131,12 @@ class Equilibrium:
 
     @cached_property
     def action_worths(self) -> Floats:
-        """What each action brings each seat, if all go on by the policy.
+        """Value of each action for each seat, if all go on by the policy.
 
         Returns
         -------
         (n_actions, players) float64
-            Seen from the mover.
+            From the mover on.
         """
         stakes = Stakes.of(self.graph)
         worth = self._mean_after(stakes.units(self.values), tables_of(self.graph))
@@ -144,16 +144,16 @@ class Equilibrium:
 
     @cached_property
     def action_errors(self) -> Floats:
-        """How far the mover's number of each action can be off: (n_actions,), in units of `Stakes`.
+        """Error bound of each action's value for the mover: (n_actions,), in units of `Stakes`.
 
-        By the errors of the next states, the margin with which an equilibrium is looked for, and
-        roundings. Where nothing is known of an error, it counts as none.
+        It consists of the errors of the next states, the search margin of equilibria, and
+        roundings. An unproved error counts as 0.
         """
         graph = self.graph
-        known = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
-        known /= Stakes.of(graph).span
+        bounds = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
+        bounds /= Stakes.of(graph).span
         *chances, payoffs = tables_of(graph)
-        off = self._mean_after(known, (*chances, np.zeros_like(payoffs)))  # ends are known
+        off = self._mean_after(bounds, (*chances, np.zeros_like(payoffs)))  # ends are known
         terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
         return np.asarray((1.0 + 2.0 * terms * UNIT) * off[:, 0] + MARGIN + 2.0 * terms * UNIT)
 
@@ -166,7 +166,7 @@ class Equilibrium:
         return mean
 
     def after(self, outcome: Outcome) -> Floats:
-        """What an outcome brings each seat, seen from the mover: (players,) float64."""
+        """Values of an outcome for each seat, from the mover on: (players,) float64."""
         if outcome.is_over:
             return np.array(outcome.shares)
         rolled: Floats = np.roll(self.values[outcome.target], outcome.seats_on)
@@ -174,7 +174,7 @@ class Equilibrium:
 
     @cached_property
     def ties(self) -> Ties:
-        """Where movers have several actions that are equally good to them, and who cares."""
+        """Positions with several equally good actions for the mover, and their effects."""
         from rollwise.many.ties import find_ties
 
         return find_ties(self)
@@ -182,19 +182,19 @@ class Equilibrium:
     def others(
         self, starts: int = 5, *, seed: int = 1, progress: Progress | None = None
     ) -> OtherEquilibria:
-        """Look for other equilibria, from so many other starts and by supports.
+        """Search for other equilibria, from other starts and by supports.
 
         Parameters
         ----------
         starts : int
-            Searches that begin with a policy drawn at random.
+            Number of searches from a random policy.
         seed : int
-            Of the first; each has the next.
+            Of the first search; each further one adds 1.
 
         Returns
         -------
         OtherEquilibria
-            None found is no proof that there is none.
+            An empty result is no proof that there is none.
         """
         from rollwise.many.others import find_others
 
@@ -213,7 +213,7 @@ def equilibrium(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Equilibrium:
-    """Find an equilibrium of a game of three or more players, and prove how good it is.
+    """Find an equilibrium of a game of three or more players, and bound the gain from deviating.
 
     Parameters
     ----------
@@ -221,11 +221,11 @@ def equilibrium(
     max_states : int, optional
         Stop with an error beyond this many states.
     seed : int, optional
-        Begin the search with a policy drawn at random. Another start may lead to another
-        equilibrium. Unless given, it begins with the first action everywhere.
+        Begin the search with a random policy. Another start may lead to another
+        equilibrium. By default it begins with the first action everywhere.
     time_limit : float, optional
-        Seconds after which it looks no further. What is left then keeps the first action, and is
-        `unsettled`; the proofs hold of it too.
+        Seconds of search. Remaining components keep the first action, and are
+        `unsettled`; the proofs cover them too.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -255,7 +255,7 @@ def equilibrium_on(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Equilibrium:
-    """As `equilibrium`, on a graph that is there: see `rollwise.many.seats.build_seats`."""
+    """As `equilibrium`, on an existing graph: see `rollwise.many.seats.build_seats`."""
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"time_limit is {time_limit}; it must be more than 0")
     began = time.perf_counter()
@@ -272,7 +272,7 @@ def proved(
     seconds: Mapping[str, float],
     progress: Progress | None = None,
 ) -> Equilibrium:
-    """A profile, and what is thought of its values, with the proof of how good it is.
+    """A profile and its approximate values, with proven bounds.
 
     Parameters
     ----------

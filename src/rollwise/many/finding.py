@@ -1,9 +1,9 @@
-"""Looking for an equilibrium, component by component: sweeps of best choices, then mixtures.
+"""Search for an equilibrium, component by component: sweeps of best choices, then mixtures.
 
-Strongly connected components are taken last ones first, so that what follows one is known.
-Within it, sweeps of best choices settle nearly everywhere. Where they go round for ever, best
-choices depend on each other, and `rollwise.many.mixing` looks for mixtures. Nothing here is
-trusted: what was found is proved, or not, by `rollwise.many.equilibrium`.
+Strongly connected components are taken in reverse order, so that all successors of a component
+have values. Within a component, sweeps of best choices settle nearly everywhere. If they cycle,
+best choices depend on each other, and `rollwise.many.mixing` searches for mixtures. No result of
+this module is trusted: `rollwise.many.equilibrium` proves it, or reports it as unproved.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ PIECE, PIECE_IN_TIME = 300_000, 20_000  # states between two reports, or two loo
 
 
 class Found(NamedTuple):
-    """A profile, and where it may be none.
+    """A profile, and the components without an equilibrium.
 
     Attributes
     ----------
     values : (n_states, players) float64
     probability : (n_actions,) float64
-        What the mover does in each state, whoever it is.
+        The policy of the mover in each state, the same for all seats.
     unsettled : list of int
-        Components in which no equilibrium was found.
+        Components without an equilibrium found.
     timed_out : bool
-        Whether time ended the search in some of them.
+        Whether the time limit ended the search in some of them.
     """
 
     values: Floats
@@ -56,21 +56,21 @@ def find_profile(
     forced: Mapping[int, Floats] | None = None,
     until: float | None = None,
 ) -> Found:
-    """Look for a stationary equilibrium.
+    """Search for a stationary equilibrium.
 
-    The search begins with the first action everywhere, or with a policy that is drawn at random,
-    and what that is worth. Where actions are equally good to the mover, within 1e-13, sweeps keep
-    the first one of the rules that they came to.
+    The search begins with the first action everywhere, or with a random policy, and its values. Of
+    actions with equal values for the mover, within 1e-13, sweeps keep the present one, which is at
+    first the first of the rules.
 
     Parameters
     ----------
     seed : int, optional
-        Of the policy that is drawn.
+        Of the random policy.
     forced : mapping, optional
-        Of some components the chances of their actions: they are kept to.
+        Fixed probabilities of the actions of some components.
     until : float, optional
-        When to stop, as `time.monotonic` tells it. In what is left then the choices stay as they
-        are, and only their worth is found.
+        Deadline, on the clock of `time.monotonic`. In remaining components the choices stay
+        unchanged, and only their values are computed.
     """
     search = _Search(graph, seed, until)
     held = sorted(forced or {})
@@ -94,7 +94,7 @@ def find_profile(
 
 
 class _Search:
-    """A search under way: what is known of the components that were looked at."""
+    """A search in progress, with the values of the finished components."""
 
     def __init__(self, graph: StateGraph, seed: int | None, until: float | None) -> None:
         n = graph.n_states
@@ -135,11 +135,11 @@ class _Search:
         )
 
     def sweep(self, component: int, stop: int) -> int:
-        """Sweep best choices; the first component that they don't settle in, or `stop`."""
+        """Sweep best choices; the first component where they don't settle, or `stop`."""
         return self._sweep(component, stop, MARGIN, MOST_SWEEPS)
 
     def _fixed(self, component: int, stop: int) -> None:
-        """Find what the choices are worth, as they are."""
+        """Compute the values of the present choices."""
         while component < stop:
             component = self._sweep(component, stop, NO_MARGIN, MOST_SWEEPS) + 1
 
@@ -156,7 +156,7 @@ class _Search:
         self._fixed(component, stop)
 
     def component(self, number: int) -> Component:
-        """A component, whose values are those of the search."""
+        """A component, with the values of the search."""
         first, last = self.graph.components.indptr[number : number + 2].tolist()
         return Component(self.graph, first, last, self.tables, self.values, self.until)
 
@@ -176,7 +176,7 @@ class _Search:
         self.mixed.append((at_hand.actions, chances))
 
     def found(self) -> Found:
-        """What the search came to."""
+        """The result of the search."""
         probability = np.zeros(self.graph.n_actions)
         probability[self.chosen] = 1.0
         for actions, chances in self.mixed:

@@ -1,20 +1,20 @@
-"""Mixtures: what players do whose best choices depend on each other's.
+"""Mixtures, for players with mutually dependent best choices.
 
-Where best choices go round for ever, some players must mix two actions, each so that the others
-are indifferent. With p the chance of the first action of each such decision, and F(p) how much
-more its mover gets by the first action than by the second, an equilibrium has in each decision
-p = 0 and F <= 0, or p = 1 and F >= 0, or F = 0. This nonlinear complementarity problem is solved
-by the semismooth Newton method on ``p = clip(p + c F)`` (Facchinei and Pang 2003,
+If best choices cycle, some players must mix two actions, each so that the others
+are indifferent. Let p be the probabilities of the first actions of these decisions, and F(p)
+the advantage of the first action over the second for its mover. An equilibrium has in each
+decision p = 0 and F <= 0, or p = 1 and F >= 0, or F = 0. This nonlinear complementarity problem is
+solved by the semismooth Newton method on ``p = clip(p + c F)`` (Facchinei and Pang 2003,
 Finite-Dimensional Variational Inequalities and Complementarity Problems, ch. 9), from several
-starts. F and its exact derivative need one sparse LU of the component. Where some starts come to
-nothing, quantal responses lead to an equilibrium.
+starts. F and its exact derivative need one sparse LU of the component. If these starts fail,
+quantal responses lead to an equilibrium.
 
-A quantal response takes each action with a chance that grows with what it is worth: proportional
-to ``exp(worth / temperature)``. If all respond so to each other, that is a quantal response
+A quantal response takes each action with a probability that increases with its value: proportional
+to ``exp(worth / temperature)``. Mutual quantal responses are a quantal response
 equilibrium (McKelvey and Palfrey 1995, "Quantal response equilibria for normal form games"). At a
-high temperature there is one, in which all actions are about equally likely. As the temperature
-falls to 0 it comes to an equilibrium of the game. The path is followed by Newton's method, in
-steps that become smaller where it bends (Turocy 2005, "A dynamic homotopy interpretation of the
+high temperature there is one, with nearly equal probabilities of all actions. As the temperature
+falls to 0 it approaches an equilibrium of the game. The path is followed by Newton's method, in
+smaller steps where it bends (Turocy 2005, "A dynamic homotopy interpretation of the
 logistic quantal response equilibrium correspondence").
 """
 
@@ -99,7 +99,7 @@ class _Path:
         return answers
 
     def follow(self, chances: Floats, temperature: float) -> tuple[Floats, int] | None:
-        """The quantal responses to themselves near some chances, and how many steps that took."""
+        """The quantal response equilibrium near some probabilities, and its Newton steps."""
         mine = self.component.worth[:, 0]
         for step in range(MOST_STEPS):
             solver = self.component.evaluate(self.all_chances(chances))
@@ -123,17 +123,17 @@ class _Path:
 
 
 def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, Floats]:
-    """Find an equilibrium in a component in which sweeps don't settle.
+    """Find an equilibrium in a component where sweeps don't settle.
 
     Parameters
     ----------
     chosen : (n_states,) int64
-        An action of each state of the graph, with which to begin.
+        A first action of each state of the graph.
 
     Returns
     -------
     settled : bool
-        Whether nobody gains by another choice (beyond rounding).
+        Whether no seat gains by another choice (beyond rounding).
     probability : (n_actions,) float64
         Of the actions of the component.
     """
@@ -151,7 +151,7 @@ def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, 
 
 
 def _by_quantal_responses(component: Component, probability: Floats) -> bool:
-    """Make an equilibrium of a profile by way of quantal responses; whether that was possible."""
+    """Turn a profile into an equilibrium by quantal responses; whether this succeeded."""
     near = limit_of_quantal_responses(component)
     if near is None:
         return False
@@ -169,7 +169,7 @@ def _by_quantal_responses(component: Component, probability: Floats) -> bool:
 
 
 def _settled(component: Component, probability: Floats, starts: int = FEW_STARTS) -> bool:
-    """Make an equilibrium of a profile; whether that was possible."""
+    """Turn a profile into an equilibrium; whether this succeeded."""
     pairs: dict[int, tuple[int, int]] = {}
     component.evaluate(probability)
     for _ in range(ROUNDS):
@@ -206,14 +206,14 @@ def _balance(
 def _is_equilibrium(
     component: Component, a: NDArray[Any], b: NDArray[Any], p: Floats, probability: Floats
 ) -> bool:
-    """Find the chances of some mixtures, beginning with `p`; whether nobody gains then.
+    """Solve for the probabilities of some mixtures, from `p`; whether no seat gains by deviating.
 
     Parameters
     ----------
     a, b : (n,) int64
-        Actions of which some states mix pairs; there may be none.
+        Pairs of actions to mix, one pair a state; may be empty.
     probability : (n_actions,) float64
-        What all other states do. Those of the pairs are changed.
+        The profile of all other states. Entries of the pairs are changed.
     """
     if not len(a):
         component.evaluate(probability)
@@ -258,23 +258,23 @@ def equilibria_by_support(
     Parameters
     ----------
     probability : (n_actions,) float64
-        A profile of the component. What isn't among the decisions is kept.
+        A profile of the component. All but the decisions is fixed.
     pairs : list of (int, int)
-        Of each decision two actions, by their numbers in the component: the one is taken, the
-        other is, or they are mixed.
+        Two actions of each decision, by their local numbers: the first is taken, or the
+        second, or they are mixed.
 
     Returns
     -------
     list of (n_actions,) float64
-        One at most of each support, since Newton's method finds one.
+        At most one for each support, since Newton's method finds one.
     """
-    found: list[Floats] = []
+    equilibria: list[Floats] = []
     a, b = np.array(pairs).T
     for support in product((1.0, 0.0, 0.5), repeat=len(pairs)):
         tried, start = probability.copy(), np.array(support)
         tried[a], tried[b] = start, 1.0 - start
         mixes = start == 0.5
         settled = _is_equilibrium(component, a[mixes], b[mixes], start[mixes], tried)
-        if settled and all(np.abs(tried - other).max() > SAME for other in found):
-            found.append(tried)
-    return found
+        if settled and all(np.abs(tried - other).max() > SAME for other in equilibria):
+            equilibria.append(tried)
+    return equilibria

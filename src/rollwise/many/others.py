@@ -1,15 +1,15 @@
 """Other equilibria: from other starts, and by supports.
 
-Nothing says that an equilibrium is the only one. Two ways are tried to find another:
+A game may have several equilibria. Two methods search for further ones:
 
-- *Starts.* The search begins with a policy that is drawn at random, and with its worth: each
-  component has a bias of its own towards early or late actions.
-- *Supports.* Where two or three decisions of a component are opposed, all their supports are
-  tried: each takes the one action, the other, or both. The decisions are those that mix, and those
-  in which an equilibrium from another start first differs. What follows the component is as it is
-  in the equilibrium that is known.
+- *Starts.* The search begins with a random policy and its values: each
+  component has its own bias towards early or late actions.
+- *Supports.* If two or three decisions of a component are opposed, all their supports are
+  tried: each takes the first action, the second, or both. The decisions are the mixed ones, and
+  the first ones where an equilibrium from another start differs. Successors of the component keep
+  their values in the known equilibrium.
 
-Whatever is found is proved as the first one is. To find none proves nothing.
+Every result is proved as the first one is. An empty result proves nothing.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
 
 Floats = NDArray[np.float64]
-MOST_OPPOSED = 3  # decisions of a component whose supports are tried
+MOST_OPPOSED = 3  # largest number of decisions with all supports tried
 MOST_COMPONENTS = 20
-MOST_GAIN = 1e-9  # of what is called an equilibrium
+MOST_GAIN = 1e-9  # largest deviation gain of an equilibrium
 DISTANCE = 1e-10  # of values that differ, besides their errors
 
 
@@ -46,9 +46,9 @@ class Other:
     ----------
     found : Equilibrium
     differing : int
-        Positions in which some seat has something else, beyond the errors.
+        Number of positions where some seat has another value, beyond the errors.
     first : int
-        One of them: of those in the component that is solved first.
+        One of them, in the component that is solved first.
     """
 
     found: Equilibrium
@@ -58,15 +58,15 @@ class Other:
 
 @dataclass(frozen=True, eq=False)
 class OtherEquilibria:
-    """What a search for other equilibria came to.
+    """The result of a search for other equilibria.
 
     Attributes
     ----------
     starts, seed : int
     unsettled : int
-        Starts from which no equilibrium was found.
+        Starts without an equilibrium found.
     components : int
-        Those whose supports were tried.
+        Number of components with all supports tried.
     others : tuple of Other
         All differ from the first one, and from each other.
     """
@@ -85,7 +85,7 @@ def find_others(
     seed: int = 1,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> OtherEquilibria:
-    """Look for equilibria besides one that is known; see `Equilibrium.others`."""
+    """Search for equilibria besides a known one; see `Equilibrium.others`."""
     if starts < 1:
         raise UsageError(f"starts is {starts}; it must be at least 1")
     check_seed(seed)
@@ -114,7 +114,7 @@ def find_others(
 
 
 def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
-    """Search once more, and keep what is new; whether it came to an equilibrium."""
+    """Search once more, and add a new equilibrium; whether one was found."""
     profile = find_profile(found.graph, **how)  # type: ignore[arg-type]
     if profile.unsettled:
         return False
@@ -130,7 +130,7 @@ def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
 
 
 def _differ(one: Equilibrium, two: Equilibrium) -> NDArray[np.bool_]:
-    """In which states some seat has something else."""
+    """The states in which some seat has another value."""
     room = one.error_bounds + two.error_bounds + DISTANCE * Stakes.of(one.graph).span
     return np.asarray((np.abs(one.values - two.values) > room).any(axis=1))
 
@@ -138,7 +138,7 @@ def _differ(one: Equilibrium, two: Equilibrium) -> NDArray[np.bool_]:
 def _opposed(
     found: Equilibrium, others: list[Other]
 ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Components in which few decisions are opposed, and two actions of each."""
+    """Components with few opposed decisions, and two actions of each."""
     seen = set()
     components = found.graph.components
     places = [(int(components.position[other.first]), other.found) for other in list(others)]

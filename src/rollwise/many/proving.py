@@ -1,15 +1,16 @@
-"""The proof of a profile: what it is worth, and what nobody can gain more than.
+"""The proof of a profile: bounds on its values, and upper bounds on the gain from deviating.
 
-The bounds and the argument are those of `rollwise.kernels.deviations`. They stand on two facts, as
-those of `rollwise.proofs.check` do: all play ends, and values with their bounds are a
+The bounds and the argument are those of `rollwise.kernels.deviations`. As in
+`rollwise.proofs.check`, they rest on two facts: all play ends, and values with their bounds are a
 supersolution, or enclose the values of a Markov chain. With fixed others a seat faces a Markov
-decision process, in which no policy, whatever it remembers, is worth more than a supersolution.
+decision process. No policy, even with memory, has a higher value than a supersolution.
 
-Slow components have their bounds by linear systems, where sweeps don't settle.
-A component that play leaves once in 10^7 moves takes some 10^8 sweeps. Here each of its unknowns is
+Slow components get their bounds from linear systems, because sweeps don't settle.
+A component that play leaves once in 10^7 moves takes some 10^8 sweeps. Each unknown is
 one number of a state and a seat. It is the largest of some options, each a constant plus a mean of
-unknowns, and strategy iteration finds it (Howard 1960): a sparse LU factorization evaluates what is
-chosen. Nothing here is trusted: `rollwise.kernels.deviations` and `rollwise.kernels.ties` check.
+unknowns, and strategy iteration finds it (Howard 1960): a sparse LU factorization evaluates the
+chosen options. These results aren't trusted: `rollwise.kernels.deviations` and
+`rollwise.kernels.ties` check them.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ Mask = NDArray[np.bool_]
 
 MOST_POLICIES = 100
 WIDER = (1.0 + 2.0**-10, 2.0, 16.0, 256.0)  # times bounds, until they hold in spite of rounding
-ROOM = 2.0**-10  # by which bounds that sweeps find are larger than what they have to be
+ROOM = 2.0**-10  # relative room of bounds found by sweeps
 AT_HAND = 2_000  # sweeps, before and after a system is solved
 MOST_SWEEPS = 100_000  # of a component that is too large for a system
 MOST_UNKNOWNS = 400_000
 
 
 class Options(NamedTuple):
-    """Options of some unknowns: each is worth `constant` plus `mean` of the unknowns.
+    """Options of some unknowns, each with the value `constant` plus `mean` of the unknowns.
 
     Attributes
     ----------
     owner : (n_options,) int64
-        The unknown that each is an option of.
+        The unknown of each option.
     constant : (n_options,) float64
     mean : (n_options, n_unknowns) sparse
     """
@@ -100,21 +101,21 @@ def largest(options: Options, n: int) -> Floats:
 
 
 class Steps:
-    """What the actions of a component lead to, for each seat.
+    """Successors of the actions of a component, for each seat.
 
-    An unknown is the number ``players * state + seat``, with states as in the component.
+    An unknown is the number ``players * state + seat``, with local numbers of states.
 
     Attributes
     ----------
     n : int
-        How many unknowns there are.
+        Number of unknowns.
     mean : (n_actions * players, n) sparse
-        The mean of the unknowns that follow each action.
+        The mean of the unknowns after each action.
     mixture : (n, n_actions * players) sparse
-        What the profile does in each state.
+        The profile in each state.
     off, rounding : (n_actions * players,) float64
-        By how much the mean value of what follows exceeds that of the state, and how far
-        rounding can have changed this.
+        Excess of the mean value after an action over the value of the state, and a bound on its
+        rounding error.
     """
 
     def __init__(self, component: Component, probability: Floats, values: Floats) -> None:
@@ -151,7 +152,7 @@ class Steps:
         return csr_array((entries, places), shape=(n_actions * seats, self.n))
 
     def known(self, outside: Floats, inside: Floats | None, tables: Any) -> Floats:
-        """The mean of numbers of states that follow each action: (n_actions * players,) float64.
+        """Means of numbers of states over each action's outcomes: (n_actions * players,) float64.
 
         Parameters
         ----------
@@ -159,7 +160,7 @@ class Steps:
             Of the whole graph.
         inside : the same, or None
             Of the states of the component; None for zeros.
-        tables : as `rollwise.kernels.many.look_at` takes them
+        tables : as in `rollwise.kernels.many.look_at`
         """
         component, graph = self.component, self.component.graph
         numbers = outside.copy()
@@ -170,7 +171,7 @@ class Steps:
         return found.ravel()
 
     def bounds(self, later: Floats) -> Floats:
-        """The mean of the bounds of what follows each action outside the component."""
+        """Mean bound of the outcomes of each action outside the component."""
         *chances, payoffs = self.component.tables
         return self.known(later, None, (*chances, np.zeros_like(payoffs)))
 
@@ -179,7 +180,7 @@ class Steps:
         return Options(self.owner, constant, self.mean)
 
     def profile(self, constant: Floats) -> Options:
-        """What the profile does, as an option of each unknown."""
+        """The profile as an option of each unknown."""
         return Options(np.arange(self.n), constant, self.mixture @ self.mean)
 
     def nothing(self) -> Options:
@@ -194,7 +195,7 @@ class Steps:
 
 
 def put_bounds(steps: Steps, options: Options, later: Floats, wider: float) -> None:
-    """Put the least bounds that prove themselves, and some more, in the place of those known."""
+    """Replace the bounds by the least ones that prove themselves, with some room."""
     scaled = options.chosen(np.arange(len(options.owner)), steps.larger)
     found = largest(scaled._replace(constant=scaled.constant * wider), steps.n)
     right = np.isfinite(found) & (found >= 0.0)
@@ -246,7 +247,7 @@ def bound_end(steps: Steps, tied: Mask, sign: float, errors: Floats, wider: floa
 
 
 def _free(steps: Steps, tied: Mask) -> tuple[Mask, Ints]:
-    """Which unknowns have ties, and the actions and seats that are tied."""
+    """The unknowns with ties, and the tied actions and seats."""
     seats = steps.component.graph.players
     rows = np.flatnonzero(np.repeat(tied[steps.component.actions], seats))
     free = np.zeros(steps.n, np.bool_)
@@ -257,13 +258,13 @@ def _free(steps: Steps, tied: Mask) -> tuple[Mask, Ints]:
 def in_turn(
     first: int, stop: int, sweep: Callable[[int, int, int], int], directly: Callable[[int], None]
 ) -> None:
-    """Settle components from one on: by sweeps, and where these are too slow, directly.
+    """Settle components from `first` on: by sweeps, and by linear systems if sweeps are too slow.
 
     Parameters
     ----------
     sweep : callable
-        Called with the first component, that before which to end, and the most sweeps of each;
-        gives the first component that doesn't settle.
+        Called with the first component, the end of the range, and the largest number of sweeps of
+        each; returns the first component that doesn't settle.
     directly : callable
         Called with the number of a component.
     """
@@ -284,10 +285,10 @@ def bound_directly(
     Parameters
     ----------
     put : callable
-        Puts candidates in their place, wider by a factor.
+        Stores candidates, widened by a factor.
     holds : callable
-        Called with the room that sweeps give to bounds, and the most sweeps: whether they let the
-        bounds grow no more.
+        Called with the relative room for sweeps and the largest number of sweeps; returns whether
+        the bounds stop growing.
     """
     if len(component.states) * component.graph.players > MOST_UNKNOWNS:
         return holds(ROOM, MOST_SWEEPS)
@@ -305,14 +306,14 @@ def prove_profile(
     probability: Floats,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Bound the error of a profile's values, and what any seat can gain by leaving it.
+    """Bound the error of a profile's values, and the gain of any seat by deviating.
 
     Parameters
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
     values : (n_states, players) float64
-        What the profile is thought to be worth.
+        Approximate values of the profile.
     probability : (n_actions,) float64
         The profile.
     progress : callable, optional
@@ -321,7 +322,7 @@ def prove_profile(
     Returns
     -------
     bounds, gains : (n_states, players) float64
-        Infinite where nothing could be proved: in components that play leaves too slowly, and in
+        Infinite without a proof: in components that play leaves too slowly, and in
         positions that lead there.
 
     Raises
@@ -356,14 +357,14 @@ def prove_profile(
     unproved = check_bounds(ranks, indptr, begins, after, tables, *known)
     if unproved or not keeps_small_numbers(1.0):
         return np.full_like(values, np.inf), np.full_like(values, np.inf)
-    # what can be had by leaving, less what the profile has for certain
+    # upper bound by deviating, minus the lower bound of the profile
     gains += bounds
     gains *= 1.0 + 4.0 * UNIT
     return bounds, gains
 
 
 def ranks_of_end(graph: StateGraph) -> NDArray[np.int32]:
-    """The ranks of `rollwise.proofs.check.ranks_of`, which prove that every play ends.
+    """The ranks of `rollwise.proofs.check.ranks_of`, a proof that every play ends.
 
     Raises
     ------

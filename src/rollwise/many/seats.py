@@ -1,9 +1,9 @@
-"""The graph of a game of three or more players, and what it is to one of the seats.
+"""The graph of a game of three or more players, and its form for one of the seats.
 
-A state is seen from the mover; seat k is the k-th after the mover. What an ending brings each
-seat is in one number, as the rules gave it: see `rollwise.numbers.shares`.
+A state is written from the view of the mover; seat k is the k-th after the mover. The payoffs of
+an ending to all seats are one number, as the rules gave it: see `rollwise.numbers.shares`.
 
-Where what the other seats play is known, a game is one for a single player: `seen_from` makes an
+With known policies of the other seats, a game is one for a single player: `seen_from` makes an
 ordinary graph of it, with a copy of each state for each seat to move. Every method solves it,
 and the ordinary certificate proves it.
 """
@@ -33,12 +33,12 @@ def build_seats(game: Game, **how: Any) -> StateGraph:
     Parameters
     ----------
     **how
-        As `rollwise.build` takes it.
+        As in `rollwise.build`.
 
     Raises
     ------
     RulesError
-        It can end with a payoff that says of no seat whether it wins.
+        An end of the game gives no result for the seats.
     """
     graph, _ = build_with_report(game, any_players=True, **how)
     payoffs_of(graph)
@@ -46,30 +46,30 @@ def build_seats(game: Game, **how: Any) -> StateGraph:
 
 
 def build_for_all(game: Game, **how: Any) -> StateGraph:
-    """The graph of a game: of one for three or more players that of `build_seats`."""
+    """The graph of a game; for three or more players from `build_seats`."""
     return build_seats(game, **how) if has_many(require_game(game)) else build(game, **how)
 
 
 def payoffs_of(graph: StateGraph) -> Floats:
-    """What each outcome of the lotteries brings each seat, seen from the mover.
+    """Payoffs of each outcome of the lotteries to each seat, from the mover on.
 
     Returns
     -------
     (n_lottery_outcomes, players) float64
-        Shares of one win, or payoffs; 0 where the game goes on.
+        Shares of one win, or payoffs; 0 if the game goes on.
     """
     return _of_lotteries(graph, ending_payoffs(graph))
 
 
 def ending_payoffs(graph: StateGraph, stakes: Stakes | None = None) -> Floats:
-    """What each ending brings each seat, seen from the mover: (n_endings, players) float64.
+    """Payoffs of each ending to each seat, from the mover on: (n_endings, players) float64.
 
-    The rows are those of ``graph.ending_payoffs``; 0 where play never ends so.
+    The rows are those of ``graph.ending_payoffs``; 0 for endings that never occur.
 
     Parameters
     ----------
     stakes : Stakes, optional
-        Payoffs are given as numbers from 0 to 1, see `Stakes`.
+        Scale payoffs to numbers from 0 to 1, see `Stakes`.
     """
     found = np.zeros((len(graph.ending_payoffs), graph.players))
     for payoff, numbers in _endings(graph):
@@ -86,7 +86,7 @@ def _of_lotteries(graph: StateGraph, payoffs: Floats) -> Floats:
 
 
 def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
-    """The payoffs with which play can end, and what each brings the seats, from the mover on."""
+    """The possible payoffs of an end, and the payoffs to each seat, from the mover on."""
     n, found = graph.players, []
     for payoff in np.unique(graph.lotteries.payoff[graph.lotteries.over]).tolist():
         numbers = brought(payoff, n)
@@ -101,10 +101,10 @@ def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
 
 
 class Stakes(NamedTuple):
-    """What a game is played for, as numbers from 0 to 1: these times `span`, plus `low`.
+    """The scale of payoffs: a number from 0 to 1, times `span`, plus `low`.
 
-    Equilibria are found and proved in such numbers. Shares of a win are what they are. The span is
-    a power of two and `low` a whole number, so that no payoff is rounded which is on the `grid`.
+    Equilibria are computed and proved in such numbers. Shares of a win are unchanged. The span is
+    a power of two and `low` a whole number, so that no payoff on the `grid` is rounded.
     """
 
     low: int
@@ -147,12 +147,12 @@ class Stakes(NamedTuple):
 
 
 def has_payoffs(graph: StateGraph) -> bool:
-    """Whether the game is for payoffs, one a seat, and not for a win that is won or shared."""
+    """Whether the game is for payoffs, one a seat, and not for a win or shares of it."""
     return graph.lotteries.has_seat_payoffs()
 
 
 def worth_column(graph: StateGraph) -> str:
-    """What a column is called that has what a seat gets."""
+    """The name of the column with the values of a seat."""
     return "payoff" if has_payoffs(graph) else "win_probability"
 
 
@@ -162,7 +162,7 @@ def unit_payoffs(graph: StateGraph) -> Floats:
 
 
 def tables_of(graph: StateGraph) -> tuple[NDArray[Any], ...]:
-    """What `rollwise.kernels.many.look_at` reads of the lotteries."""
+    """The arrays of the lotteries for `rollwise.kernels.many.look_at`."""
     lotteries = graph.lotteries
     return (
         graph.action_lottery,
@@ -175,16 +175,17 @@ def tables_of(graph: StateGraph) -> tuple[NDArray[Any], ...]:
 
 
 def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) -> StateGraph:
-    """The game as it is to one seat, where some seats play what is known.
+    """The game for one seat, with given policies of some seats.
 
     Parameters
     ----------
     graph : StateGraph
         From `build_seats`.
     seat : int
-        Whose payoff it is.
+        The seat whose payoff counts.
     profile : sequence of (n_actions,) float64 or None
-        How likely each seat takes each action; None leaves it free, as if `seat` chose for it.
+        Probability of each action for each seat. None leaves a seat free, as if `seat` chose for
+        it.
 
     Returns
     -------
@@ -212,7 +213,7 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
         state = graph.action_state[taken]
         first = np.ones(len(taken), np.bool_)
         if chance is not None:
-            first[1:] = state[1:] != state[:-1]  # what is mixed is one action
+            first[1:] = state[1:] != state[:-1]  # a mixture is one action
         begins = np.flatnonzero(first)
         parts.append(
             {
@@ -245,14 +246,14 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
 
 
 def against_all(graph: StateGraph) -> StateGraph:
-    """The game as it is to one seat if all others want nothing but to keep it from winning.
+    """The game for one seat if all others only try to keep it from winning.
 
     Returns
     -------
     StateGraph
         For two players, the first seat and all the others together; states as in `seen_from`.
-        Payoffs are seen from the mover, 1 for the most that the first seat can have and -1 for
-        the least.
+        Payoffs are those of the mover, 1 for the first seat's maximum and -1 for
+        its minimum.
     """
     stakes = Stakes.of(graph)
     alone = seen_from(graph, 0, [None] * graph.players)
@@ -269,21 +270,21 @@ def against_all(graph: StateGraph) -> StateGraph:
 
 
 def in_a_drawn_seat(graph: StateGraph, others: Floats) -> StateGraph:
-    """The game as it is to one player among others who play a policy, in a seat drawn by chance.
+    """The game for one player in a random seat, among others with a given policy.
 
     Parameters
     ----------
     graph : StateGraph
         From `build_seats`.
     others : (n_actions,) float64
-        How likely all others take each action.
+        Probability of each action for all others.
 
     Returns
     -------
     StateGraph
-        For one player, who wins or loses: where an ending is a share of the win, it is won so
-        often. A game for payoffs is one for payoffs. State 0 is before the seat is drawn; then
-        states stand as in `seen_from`, one place on. So the actions of the player are those of
+        For one player, who wins or loses: an ending with a share of the win is won with this
+        probability. A game for payoffs remains one for payoffs. State 0 is before the draw of the
+        seat. Then states follow as in `seen_from`, one place on. The player's actions are those of
         `graph`, one place on.
     """
     n, size = graph.players, graph.n_states
@@ -303,7 +304,7 @@ def in_a_drawn_seat(graph: StateGraph, others: Floats) -> StateGraph:
     target = np.repeat(alone.outcome_state, times)
     starts = 1 + size * np.arange(n)
     sizes = np.add.reduceat(times, alone.outcome_indptr[:-1])
-    first = np.append(alone.states[0, :-1], n)  # the start, with nobody to move
+    first = np.append(alone.states[0, :-1], n)  # the start, with no seat to move
     return alone.with_arrays(
         states=np.vstack([first.astype(np.int32), alone.states]),
         action_indptr=np.append(0, alone.action_indptr + 1),

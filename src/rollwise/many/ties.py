@@ -1,20 +1,21 @@
-"""Ties: where a mover has several actions that are equally good to him, and what the others have.
+"""Ties: equally good actions for the mover, and their effect on the other seats.
 
-The others may care which of them is taken. What is found is the range of what each seat has
+The others may prefer one of them. The result is the range of the value of each seat
 from the start, over all ways to break all ties: in each position with a tie the mover takes any
-of the actions that are equally good to him in this equilibrium, and elsewhere all keep to it.
-The ends of the range are those of a game in which the seat itself, or somebody who wishes it the
-worst, breaks every tie. They are certified (`rollwise.kernels.ties`): no way to break ties, be it
-another one each time, leaves the range, and some way reaches each end, within the error bound.
+of the equally good actions in this equilibrium, and elsewhere all keep to it.
+The ends of the range are those of a game in which the seat itself, or an adversary of the seat,
+breaks every tie. They are certified (`rollwise.kernels.ties`): no way to break ties, even
+a varying one, leaves the range, and some way reaches each end, within the error bound.
 
-Values are known within their bounds, so actions count as tied that can't be told apart by the
-bounds of what they lead to. All that are equally good are among these. One that is worse by less
-than some 1e-12 may be, too.
+Values are known within their bounds. Actions count as tied if the bounds of their
+outcomes don't separate them. This includes all equally good ones, and possibly some that are worse
+by less than some 1e-12.
 
-Not every such way is an equilibrium in itself: where ties are broken so that a player is hurt, an
-earlier one may have a better action than that of the equilibrium. The range bounds the effect of
-ties while nobody else reacts. It says nothing of other equilibria. Movers who mix are indifferent
-too, but the equilibrium needs their chances, and these aren't called ties.
+Not every way to break ties is an equilibrium in itself. If a player is hurt, an
+earlier action of this player may be better than that of the equilibrium. The range bounds the
+effect of ties while no other choice changes. It makes no claim about other equilibria. Movers who
+mix are indifferent too, but the equilibrium needs their probabilities, and these aren't called
+ties.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ class Ties:
     Attributes
     ----------
     positions : int
-        In which several actions are equally good to the mover.
+        With several equally good actions for the mover.
     mattering : int
-        Those of them in which they aren't equally good to another seat.
+        Those of them with an effect on another seat.
     largest : float
-        The most that what any seat has changes by the choice in one of them.
+        The largest change in the value of any seat by the choice in one of them.
     lowest, highest : tuple of float
-        What each seat has from the start over all ways to break them.
+        Value of each seat from the start over all ways to break them.
     error_bound : float
         Of each of these; proved.
     """
@@ -74,40 +75,40 @@ class Ties:
 
     @property
     def width(self) -> float:
-        """What ties change from the start, for any seat, at most."""
+        """Largest change in the value of any seat from the start."""
         pairs = zip(self.lowest, self.highest, strict=True)
         return max(high - low for low, high in pairs) + 2.0 * self.error_bound
 
     @property
     def matters(self) -> bool:
-        """Whether they change what anybody has from the start."""
+        """Whether they change the value of any seat from the start."""
         return self.width - 4.0 * self.error_bound > ROUNDING
 
     @property
     def text(self) -> str:
-        """What they are and come to from the start, in words."""
+        """The ties and their effect from the start, in words."""
         count = how_many(self.positions, "position")
-        told = f"in {count} several actions are equally good to the mover"
+        text = f"in {count} several actions are equally good to the mover"
         if self.mattering:
-            told += f"; in {self.mattering:,} another seat cares, by up to {self.largest:.6f}"
+            text += f"; in {self.mattering:,} another seat cares, by up to {self.largest:.6f}"
         else:
-            told += ", and to all others"
+            text += ", and to all others"
         if not math.isfinite(self.error_bound):
-            return f"{told}; what they change from the start isn't known: no bound was proved"
+            return f"{text}; what they change from the start isn't known: no bound was proved"
         if not self.matters:
-            return f"{told}; from the start they change at most {rounded_up(self.width)} (proved)"
+            return f"{text}; from the start they change at most {rounded_up(self.width)} (proved)"
         ranges = ", ".join(
             f"seat {seat} {low:.6f} to {high:.6f}"
             for seat, (low, high) in enumerate(zip(self.lowest, self.highest, strict=True), 1)
         )
         return (
-            f"{told}; over all ways to choose there each seat has from the start: {ranges} "
+            f"{text}; over all ways to choose there each seat has from the start: {ranges} "
             f"(certified ± {rounded_up(self.error_bound)} before rounding)"
         )
 
 
 def find_ties(found: Equilibrium) -> Ties:
-    """The ties of an equilibrium, and what they change."""
+    """The ties of an equilibrium, and their effect."""
     graph, stakes = found.graph, Stakes.of(found.graph)
     values = stakes.units(found.values)
     probability = found.policy.probability
@@ -158,7 +159,7 @@ def _proved(
     sign: float,
     values: NDArray[np.float64],
 ) -> float:
-    """The error of one end of the range at the start; infinite where nothing could be proved."""
+    """The error of one end of the range at the start; infinite without a proof."""
     graph, probability = found.graph, found.policy.probability
     order, ends = graph.components.order, graph.components.indptr
     errors = np.zeros_like(values)
