@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stalling_games import Trap
 
+from rollwise.analysis.thumb.clauses import OnGraph
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
-from rollwise.analysis.thumb.score import Scorer, Setting
-from rollwise.analysis.thumb.search import Found, Search
+from rollwise.analysis.thumb.score import Setting
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
@@ -27,7 +27,7 @@ from rollwise.games.pig import Pig, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
-from rollwise.thumb.language import Condition, Rule
+from rollwise.thumb.language import Clause, Condition, Rule
 from rollwise.thumb.sentences import sentence_of
 
 GAMES = {
@@ -39,7 +39,7 @@ GAMES = {
     "hare": HareAndTortoise(),
 }
 KNOWN = {name: Policies.of(game) for name, game in GAMES.items()}
-SCORERS: dict[str, Scorer] = {}
+FIELDS: dict[str, OnGraph] = {}
 PIG = Pig(target=20)
 KEEP_PACE = {
     "rule": [{"if": "max(banked, rival) >= 71", "do": "roll"},
@@ -47,25 +47,22 @@ KEEP_PACE = {
 }  # fmt: skip
 
 
-def scorer_of(name: str) -> Scorer:
-    if name not in SCORERS:
-        SCORERS[name] = Scorer(Setting.of(KNOWN[name]))
-    return SCORERS[name]
+def field_of(name: str) -> OnGraph:
+    if name not in FIELDS:
+        FIELDS[name] = OnGraph(Setting.of(KNOWN[name]))
+    return FIELDS[name]
 
 
-def any_rule(name: str, seed: int) -> tuple[Search, Found]:
+def any_rule(name: str, seed: int) -> tuple[OnGraph, Rule]:
     """A rule made at random."""
-    random = np.random.default_rng(seed)
-    scorer = scorer_of(name)
-    search = Search(scorer, 4)
-    conditions, actions = [], []
+    random, field = np.random.default_rng(seed), field_of(name)
+    labels, clauses = list(field.scorer.labels), []
     for _ in range(random.integers(0, 4)):
-        form = search._forms[random.integers(len(search._forms))]
-        bound = int(random.choice(form.values(scorer.columns)))
-        conditions.append(Condition(form, bool(random.integers(2)), bound))
-        actions.append(int(random.integers(len(scorer.deeds))))
-    actions.append(int(random.integers(len(scorer.deeds))))
-    return search, search._made(tuple(conditions), tuple(actions))
+        form = field.forms[random.integers(len(field.forms))]
+        bound = int(random.choice(form.values(field.scorer.columns)))
+        condition = Condition(form, bool(random.integers(2)), bound)
+        clauses.append(Clause(condition, labels[random.integers(len(labels))]))
+    return field, Rule((*clauses, Clause(None, labels[random.integers(len(labels))])))
 
 
 def loss_of(policies: Policies, policy: Policy) -> float:
@@ -83,9 +80,8 @@ def loss_of(policies: Policies, policy: Policy) -> float:
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=12, deadline=None)
 def test_a_score_is_what_the_certified_evaluation_finds(name, seed):
-    search, found = any_rule(name, seed)
-    policy = search.rule(found).policy(KNOWN[name].graph)
-    scored = search.scorer.loss(search.taken(found)).loss
+    field, rule = any_rule(name, seed)
+    policy, scored = rule.policy(KNOWN[name].graph), field.loss(rule)
     assert scored == pytest.approx(loss_of(KNOWN[name], policy), abs=1e-8)
 
 
@@ -93,19 +89,18 @@ def test_a_score_is_what_the_certified_evaluation_finds(name, seed):
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=8, deadline=None)
 def test_a_loss_is_regret_where_play_comes_by(name, seed):
-    search, found = any_rule(name, seed)
-    scorer, taken = search.scorer, search.taken(found)
+    field, rule = any_rule(name, seed)
+    scorer, taken = field.scorer, field.taken(rule)
     regret = -scorer.optimal_advantages[taken]
     lost = (scorer.visits(taken) * regret).sum()
-    assert lost == pytest.approx(scorer.loss(taken).loss, rel=0.02, abs=1e-6)
+    assert lost == pytest.approx(scorer.loss(taken), rel=0.02, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", KNOWN)
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=8, deadline=None)
 def test_a_rule_is_read_as_it_was_written(name, seed):
-    search, found = any_rule(name, seed)
-    graph, rule = KNOWN[name].graph, search.rule(found)
+    (_, rule), graph = any_rule(name, seed), KNOWN[name].graph
     again = Rule.read(json.loads(json.dumps(rule.document(graph))), graph)
     assert again == rule
     assert np.array_equal(again.policy(graph).probability, rule.policy(graph).probability)

@@ -25,7 +25,6 @@ from rollwise.layers.layer import MOST_FEEDBACK, Layer
 from rollwise.machine.interrupts import heard
 
 ACCURACY = 1e-9  # of values where they are found by sweeps
-ROUGH = 1e-5  # the same, of values that are soon found
 VISITS_LOST = 1e-3  # the share of the visits to a component that may be left out
 MOST_ROUNDS = 10_000  # sweeps over one component
 
@@ -99,17 +98,12 @@ class Following:
         first: Ints = np.cumsum(counts) - counts
         return first
 
-    @cached_property
-    def by_sweeps(self) -> bool:
-        """Whether some values are found by sweeps, and are sooner had roughly."""
-        return bool((self._parts.n_feedback > MOST_FEEDBACK).any())
-
     def take(self, memory: Memory, situations: Ints, actions: Ints) -> None:
         """Choose the actions of some situations, by their places."""
         memory.chosen.outcome[situations] = self._first_outcome[actions]
         memory.chosen.lottery[situations] = self._block.lottery[actions]
 
-    def evaluate(self, memory: Memory, starts: Ints | None = None, *, rough: bool = False) -> bool:
+    def evaluate(self, memory: Memory, starts: Ints | None = None) -> bool:
         """Find the values of the chosen actions; False where play may have no end.
 
         Parameters
@@ -117,21 +111,12 @@ class Following:
         starts : (n,) int64, optional
             Only the values of these positions are asked for. Those to which no play from them
             comes have none then: that is often most.
-        rough : bool
-            Values may be off by some `ROUGH`. What is found by sweeps is sooner had so.
         """
         if starts is None:
             memory.kept.outcome[:] = memory.chosen.outcome
         else:
             lists = memory.chosen, memory.kept, memory.waiting
             keep_to(starts, self.layer.n, self._block, self._tables, *lists)
-        return self._sweep(memory, self.begin, ROUGH if rough else ACCURACY)
-
-    def refine(self, memory: Memory) -> bool:
-        """Go on from what was found roughly."""
-        return self._sweep(memory, memory.values, ACCURACY)
-
-    def _sweep(self, memory: Memory, begin: Floats, accuracy: float) -> bool:
         done = heard(
             evaluate_chosen,
             self.layer.n,
@@ -140,8 +125,8 @@ class Following:
             self._tables,
             memory.chosen,
             memory.kept,
-            begin,
-            accuracy,
+            self.begin,
+            ACCURACY,
             memory.values,
             memory.slope,
             memory.workspace.slope,

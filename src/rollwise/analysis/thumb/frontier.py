@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rollwise.analysis.losses import Spread, loss_of
-from rollwise.analysis.thumb.score import Scorer, Setting
-from rollwise.analysis.thumb.search import DIGITS, Search
+from rollwise.analysis.thumb.clauses import OnGraph
+from rollwise.analysis.thumb.score import Setting
+from rollwise.analysis.thumb.search import DIGITS, Field, Limits, Search
 from rollwise.answer.references import Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
@@ -30,27 +31,6 @@ MOST_SEARCHES = 10_000
 SECONDS = 30.0
 NUMBERS = 4
 NO_LOSS = 1e-8  # what a rule may lose that is called optimal, while it is searched for
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How far one search goes.
-
-    Attributes
-    ----------
-    numbers : int
-        The most integers.
-    enough : float
-        The loss that is small enough.
-    seconds : float
-    evaluations : int or None
-        After so many rules it ends.
-    """
-
-    numbers: int
-    enough: float
-    seconds: float
-    evaluations: int | None
 
 
 class Met(NamedTuple):
@@ -289,24 +269,21 @@ def find_rules(
 
 
 def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | None = None) -> Met:
+    """One search on a graph."""
+    return found_on(OnGraph(setting), limits, seed, progress)
+
+
+def found_on(field: Field, limits: Limits, seed: int, progress: Progress | None) -> Met:
     """One search: the best rule of each number of integers, and what it loses."""
-    search = Search(
-        Scorer(setting),
-        limits.numbers,
-        enough=limits.enough,
-        seconds=limits.seconds,
-        evaluations=limits.evaluations,
-        seed=seed,
-        progress=progress,
-    )
+    search = Search(field, limits, seed, progress)
     stopped = False
     try:
         search.run()
     except KeyboardInterrupt:
         stopped = True
     best = [search.kept[numbers][0] for numbers in sorted(search.kept)]
-    rules = tuple((search.rule(found), found.loss) for found in best)
-    return Met(rules, search.scored + search.preferred, stopped, search.timed_out)
+    rules = tuple((rule, search.losses[rule]) for rule in best)
+    return Met(rules, search.scored, stopped, search.timed_out)
 
 
 def _best(rules: Iterable[tuple[Rule, float]], enough: float) -> list[Rule]:

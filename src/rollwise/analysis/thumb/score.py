@@ -15,14 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
 from rollwise.derive.seats import take_seats
-from rollwise.engine.following import ROUGH, Following, Memory
+from rollwise.engine.following import Following, Memory
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_choice, spans
@@ -35,7 +34,6 @@ MOST_FORMS = 1500
 # By how many features there are: the largest sums, and what a feature may be counted times.
 SUMS = ((4, 3), (16, 2))
 MOST_PRODUCT = 1600  # of two features: beyond 40 × 40 nobody multiplies at the table
-WEIGHTS = (1, 2, 3, 5, 8, 12)
 TIMES = ((4, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)), (8, (2, 3, 4, 6, 8)))
 MOST_LABELS = 12  # actions that clauses name
 Floats = NDArray[np.float64]
@@ -53,28 +51,6 @@ def forms_of(columns: Mapping[str, Column]) -> list[Form]:
     names = [name for name, values in columns.items() if len(values) and np.ptp(values)]
     found = dict.fromkeys(_forms(names, columns))
     return list(found)[:MOST_FORMS]
-
-
-def preferred_forms(columns: Mapping[str, Column]) -> list[Form]:
-    """What an action may be preferred for: a feature of actions, or the lack of it."""
-    return [_form({Feature(name): sign}) for name in columns for sign in (1, -1)]
-
-
-def changed_forms(form: Form, columns: Mapping[str, Column]) -> Iterator[Form]:
-    """Forms of features of actions with one more feature, or one number a little changed."""
-    terms = {feature: number for number, feature in form.terms}
-    for feature, number in terms.items():
-        for other in (number - 1, number + 1):
-            if 0 < abs(other) <= WEIGHTS[-1] and len(terms) > 1:
-                yield _form({**terms, feature: other})
-    for name in columns:
-        added = Feature(name)
-        if added not in terms:
-            for weight in WEIGHTS:
-                for sign in (1, -1):
-                    yield _form({**terms, added: sign * weight})
-                    if len(terms) == 1 and weight > 1:
-                        yield _form({**{f: weight * n for f, n in terms.items()}, added: sign})
 
 
 def _forms(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form]:
@@ -131,13 +107,6 @@ def _form(terms: Mapping[Feature, int]) -> Form:
     return form_of(terms)[0]
 
 
-class Loss(NamedTuple):
-    """What a rule loses, and whether that is known roughly only."""
-
-    loss: float
-    is_rough: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Setting:
     """In what rules are tried: arrays alone, so that other processes need no rule sheet.
@@ -185,11 +154,10 @@ class Scorer:
 
     Attributes
     ----------
-    deeds : list of int or Preference
-        What clauses may say: actions by their numbers, as long as there are few, and preferences.
-    places : list of (n_choices,) int32
-        Of each deed: the action that it takes in each state with a choice, by its place among the
-        actions of all these states; -1 where it takes none.
+    labels : dict of (n_choices,) int32
+        By the labels of actions, as long as there are few: the action with that label in each
+        state with a choice, by its place among the actions of all these states; -1 if there is
+        none.
     columns : dict of (n_choices,) int32
         Those of the states in which the rule has a choice.
     of_the_sheet : bool
@@ -213,7 +181,7 @@ class Scorer:
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
         self._optimal = self._taken_by(optimal)
-        self._best = -self.loss(self._optimal).loss
+        self._best = -self.loss(self._optimal)
         self._following.evaluate(self._memory)
         self._following.begin = self._memory.values.copy()
 
@@ -237,21 +205,12 @@ class Scorer:
         }
         label = self.graph.action_label[self._action]
         labels = np.unique(label)
-        self.deeds: list[int | Preference] = []
-        self.places: list[Taken] = []
+        self.labels: dict[int, Taken] = {}
         for number in labels.tolist() if len(labels) <= MOST_LABELS else ():
             mine = np.flatnonzero(label == number)
             taken = np.full(len(choices), -1, np.int32)
             taken[self._own[mine]] = mine
-            self.deeds.append(number)
-            self.places.append(taken)
-
-    def add(self, preference: Preference) -> int:
-        """Have clauses say one more thing; its place among the `deeds`."""
-        if preference not in self.deeds:
-            self.deeds.append(preference)
-            self.places.append(self.best(preference))
-        return self.deeds.index(preference)
+            self.labels[number] = taken
 
     def best(self, preference: Preference) -> Taken:
         """The actions that a preference takes: (n_choices,) int32."""
@@ -279,27 +238,18 @@ class Scorer:
         """The first action of each state with a choice, by its place: (n_choices,) int32."""
         return self._begin.copy()
 
-    def loss(self, taken: Taken, memory: Memory | None = None, *, below: float = np.inf) -> Loss:
+    def loss(self, taken: Taken, memory: Memory | None = None) -> float:
         """What is lost by taking some actions, mean over the seats; infinity where play has no end.
 
         Parameters
         ----------
         taken : (n_choices,) int32
             By their place among the actions of all states with a choice.
-        below : float
-            Of what loses more, it is enough to know that, and roughly what it loses.
         """
         memory = self._memory if memory is None else memory
         self._following.take(memory, self._choices, self._arranged[taken])
-        rough = below < np.inf and self._following.by_sweeps
-        if not self._following.evaluate(memory, self._starts, rough=rough):
-            return Loss(np.inf, False)
-        loss = self._lost(memory)
-        if not rough or loss > below + ROUGH:
-            return Loss(loss, rough)
-        return Loss(self._lost(memory) if self._following.refine(memory) else np.inf, False)
-
-    def _lost(self, memory: Memory) -> float:
+        if not self._following.evaluate(memory, self._starts):
+            return np.inf
         first, *second = memory.values[self._starts]
         mean = first - sum(second)  # the values of whoever moves
         return float(self._best - mean * self._scale)

@@ -1,0 +1,332 @@
+"""Rules of thumb on the graph of a game: which clauses are promising, by an estimate of their gain.
+
+First preferences alone are looked for. The best of them, and the actions, are the deeds of clauses.
+A rule is changed in every way that adds or replaces a clause: any form, any bound, any deed. What
+these changes gain is estimated by where play comes by and what actions are worth there
+(`rollwise.analysis.thumb.score`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+from queue import SimpleQueue
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.thumb.score import Scorer, Setting, Taken, forms_of
+from rollwise.analysis.thumb.search import LONGEST, Field, Map, longer
+from rollwise.engine.following import Memory, tally
+from rollwise.thumb.language import (
+    Clause,
+    Column,
+    Condition,
+    Feature,
+    Form,
+    Preference,
+    Rule,
+    whole_parameters,
+)
+
+LIKELY = 400  # changes to a rule that are looked at, for each kind of form
+PROMISING = 10  # changes to a rule that are scored, for each number of integers
+PLAIN = 3  # of those whose new clause looks at one feature
+PRODUCTS = 5  # of those whose new clause has a product
+LEAST_PREFERRED = 8  # preferences that clauses may say
+MOST_USUAL = 14  # deeds that are tried in new clauses
+MOST_LEVELS = 100  # of a form, that are tried as bounds where no action alone ends play
+MOST_CACHED = 96  # forms, and preferences, whose values are cached
+MOST_BINS = 1 << 16
+REST = 0.01  # the share of what could be gained that estimates may leave out
+FEW = 10_000  # states, of which all are looked at
+LEFT = 0.6  # the chance that a clause stays where some are left out
+SHAKEN = 4  # rules with bounds moved at random
+OTHER_FORM = 0.4  # the chance that a bound moved at random is one of another form
+FARTHEST = 6  # by how much bounds are moved at random
+DIGITS = 11  # of estimates that count
+
+Deed = int | Preference
+Floats = NDArray[np.float64]
+
+
+class OnGraph(Field):
+    """A game whose positions are all at hand, for `rollwise.analysis.thumb.search.Search`."""
+
+    def __init__(self, setting: Setting, cores: int = 2) -> None:
+        super().__init__(whole_parameters(setting.graph))
+        self.scorer = Scorer(setting)
+        self.forms = forms_of(self.scorer.columns)
+        self._usual: list[Deed] = list(self.scorer.labels)
+        self._values: dict[Form, Column] = {}
+        self._places: dict[Preference, Taken] = {}
+        self._memories: SimpleQueue[Memory] = SimpleQueue()
+        for _ in range(cores):
+            self._memories.put(self.scorer.memory())
+
+    def starts(self) -> Iterator[list[Rule]]:
+        scorer = self.scorer
+        # to prefer one of two actions is to name it
+        single = self._single() if len(scorer.labels) != 2 or scorer.of_the_sheet else []
+        yield [*map(_always, scorer.labels), *map(_always, single)]
+        # no estimate of a change is to be had from a rule whose plays don't end
+        for form in self.forms:
+            levels = np.unique(self.values(form))[1:MOST_LEVELS].tolist()
+            yield [
+                Rule((Clause(Condition(form, True, level), one), Clause(None, other)))
+                for level in levels
+                for one, other in permutations(self._usual, 2)
+            ]
+
+    def _single(self) -> list[Preference]:
+        """What an action may be preferred for: a feature of actions, or the lack of it."""
+        names = self.scorer.action_columns
+        return [Preference((Form(((sign, Feature(name)),)),)) for name in names for sign in (1, -1)]
+
+    def renewed(self, rule: Rule | None, losses: Mapping[Rule, float]) -> bool:
+        if rule is not None or self.phase:
+            return False
+        ranked, places = list[tuple[int, Deed]](), Counter[int]()
+        last = dict[int, float]()
+        for other in sorted(losses, key=lambda other: losses[other]):
+            deed, numbers = other.clauses[0].deed, other.numbers
+            if isinstance(deed, Preference) and losses[other] != last.get(numbers):
+                # those of few integers first, as clauses need more
+                ranked.append((numbers + places[numbers], deed))
+                places[numbers] += 1
+                last[numbers] = losses[other]
+        ranked.sort(key=lambda pair: pair[0])
+        most = max(LEAST_PREFERRED, MOST_USUAL - len(self.scorer.labels))
+        deeds = [deed for _, deed in ranked[:most]]
+        self._usual, self.phase = [*deeds, *self.scorer.labels][:MOST_USUAL], 1
+        return True
+
+    def varied(self, rule: Rule, random: np.random.Generator) -> tuple[list[Rule], Rule]:
+        shaken = [self._shaken(rule, random) for _ in range(SHAKEN)]
+        left = [clause for clause in rule.clauses[:-1] if random.random() < LEFT]
+        return shaken, Rule((*left, rule.clauses[-1]))
+
+    def _shaken(self, rule: Rule, random: np.random.Generator) -> Rule:
+        clauses = []
+        for clause in rule.clauses[:-1]:
+            assert clause.condition is not None
+            form, level = clause.condition.form, clause.condition.level(self.parameters)
+            if random.random() < OTHER_FORM:
+                form = self.forms[int(random.integers(len(self.forms)))]
+                level = int(random.choice(self.values(form)))
+            level += int(random.integers(-FARTHEST, FARTHEST + 1))
+            clauses.append(
+                Clause(self.condition(form, clause.condition.at_least, level), clause.deed)
+            )
+        return Rule((*clauses, rule.clauses[-1]))
+
+    # -- scoring
+
+    def values(self, form: Form) -> Column:
+        """The values of a form in the states with a choice, kept for the next time."""
+        found = self._values.get(form)
+        if found is None:
+            if len(self._values) >= MOST_CACHED:
+                self._values = {}
+            found = self._values[form] = form.values(self.scorer.columns)
+        return found
+
+    def places(self, deed: Deed) -> Taken:
+        """The action that a deed takes in each state with a choice; -1 where it takes none."""
+        if isinstance(deed, int):
+            return self.scorer.labels[deed]
+        found = self._places.get(deed)
+        if found is None:
+            if len(self._places) >= MOST_CACHED:
+                self._places = {}
+            found = self._places[deed] = self.scorer.best(deed)
+        return found
+
+    def _holds(self, condition: Condition) -> NDArray[np.bool_]:
+        values, bound = self.values(condition.form), condition.level(self.parameters)
+        return values >= bound if condition.at_least else values <= bound
+
+    def taken(self, rule: Rule) -> Taken:
+        """What a rule does: (n_choices,) int32."""
+        found = self.scorer.default
+        for clause in reversed(rule.clauses):
+            places = self.places(clause.deed)
+            taken = places >= 0
+            if clause.condition is not None:
+                taken &= self._holds(clause.condition)
+            np.copyto(found, places, where=taken)
+        return found
+
+    def loss(self, rule: Rule) -> float:
+        memory = self._memories.get()
+        try:
+            return self.scorer.loss(self.taken(rule), memory)
+        finally:
+            self._memories.put(memory)
+
+    # -- changes, and what they are likely to gain
+
+    def changes(self, rule: Rule, most: int, map_: Map) -> list[Rule]:
+        if not self.phase:
+            return self._longer(rule.clauses[0].deed)
+        places = list(self._places_of(rule))
+        found = dict[Rule, float]()
+        for weight in self._weights(rule):
+            gain, offset = self._gains(rule, places, weight)
+            for estimate, other in self._estimated(rule, places, gain, offset, map_):
+                if other.numbers <= most:
+                    found[other] = max(estimate, found.get(other, -np.inf))
+        promising = [_without(rule, place) for place in range(len(rule.clauses) - 1)]
+        for numbers in range(1, most + 1):
+            rules = sorted(
+                (other for other in found if other.numbers == numbers),
+                key=lambda other: (-found[other], sum(len(c.text) for c in _conditions(other))),
+            )
+            new = [set(_conditions(other)) - set(_conditions(rule)) for other in rules]
+            products = [
+                k
+                for k, conditions in enumerate(new)
+                if any(feature.is_product for c in conditions for _, feature in c.form.terms)
+            ]
+            sums = sorted(set(range(len(rules))) - set(products))
+            plain = [k for k in sums if all(len(c.form.terms) == 1 for c in new[k])]
+            chosen = {*sums[:PROMISING], *plain[:PLAIN], *products[:PRODUCTS]}
+            promising += [rules[k] for k in sorted(chosen)]
+        return promising
+
+    def _longer(self, deed: Deed) -> list[Rule]:
+        """Preferences with one more feature, or with another preference behind."""
+        if not isinstance(deed, Preference):
+            return []
+        found = list(longer(deed, map(Feature, self.scorer.action_columns)))
+        if len(deed.forms) < LONGEST:
+            equal = {form.terms[0][1] for form in deed.forms if len(form.terms) == 1}
+            singles = [single.forms[0] for single in self._single()]
+            found += [
+                Preference((*deed.forms, one)) for one in singles if one.terms[0][1] not in equal
+            ]
+        return [_always(one) for one in found]
+
+    def _weights(self, base: Rule) -> list[Floats]:
+        """What each action is likely to gain in its state, by two estimates: (n,) float64."""
+        scorer, taken = self.scorer, self.taken(base)
+        visits, now = scorer.visits(taken), scorer.advantages(taken)
+        return [
+            scorer.spread(visits) * now,
+            scorer.spread((visits + scorer.optimal_visits) / 2) * scorer.optimal_advantages,
+        ]
+
+    def _places_of(self, base: Rule) -> Iterator[tuple[int, bool, Deed]]:
+        """Where a clause may be put: before which one, whether in its place, and its deed."""
+        for place in range(len(base.clauses)):
+            for deed in self._usual:
+                yield place, False, deed
+                if place < len(base.clauses) - 1:
+                    yield place, True, deed
+
+    def _gains(
+        self, base: Rule, changes: list[tuple[int, bool, Deed]], weight: Floats
+    ) -> tuple[Floats, Floats]:
+        """What a new clause gains where it holds, by state and change; and what it gains anyway."""
+        n, last = len(self.scorer.default), len(base.clauses) - 1
+        owner = np.full(n, last)
+        for place in range(last - 1, -1, -1):
+            clause = base.clauses[place]
+            assert clause.condition is not None
+            owner[self._holds(clause.condition) & (self.places(clause.deed) >= 0)] = place
+        now = weight[self.taken(base)]
+        gain, offset = np.zeros((n, len(changes))), np.zeros(len(changes))
+        for number, (place, instead, deed) in enumerate(changes):
+            rest, places = now, self.places(deed)
+            if instead:
+                rest = weight[self.taken(_without(base, place))]
+                offset[number] = (rest - now).sum()
+            open_to = (owner >= place) & (places >= 0)
+            gain[:, number] = np.where(open_to, weight[places] - rest, 0.0)
+        return gain, offset
+
+    def _estimated(
+        self,
+        base: Rule,
+        changes: list[tuple[int, bool, Deed]],
+        gain: Floats,
+        offset: Floats,
+        map_: Map,
+    ) -> Iterator[tuple[float, Rule]]:
+        """Rules with a new clause, each form with its best bounds, and what they may gain."""
+        relevant = np.flatnonzero(_matter(np.abs(gain)) | _matter(np.maximum(gain, 0.0)))
+        if not len(relevant):
+            return
+        gain = np.ascontiguousarray(gain[relevant])
+        columns = {name: values[relevant] for name, values in self.scorer.columns.items()}
+        best = dict[int, list[_Way]]()
+        for found in map_(lambda form: _ways(form, columns, gain, offset), self.forms):
+            for way in found:
+                best.setdefault(way.form.numbers, []).append(way)
+        conditions = _conditions(base)
+        freed = [conditions[place].numbers if instead else 0 for place, instead, _ in changes]
+        for ways in best.values():
+            estimates = np.round(np.array([way.gains for way in ways]), DIGITS)
+            for numbers in sorted(set(freed)):  # each leads to rules of another number
+                of_these = np.flatnonzero(np.array(freed) == numbers)
+                likely = np.argsort(-estimates[:, of_these].ravel(), kind="stable")[:LIKELY]
+                for which, column in zip(*np.divmod(likely, len(of_these)), strict=True):
+                    number, way = int(of_these[column]), ways[which]
+                    place, instead, deed = changes[number]
+                    level = int(way.levels[number])
+                    clause = Clause(self.condition(way.form, way.at_least, level), deed)
+                    behind = base.clauses[place + instead :]
+                    rule = Rule((*base.clauses[:place], clause, *behind))
+                    yield float(estimates[which, number]), rule
+
+
+def _always(deed: Deed) -> Rule:
+    return Rule((Clause(None, deed),))
+
+
+def _without(rule: Rule, place: int) -> Rule:
+    """A rule that lacks a clause."""
+    return Rule(rule.clauses[:place] + rule.clauses[place + 1 :])
+
+
+def _conditions(rule: Rule) -> list[Condition]:
+    return [clause.condition for clause in rule.clauses if clause.condition is not None]
+
+
+def _matter(gain: Floats) -> NDArray[np.bool_]:
+    """The states that make out nearly all of some gains; all of few states."""
+    size = gain.max(axis=1)
+    found: NDArray[np.bool_] = size > 0.0
+    if len(size) > FEW:
+        order = np.argsort(-size, kind="stable")
+        share = np.cumsum(size[order])
+        found[order[int(np.searchsorted(share, (1 - REST) * share[-1])) + 1 :]] = False
+    return found
+
+
+class _Way(NamedTuple):
+    """A form as the condition of new clauses: the best bound for each change."""
+
+    form: Form
+    at_least: bool
+    levels: NDArray[np.int64]
+    gains: Floats
+
+
+def _ways(form: Form, columns: Mapping[str, Column], gain: Floats, offset: Floats) -> list[_Way]:
+    """A form from its best bounds upward, and downward; none where it never differs."""
+    values = form.values(columns)
+    low, high = int(values.min()), int(values.max())
+    if high == low or high - low >= MOST_BINS:
+        return []
+    totals = np.zeros((high - low + 1, gain.shape[1]))
+    tally(values, gain, low, totals)
+    upward = np.cumsum(totals[::-1], axis=0)[::-1]
+    ways = []
+    for at_least, sums in ((True, upward), (False, np.cumsum(totals, axis=0))):
+        level = np.argmax(sums, axis=0)
+        most = sums[level, np.arange(gain.shape[1])] + offset
+        ways.append(_Way(form, at_least, low + level, most))
+    return ways
