@@ -252,7 +252,7 @@ def merge_equal(buffers, begin, end, real, look):
     real : bool
         Weights are the bits of floats.
     look : bool
-        Only count equal outcomes that lead on, without merging.
+        Only test whether equal outcomes lead on, without merging.
 
     Returns
     -------

@@ -1,10 +1,10 @@
-// A board drawn from its cells. What a cell means isn't said by colours alone: pieces of the mover
+// A board drawn from its cells. Colours aren't the only signs: pieces of the mover
 // are full discs, those of the other player rings.
 
 import { el, picture } from "./dom.js";
 
-const MOST_PIECES = 3; // that are drawn one by one on a square or a point
-const MOST_STEPS = 15; // of a bar that are drawn one by one
+const MOST_PIECES = 3; // drawn one by one on a square or a point
+const MOST_STEPS = 15; // of a bar, drawn one by one
 
 const KINDS = {
   label: (text) => el("span", { class: "label" }, text),

@@ -17,7 +17,7 @@ export class Stream {
   constructor(bytes, at = 0) {
     this.bytes = bytes;
     this.at = at;
-    this.zeros = 0; // that come next
+    this.zeros = 0; // still to come
   }
 
   next() {
@@ -40,7 +40,7 @@ export class Stream {
     return plain % 2 ? -(plain + 1) / 2 : plain / 2;
   }
 
-  // Numbers, of which each is written as its difference to the one before, into places of an array.
+  // Numbers as differences to the one before, into places of an array.
   sums(into, begin = 0, end = into.length) {
     for (let i = begin, sum = begin ? into[begin - 1] : 0; i < end; ) {
       const zeros = Math.min(this.zeros, end - i);
@@ -76,7 +76,7 @@ export class Column {
   }
 }
 
-// Doubles whose first bytes stand together, then their second ones, and so on.
+// Doubles, stored as all first bytes, then all second ones, and so on.
 export function doubles(bytes) {
   const n = bytes.length / 8;
   const found = new Uint8Array(bytes.length);

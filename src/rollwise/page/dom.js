@@ -1,4 +1,4 @@
-// Elements of the page. Text is always text: nothing here reads HTML.
+// Elements of the page. Text is always text and never HTML.
 
 export function el(tag, given = {}, ...children) {
   const made = document.createElement(tag);
@@ -38,7 +38,7 @@ export function fillSelect(place, options, chosen) {
   if (chosen !== undefined) place.value = chosen;
 }
 
-// A table: names of columns, of which those in `numbers` are set to the right, and rows.
+// A table: names of columns, and rows. Columns in `numbers` are set to the right.
 export function table(caption, columns, rows, { numbers = [], marked = [] } = {}) {
   const style = (k) => (numbers.includes(k) ? "number" : null);
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
@@ -50,7 +50,7 @@ export function table(caption, columns, rows, { numbers = [], marked = [] } = {}
           { class: style(k), scope: k === 0 ? "row" : null }, cell)))))));
 }
 
-// A die: pips where it is one of six sides, else what the face is called.
+// A die: pips on a die of six sides, else the name of the face.
 export function die(face, name, sides, label) {
   const chip = el("span", { class: "die", role: "img", "aria-label": label });
   if (sides !== 6 || name !== String(face)) return fill(chip, name);
@@ -61,7 +61,7 @@ export function die(face, name, sides, label) {
   })));
 }
 
-// A picture of 30 by 30, of shapes: each a tag, and what is given with it.
+// A picture of 30 by 30, of shapes: each a tag with attributes.
 export function picture(style, shapes) {
   const svg = (tag, given) => {
     const part = document.createElementNS("http://www.w3.org/2000/svg", tag);

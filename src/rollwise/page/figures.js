@@ -21,7 +21,7 @@ export class Figures {
     return text.startsWith("-") ? `−${text.slice(1)}` : `+${text}`;
   }
 
-  // What a choice took.
+  // The cost of a choice.
   cost(value) {
     const text = fixed(this.scale * value, this.digits);
     return value > 0 && Number(text) === 0 ? `<${this.least}` : text;
@@ -42,7 +42,7 @@ export function fixed(number, digits) {
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
-// A number of points as people write it: no digits behind the point where there is nothing.
+// A number of points as people write it: whole numbers without a decimal point.
 export function plain(number) {
   return String(Number(number.toFixed(6)));
 }

@@ -1,13 +1,13 @@
-// A solved game: its graph, what states and actions are worth, and what it has words for.
+// A solved game: its graph, the values of states and actions, and its words.
 //
-// The graph is unpacked in one pass, which goes as far as the states that are asked for. Values are
+// The graph is unpacked in one pass, as far as the requested states. Values are
 // kept of some states only; `value` looks ahead from the others until it comes to these, once for
 // each state.
 
 import { Column, Stream, doubles } from "./bytes.js";
 
 const THROW = -1;
-const AT_ONCE = 4096; // states that are unpacked together
+const AT_ONCE = 4096; // states unpacked together
 
 export class Game {
   constructor({ head, parts }) {
@@ -26,7 +26,7 @@ export class Game {
     this.menuOf = new Stream(parts.menu).sums(new Int32Array(this.n));
     this.#readOutcomes();
     this.values = new Float64Array(this.n);
-    this.isKnown = new Uint8Array(this.n); // which of them
+    this.isKnown = new Uint8Array(this.n); // whether each value is known
     const anchors = new Stream(parts.anchors).sums(new Int32Array(head.anchors));
     doubles(parts.values).forEach((value, i) => this.#know(anchors[i], value));
     this.policies = new Map();
@@ -34,7 +34,7 @@ export class Game {
     this.drawn = [];
   }
 
-  // Nothing has to be waited for; see `OpenGame`.
+  // Answers need no waiting; see `OpenGame`.
   async ready() {}
 
   #know(s, value) {
@@ -85,7 +85,7 @@ export class Game {
     this.#startSlots(slotsOf, this.#readSlots(slotStart.at(-1)));
   }
 
-  // Where what each state has begins, by how much of it a menu has.
+  // The first index of each state's entries, from the number of entries of a menu.
   #starts(sizes) {
     const { n, menuOf } = this;
     const found = new Int32Array(n + 1);
@@ -125,10 +125,10 @@ export class Game {
     const [last, before, source, zeros] = [0, 0, 0, 0].map(() => new Int32Array(way.length));
     const stream = new Stream(this.parts.targets);
     this.slots = { slotsOf, way, at, last, before, source, zeros, stream, next: this.nPositions };
-    this.followed = 0; // states whose targets are known
+    this.followed = 0; // states with known targets
   }
 
-  // The targets, of which those of a state and of all before it are known.
+  // The targets, known for a state and all before it.
   targetsFor(s) {
     if (s >= this.followed) this.unpack(s + 1);
     return this.target;
@@ -178,7 +178,7 @@ export class Game {
 
   // ---- states
 
-  // The position that a state is, or was before a throw.
+  // The position of a state, before its throw.
   position(s) {
     if (s < this.nPositions) return s;
     let low = 0; // in a game with throws each position has one action, the throw
@@ -191,13 +191,13 @@ export class Game {
     return low;
   }
 
-  // The numbers of its fields, without what was thrown.
+  // The numbers of its fields, without the throw.
   row(s) {
     const position = this.position(s);
     return this.fields.map((column) => column.upTo(position + 1)[position]);
   }
 
-  // What was thrown; null before a throw, and where the throw is among the fields.
+  // The throw; null before a throw, and where the throw is among the fields.
   thrown(s) {
     if (s < this.nPositions) return null;
     const position = this.position(s);
@@ -206,18 +206,18 @@ export class Game {
     return this.head.throws[this.lotteryStart[lottery] + number];
   }
 
-  // The faces of the dice that were thrown; empty where the throw isn't one of dice of six sides.
+  // The faces of the throw; empty unless it is a throw of six-sided dice.
   facesThrown(s) {
     const numbers = this.isLayered ? this.thrown(s) ?? [] : this.row(s);
     return this.head.dice_fields.map((k) => numbers[k]).filter((face) => face > 0);
   }
 
-  // What a number in a field means.
+  // The meaning of a number in a field.
   valueText(f, number) {
     return this.head.values[f][number] ?? String(number);
   }
 
-  // All numbers that a field has, ascending.
+  // All numbers of a field, ascending.
   valuesOf(f) {
     const column = this.fields[f].upTo(this.nPositions);
     let [low, high] = [column[0], column[0]];
@@ -264,7 +264,7 @@ export class Game {
     return this.head.has_throws && this.labels[this.menu(s)[0]] === THROW;
   }
 
-  // What the actions of a state are called there, each otherwise.
+  // The texts of a state's actions, all different.
   names(s) {
     const labels = this.menu(s).map((kind) => this.labels[kind]);
     const names = labels.map((label) => this.nameOf.get(label));
@@ -277,7 +277,7 @@ export class Game {
     return this.reward[this.head.kinds[this.menu(s)[i]][1]];
   }
 
-  // What can come of the action at a place in a state's menu.
+  // The outcomes of the action at a place in a state's menu.
   outcomes(s, i) {
     const lottery = this.head.kinds[this.menu(s)[i]][1];
     const first = this.lotteryStart[lottery];
@@ -300,7 +300,7 @@ export class Game {
     return found;
   }
 
-  // ---- what they are worth
+  // ---- values
 
   value(s) {
     const waiting = [s];
@@ -328,7 +328,7 @@ export class Game {
     return this.values[s];
   }
 
-  // Find the values of all that a state leads to.
+  // Find the values of all next states.
   #lookAhead(s) {
     const targets = this.targetsFor(s);
     for (let k = this.outcomeStart[s]; k < this.outcomeStart[s + 1]; k++) {
@@ -350,14 +350,14 @@ export class Game {
     return worth;
   }
 
-  // What an outcome is worth to the mover.
+  // The value of an outcome to the mover.
   worth(outcome) {
     if (outcome.isOver) return outcome.payoff;
     const value = this.value(outcome.target);
     return outcome.passes ? -value : value;
   }
 
-  // What the mover may do: names, worth, cost against the best, and whether nothing is better.
+  // The mover's actions: names, value, cost against the best, and whether none is better.
   choices(s) {
     const names = this.names(s);
     this.#lookAhead(s);
@@ -370,7 +370,7 @@ export class Game {
     });
   }
 
-  // The place of the action that is taken by optimal play: the first of the best.
+  // The place of the action of optimal play: the first of the best.
   best(s) {
     if (this.parts["policy optimal"]) return this.policy("optimal", s);
     this.#lookAhead(s);
@@ -380,7 +380,7 @@ export class Game {
     return worth.findIndex((value) => most - value <= below);
   }
 
-  // The place of the action that a policy with a name takes, where it doesn't mix.
+  // The place of the action of a named policy, where it doesn't mix.
   policy(name, s) {
     if (!this.policies.has(name)) {
       const stream = new Stream(this.parts[`policy ${name}`]);
@@ -396,7 +396,7 @@ export class Game {
     return name === "random" || this.head.policies.some((one) => one.name === name && one.mixes);
   }
 
-  // How likely a policy that mixes takes each action of a state, as weights.
+  // A mixing policy's weights of a state's actions.
   weights(name, s) {
     if (name === "random" || !this.isChoice(s)) return this.menu(s).map(() => 1);
     if (!this.policies.has(name)) {
@@ -443,7 +443,7 @@ export class Game {
     return this.#text("told", outcome.index, () => this.#slots());
   }
 
-  // The dice of an action, and what each throw of them brings; null where nobody knows.
+  // The dice of an action, and the outcome of each throw of them; null where unknown.
   dice(s, i) {
     return this.head.dice[this.menu(s)[i]];
   }

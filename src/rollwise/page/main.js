@@ -57,7 +57,7 @@ async function start() {
     if (document.getElementById("strategy").hidden === false) strategy.shown();
   });
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
-  const unpack = () => game.unpack?.(0) && setTimeout(unpack); // the rest, while nobody asks
+  const unpack = () => game.unpack?.(0) && setTimeout(unpack); // the rest, while the page is idle
   setTimeout(unpack);
 }
 

@@ -6,7 +6,7 @@ const TILE = 6;
 
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
-// The fill of the action with this rank: its colour, and a texture that tells it apart without.
+// The fill of the action with this rank: its colour, and a texture for readers without colours.
 function texture(context, rank) {
   const k = Math.min(rank, LIGHT.length - 1);
   const tile = document.createElement("canvas");
@@ -39,7 +39,7 @@ export function swatch(rank) {
   return canvas;
 }
 
-// Draw a map. Gives what finds positions on it.
+// Draw a map. Returns a function from places on it to positions.
 export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
   const wide = Math.min(canvas.parentElement.clientWidth || 320, 720);
   const [left, top] = [44, 22];

@@ -1,15 +1,15 @@
-// A game that is too large for a page: a server tells of each position that play comes to, and of
-// what can come of an action there. It is asked as a `Game` is, once it is `ready`.
+// A game too large for a page: a server sends each reached position, and the outcomes of actions
+// there. It has the methods of a `Game`, once it is `ready`.
 
 import { SAY } from "./strings.js";
 
-const NOT_SOLVED = 409; // what a server says of a game that it doesn't have
-const WAIT = 300; // milliseconds between questions how far it is
+const NOT_SOLVED = 409; // a server's answer for an unsolved game
+const WAIT = 300; // milliseconds between questions about the progress
 
-// A server that doesn't answer, or refuses; the message is for people.
+// No answer, or a refusal, from the server; the message is for people.
 export class Lost extends Error {}
 
-// What the server says.
+// The server's answer.
 export async function asked(path, options) {
   const answer = await fetch(path, options).catch(() => { throw new Lost(SAY.serverGone); });
   const said = await answer.json();
@@ -46,14 +46,14 @@ async function answered(path) {
 export class OpenGame {
   constructor(head) {
     this.head = head;
-    this.isLayered = false; // what was thrown is said with the position
+    this.isLayered = false; // the position names its throw
     this.fieldNames = head.fields;
     this.numberOf = new Map();
     this.known = []; // by number: where a state is, what was said of it, and what can come there
     this.start = this.number(head.start);
   }
 
-  // The number of a state, by its fields, what was thrown and how many rolls are left.
+  // The number of a state, by its fields, its throw and the rolls left.
   number(place) {
     const key = JSON.stringify(place);
     if (!this.numberOf.has(key)) {
@@ -63,7 +63,7 @@ export class OpenGame {
     return this.numberOf.get(key);
   }
 
-  // Learn of a state, and of what can come of the action at a place in its menu.
+  // Ask for a state, and for the outcomes of the action at a place in its menu.
   async ready(s, i = null) {
     const here = this.known[s];
     here.said ??= await answered(this.#path(here.place));
@@ -72,14 +72,14 @@ export class OpenGame {
     here.outcomes[i] = { dice, list: outcomes.map((one) => this.#outcome(one)) };
   }
 
-  // What is best around a place: along these fields, or along those that the server chooses.
+  // The best actions around a place: along these fields, or the server's choice of fields.
   async mapAround(place, axes) {
     const words = this.#words(place);
     axes.forEach((name, k) => words.set(["x", "y"][k], name));
     return answered(`api/map?${words}`);
   }
 
-  // What to do after each throw in the position of a state.
+  // The best action after each throw in the position of a state.
   async afterThrows(s) {
     const { state } = this.known[s].place;
     const { throws } = await answered(`api/advise?${this.#words({ state, throw: null, rolls_left: null })}`);
@@ -141,7 +141,7 @@ export class OpenGame {
     return this.#said(s).value;
   }
 
-  // ---- what may be done, and what comes of it
+  // ---- actions and outcomes
 
   choices(s) {
     return this.#said(s).choices.map(({ action, value, cost, best }, place) =>

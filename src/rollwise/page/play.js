@@ -1,4 +1,4 @@
-// The table at which a game is played: position, choices, dice, coach and books.
+// The table of a game: position, choices, dice, coach and books.
 
 import { drawBoard } from "./board.js";
 import { die, el, fill, labelled, select, table } from "./dom.js";
@@ -10,9 +10,9 @@ import { Session } from "./session.js";
 import { conjugated } from "./speech.js";
 import { SAY } from "./strings.js";
 
-const MOST_UNASKED = 1000; // moves in which no person has a say
-const MOST_BUTTONS = 30; // outcomes that are buttons; more of them are a list
-const MOST_TOLD = 12; // moves of others that are told at once
+const MOST_UNASKED = 1000; // moves without a choice of a person
+const MOST_BUTTONS = 30; // outcomes with buttons; more of them are a list
+const MOST_TOLD = 12; // moves of others shown at once
 
 export class PlayView {
   constructor({ game, figures, speech }) {
@@ -83,7 +83,7 @@ export class PlayView {
     await this.#advance();
   }
 
-  // Do something that may have to wait for a server. What is asked for meanwhile counts for nothing.
+  // Do something that may have to wait for a server. Other requests are ignored meanwhile.
   async #do(step) {
     if (this.isBusy) return;
     this.isBusy = true;
@@ -171,7 +171,7 @@ export class PlayView {
     fill(this.advice, this.choiceTable(this.session.state, SAY.advice));
   }
 
-  // What there is to say of an action in a state.
+  // The coach's text about an action in a state.
   #remark(state, place) {
     const choices = this.game.choices(state);
     const { cost, isBest } = choices[place];
@@ -180,7 +180,7 @@ export class PlayView {
     return SAY.mistake(this.session.grade(cost), this.figures.costText(cost), best);
   }
 
-  // What each choice is worth, the best first.
+  // The value of each choice, the best first.
   choiceTable(state, caption) {
     const rows = this.game.choices(state).sort((a, b) => a.cost - b.cost);
     return table(caption, [SAY.choice, this.figures.unit, SAY.costs(this.figures.points)],
@@ -189,7 +189,7 @@ export class PlayView {
       { numbers: [1, 2], marked: rows.flatMap((row, i) => (row.isBest ? [i] : [])) });
   }
 
-  // ---- what is shown
+  // ---- display
 
   #show() {
     const { session } = this;
@@ -261,7 +261,7 @@ export class PlayView {
     return this.speech.cameOfMove(entry.state, entry.place, entry.outcome);
   }
 
-  // What the player is asked: to choose, to let a mistake stand, or what the dice show.
+  // The question to the player: a choice, a confirmation of a mistake, or the faces of the dice.
   #asked() {
     const { session } = this;
     if (session.isOver) return this.#button(SAY.again, () => this.#again(), { class: "main" });

@@ -1,4 +1,4 @@
-// Random numbers from a seed that people can read and type. Every move has numbers of its own, so
+// Random numbers from a readable, typeable seed. Every move has numbers of its own, so
 // that the dice of a move fall as before when it is made again.
 
 function mixed(h) {
@@ -7,7 +7,7 @@ function mixed(h) {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-// Numbers from 0 to below 1 (Doty-Humphrey's sfc32), for a seed and whole numbers that say what for.
+// Numbers from 0 to below 1 (Doty-Humphrey's sfc32), for a seed and whole numbers of a purpose.
 export function randomOf(seed, ...purpose) {
   let [a, b, c, d] = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 1];
   for (const part of [seed % 2 ** 32, Math.floor(seed / 2 ** 32), ...purpose]) {

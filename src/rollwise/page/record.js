@@ -1,6 +1,6 @@
 // Games kept as JSON lines, as `rollwise review` and `rollwise play --resume` read them (docs/records.md).
 
-// The record of a session that began at the start; `names` are those of the players.
+// The record of a session from the start; `names` are those of the players.
 export function recordOf(game, session, names) {
   const clean = (name) => name.replace(/[:;=@#,"]/g, " ").trim().replace(/\s+/g, " ") || "player";
   const players = session.players.map((player, seat) => ({ name: clean(names[seat]), policy: player ?? "human" }));

@@ -22,7 +22,7 @@ export function rulesView({ game, figures }) {
     el("p", { class: "made" }, SAY.madeBy(head.made_by)));
 }
 
-// What stands in backticks is code.
+// Text in backticks is code.
 function coded(text) {
   return text.split(/`+([^`]*)`+/).map((part, i) => (i % 2 ? el("code", {}, part) : part));
 }

@@ -1,4 +1,4 @@
-// Games that were played one after the other: a tally, the mistakes, and the games to keep.
+// A series of games: a tally, the mistakes, and the games to save.
 
 import { el, picture, table } from "./dom.js";
 import { asked } from "./open_game.js";
@@ -12,7 +12,7 @@ export class Series {
   // `playFrom` begins a game in a state.
   constructor({ game, figures, speech, playFrom }) {
     Object.assign(this, { game, figures, speech, playFrom });
-    this.posted = new Set(); // games that a server was sent
+    this.posted = new Set(); // games sent to a server
     this.isLost = false; // one of them wasn't kept
     this.games = []; // finished ones: a session, the names of its players, and the seat of a person
   }
@@ -74,8 +74,8 @@ export class Series {
     return rows;
   }
 
-  // How many games it takes until results alone tell such play from optimal play: so many that the
-  // loss is 1.96 standard errors of the mean result.
+  // Number of games after which results alone distinguish such play from optimal play: the loss is
+  // then 1.96 standard errors of the mean result.
   #gamesToTell(ledgers, losses) {
     const loss = mean(losses);
     if (!(loss > 0)) return Infinity;

@@ -1,8 +1,8 @@
-// A game being played: who is to move, what may be done, what came of it, and what it was worth.
+// A game in progress: the mover, legal actions, outcomes and values.
 //
-// Before a move the position is worth v, the action chosen q, and what the dice made of it v'. The
-// choice changed the value by q - v, which is skill, and the dice by v' - q, which is luck. Over a
-// game they add up to the result less the value of the start.
+// Let v be the value of a position, q that of the chosen action, and v' the value after the dice.
+// The choice changes the value by q - v (skill), and the dice by v' - q (luck). Over a game they add
+// up to the result minus the value of the start.
 
 import { drawn, randomOf } from "./random.js";
 
@@ -20,7 +20,7 @@ export class Session {
   #goTo(state, seat) {
     this.state = state;
     this.seat = seat;
-    this.pending = null; // the place of the action that was chosen, until its dice fall
+    this.pending = null; // the place of the chosen action, until its dice fall
     this.isOver = false;
     this.points = this.accounts.reduce((sum, entry) => sum + entry.gain, 0);
   }
@@ -44,7 +44,7 @@ export class Session {
     return drawn(this.game.weights(player, this.state), randomOf(this.seed, this.accounts.length, 1));
   }
 
-  // What can come of the chosen action.
+  // The outcomes of the chosen action.
   get falls() {
     return this.game.outcomes(this.state, this.pending);
   }
@@ -99,7 +99,7 @@ export class Session {
     return this.accounts.findLastIndex((e) => e.isChoice && this.players[e.seat] === null);
   }
 
-  // Take back the last choice of a person, and all that came after it.
+  // Take back the last choice of a person, and everything after it.
   undo() {
     if (this.pending !== null && this.isPerson && this.game.isChoice(this.state)) {
       this.pending = null;

@@ -1,14 +1,14 @@
-// What the map shows: positions that differ from one along two fields, and what is best in each.
+// The data of the map: positions that differ from one along two fields, with their best actions.
 //
-// A slice is asked for by a place: the fields of a position, what was thrown there (null before a
-// throw, and where the throw is among the fields), how many rolls are left in games that know it.
-// It says where that is: the `state` (-1 where no play comes to it), the fields along the axes, the
-// numbers that each field may have, the throws that may be chosen, and the cells: by the number
-// along y, by the number along x, what is best there, null where there is no choice.
+// The key of a slice is a place: the fields of a position, its throw (null before a throw, and where
+// the throw is among the fields), and the rolls left in games with a pool of dice.
+// A slice has the `state` (-1 if it is unreachable), the fields along the axes, the numbers of each
+// field, the throws to choose from, and the cells: by the number along y, by the number along x,
+// the best action there, null without a choice.
 
 const THROW_SIGN = " ";
 
-// The slices of a game that the page has whole.
+// The slices of a game within the page.
 export class WholeSlices {
   constructor(game, speech) {
     Object.assign(this, { game, speech });
@@ -45,7 +45,7 @@ export class WholeSlices {
     };
   }
 
-  // The positions that agree with a place in all fields but those of the axes.
+  // The positions equal to a place in all fields except the axes.
   #positions(at, x, y) {
     const { columns } = this.game;
     let here = null;
@@ -83,7 +83,7 @@ export class WholeSlices {
     return game.isChoice(s) ? game.nameOf.get(game.labels[game.menu(s)[game.best(s)]]) : null;
   }
 
-  // What to do after each throw in a position: the throw, its chance, the choice and its worth.
+  // The best choice after each throw in a position: the throw, its chance, the choice, its value.
   async afterThrows(state) {
     const { game } = this;
     const position = game.position(state);
@@ -93,7 +93,7 @@ export class WholeSlices {
   }
 }
 
-// Those of a game whose server is asked: as many positions as it tells of at once.
+// The slices of a game with a server: as many positions as it sends at once.
 export class AskedSlices {
   constructor(game) {
     this.game = game;

@@ -1,4 +1,4 @@
-// Positions and moves in words: those of the game, or what its fields and actions are called.
+// Positions and moves in words: the game's texts, or the names of its fields and actions.
 
 import { SAY, listed } from "./strings.js";
 import { plain } from "./figures.js";
@@ -23,12 +23,12 @@ export class Speech {
     return [...found].map(([name, number]) => [name, [number].flat().join(" ")]);
   }
 
-  // A position in words, without what was thrown.
+  // A position in words, without the throw.
   position(s) {
     return this.game.described(s) || this.fields(s).map(([name, text]) => `${name} ${text}`).join(", ");
   }
 
-  // What was thrown, in words; empty before a throw.
+  // The throw in words; empty before a throw.
   thrown(s) {
     const { game } = this;
     const numbers = game.thrown(s);
@@ -42,7 +42,7 @@ export class Speech {
     return this.game.told(outcome) || listed(this.game.thrown(outcome.target).map(String));
   }
 
-  // What a player does who takes an action; `{}` is where the dice stand.
+  // An action as a deed of its player; `{}` is the place of the dice.
   deed(s, place) {
     const deed = this.game.deed(s, place);
     if (deed) return deed;
@@ -50,7 +50,7 @@ export class Speech {
     return this.game.isThrow(s) ? name : SAY.plays(name);
   }
 
-  // The same with what the dice show, in words.
+  // The same with the faces of the dice, in words.
   did(s, place, faces) {
     const shown = listed(faces.map((face) => this.face(face)));
     const [before, ...after] = this.deed(s, place).split("{}");
@@ -62,14 +62,14 @@ export class Speech {
     return this.game.head.faces[face - 1] ?? String(face);
   }
 
-  // What came of a move, as it is told: where the game has words for what was done, and none for
-  // what came of it, nothing is said.
+  // The outcome of a move in words; empty where the game has words for the deed and none for the
+  // outcome.
   cameOfMove(s, place, outcome) {
     const hasWords = this.game.deed(s, place) && !this.game.told(outcome);
     return hasWords && !outcome.isOver ? "" : this.came(s, place, outcome);
   }
 
-  // What came of an action.
+  // The outcome of an action.
   came(s, place, outcome) {
     const { game } = this;
     if (game.isThrow(s) && game.isLayered) return this.throwText(outcome);
@@ -92,7 +92,7 @@ export class Speech {
     return [changed, ...paid, ...passes].filter(Boolean).join("; ") || SAY.nothing;
   }
 
-  // Which fields changed, as the player saw them who made the move.
+  // The changed fields, as the mover saw them.
   #changes(s, outcome) {
     const { game } = this;
     const before = game.row(s);

@@ -1,16 +1,16 @@
-// The strategy as a map that can be explored: two fields go across and down, the others are chosen.
+// The strategy as an explorable map: two fields go across and down, the others are chosen.
 
 import { el, fill, fillSelect, labelled, select, table } from "./dom.js";
 import { drawMap, swatch } from "./map.js";
 import { Lost } from "./open_game.js";
 import { SAY } from "./strings.js";
 
-const MOST_LISTED = 400; // values of a field that are a list; more of them are typed
+const MOST_LISTED = 400; // values of a field in a list; more of them are typed
 const MOST_ROWS = 120; // of the cheat sheet
 const MOST_NAMED = 9; // actions in the legend
 
 export class StrategyView {
-  // `slices` tells what is to be drawn: `WholeSlices`, or `AskedSlices` of a game with a server.
+  // `slices` provides the cells: `WholeSlices`, or `AskedSlices` of a game with a server.
   constructor({ game, figures, speech, play, open, slices }) {
     Object.assign(this, { game, figures, speech, play, open, slices });
     this.element = el("div", { class: "strategy" });
@@ -18,7 +18,7 @@ export class StrategyView {
     this.asked = 0; // how often something was to be drawn
   }
 
-  // What is shown when somebody first looks.
+  // The first view.
   shown() {
     if (!this.isMade) this.#make();
     this.isMade = true;
@@ -52,7 +52,7 @@ export class StrategyView {
       this.sheet);
   }
 
-  // A list, which is filled as the map is drawn; hidden while there is nothing to choose.
+  // A list, filled with the map; hidden while there is no choice.
   #chosen(name, set) {
     const list = select([], undefined, (text) => {
       set(text);
@@ -69,7 +69,7 @@ export class StrategyView {
     control.element.hidden = options.length < 2;
   }
 
-  // What a field is: a list of its numbers, or a number that is typed where there are many.
+  // The input of a field: a list of its numbers, or a typed number where there are many.
   #control(name, f) {
     const set = (text) => { this.place.at[f] = Number(text); };
     const control = this.#chosen(name, set);
@@ -105,7 +105,7 @@ export class StrategyView {
     this.play.begin(this.slice.state);
   }
 
-  // Draw what is asked for now; what was asked for before and comes later is left.
+  // Draw the current request; late answers to earlier ones are dropped.
   async #draw() {
     const asked = ++this.asked;
     try {
@@ -160,7 +160,7 @@ export class StrategyView {
       play.choiceTable(state, SAY.advice), place.thrown && this.#afterThrows(state));
   }
 
-  // What to do after each throw, which is found once somebody looks.
+  // The best choice after each throw, computed on first view.
   #afterThrows(state) {
     const rows = el("div");
     const found = async () => {
@@ -173,7 +173,7 @@ export class StrategyView {
     return el("details", { ontoggle: found }, el("summary", {}, SAY.afterThrow), rows);
   }
 
-  // The map in words: what to do along each row, rows that are alike as one.
+  // The map in words: the best actions along each row, equal rows as one.
   #showSheet(xs, ys, rows) {
     const { game, slice } = this;
     const { x, y, place, numbers, text: valueText } = slice;
@@ -210,13 +210,13 @@ export class StrategyView {
     return parts.map(({ name, numbers }) => `${name}${colon} ${this.#told(x, numbers)}`).join("; ");
   }
 
-  // Numbers of a field that follow one another; each by itself, where they mean something else.
+  // Runs of successive numbers of a field; single numbers, where they have meanings.
   #told(f, numbers) {
     if (this.slice.hasWords(f)) return numbers.map((number) => this.slice.text(f, number)).join(" / ");
     return numbers.length === 1 ? String(numbers[0]) : `${numbers[0]}–${numbers.at(-1)}`;
   }
 
-  // Ways to play that are easier to remember, and what they lose.
+  // Ways to play that are easier to remember, and their losses.
   #easier() {
     const { head } = this.game;
     const rows = head.policies.filter(({ about }) => about).map(({ name, about }) => {

@@ -1,4 +1,4 @@
-// All that the page says of itself. What a game says comes with the game.
+// The page's own texts. The game's texts come with the game.
 
 export const SAY = {
   play: "Play",
@@ -44,7 +44,7 @@ export const SAY = {
   value: "Worth",
 
   // choosing
-  choose: "What do you do?",
+  choose: "Your choice?",
   chooses: "Choices",
   key: (key) => `key ${key}`,
   hint: "Ask the coach",
@@ -53,7 +53,7 @@ export const SAY = {
   choice: "choice",
   costs: (points) => `costs, in ${points}`,
   best: "best",
-  nothingBetter: "Nothing is better.",
+  nothingBetter: "No choice is better.",
   mistake: (grade, cost, best) => `${grade ? `A ${grade} choice: it` : "It"} costs ${cost}. Better: ${best}.`,
   letStand: "Let it stand",
   takeBack: "Take it back",
@@ -71,7 +71,7 @@ export const SAY = {
   ways: (ways, of) => `${ways} of ${of} ways`,
   die: (name) => `a die shows ${name}`,
 
-  // what came
+  // outcomes
   plays: (name) => `play ${name}`,
   passes: "the turn passes",
   nothing: "nothing changes",
@@ -119,14 +119,14 @@ export const SAY = {
   withBestPlay: "With best play of all",
   lostAGame: (points) => `Lost by your choices a game, in ${points}`,
   lostADecision: (points) => `Lost a decision, in ${points}`,
-  lostBy: (name) => `Beside it: what ${name} loses a game`,
+  lostBy: (name) => `Beside it: loss of ${name} a game`,
   gamesToTell: "Games until the results alone tell that (95 %)",
   scores: "Scores, and where best play has them (the mark)",
   pointsOf: "points",
   yours: "yours",
   ofBest: "best play",
   luckAGame: (points) => `Luck a game, in ${points}`,
-  seriesNote: "Wins hold the luck of the dice. What the choices lose doesn't. ± is one standard error over the games.",
+  seriesNote: "Wins depend on the luck of the dice; losses by choices don't. ± is one standard error over the games.",
   saveGames: "Save these games",
   mistakes: "Where you lost most",
   noMistakes: "No mistakes.",
@@ -149,24 +149,24 @@ export const SAY = {
   other: "other",
   fromGame: "Position of the game",
   playFrom: "Play on from here",
-  advice: "What each choice is worth here",
-  afterThrow: "What to do after each throw",
+  advice: "The value of each choice here",
+  afterThrow: "Best choice after each throw",
   throw: "throw",
   chance: "chance",
   sheet: "Cheat sheet",
-  sheetNote: (x, y, rest) => `What to do, by ${y} and ${x}${rest ? `, where ${rest}` : ""}. This is the map in words.`,
+  sheetNote: (x, y, rest) => `Best choice, by ${y} and ${x}${rest ? `, where ${rest}` : ""}. This is the map in words.`,
   sheetCut: (n) => `Only the first ${n} rows are shown.`,
   easier: "Easier to remember",
   name: "name",
-  rule: "what to do",
+  rule: "rule",
   losesAGame: (points) => `loses a game, in ${points}`,
   onlyOne: "There is one position only.",
 
   // rules
   aims: {
-    two: "A game for two players, who move in turns.",
-    stakes: "A game for two players, who move in turns, for more than to win.",
-    one: "A game for one player, which is won or lost.",
+    two: "A game for two players, with alternating turns.",
+    stakes: "A game for two players, with alternating turns, for stakes.",
+    one: "A game for one player, with a win or a loss at the end.",
     maximize: "A game for one player; the most points are best.",
     minimize: "A game for one player; the fewest points are best.",
   },
@@ -183,7 +183,7 @@ export const SAY = {
     ["u", "take your last choice back"],
     ["n", "set up a new game"],
   ],
-  madeBy: (made) => `Made by ${made}. This page needs no network and sends nothing.`,
+  madeBy: (made) => `Made by ${made}. This page needs no network and sends no data.`,
 };
 
 export const listed = (texts) =>

@@ -1,4 +1,4 @@
-// Unpacks what a page holds packed, and draws its figures: as wide as their place, light or
+// Unpacks the packed parts of a page, and draws its figures: as wide as their place, light or
 // dark, with the layout for that width.
 
 async function rollwiseUnpack(id) {

@@ -1,4 +1,4 @@
-// A table that is searched by its fields: a number in a field keeps the rows that hold it.
+// A table with a search by its fields: a number in a field keeps the rows with it.
 function rollwiseTable(id, t) {
   const place = document.getElementById(id);
   const make = (tag, parent, text) => {
@@ -26,7 +26,7 @@ function rollwiseTable(id, t) {
   box.className = "scroll";
   box.tabIndex = 0;
   box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "what to do, position by position");
+  box.setAttribute("aria-label", "best moves, position by position");
   const table = make("table", box);
   const head = make("tr", make("thead", table));
   const titles = ["position", "best move", t.value];

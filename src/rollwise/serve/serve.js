@@ -69,7 +69,7 @@ function query(wanted, more = {}) {
 }
 
 let current = null;
-let begun = null; // what the server answers to this page: a key, with which it can stop the current game
+let begun = null; // the server's answer to this page: a key for stopping the current game
 
 async function solve(event) {
   event.preventDefault();
@@ -98,7 +98,7 @@ async function solve(event) {
   }
 }
 
-// What the game is worth to who moves first, in words.
+// The value of the game to the first player, in words.
 function worth(game, { value, win_probability: chance, error_bound: bound, states }) {
   const isChance = chance !== null && chance !== undefined;
   const of = game.players === 1 ? "Best play" : "The first player";
