@@ -1,7 +1,7 @@
-"""Who does work that is many independent tasks: threads, processes, or the workers of a cluster.
+"""Workers for many independent tasks: threads, processes, or the workers of a cluster.
 
-A `rollwise.cluster.pool.Pool` is given tasks, and says what came of them. Whoever gives them
-needn't know which pool it is: what a task gives depends on its arguments alone, and results are
-taken in the order in which the tasks were given. `pool`, `processes` and `dask_workers` each
+A `rollwise.cluster.pool.Pool` takes tasks and returns their results. The caller needn't know the
+kind of pool: a result depends only on its task's arguments, and results are
+taken in the order of the tasks. `pool`, `processes` and `dask_workers` each
 have one.
 """

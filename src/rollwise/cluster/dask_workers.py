@@ -16,16 +16,16 @@ from rollwise.cluster.processes import Ways, check_version, done
 from rollwise.errors import ClusterError, MissingExtra, UsageError
 
 Thing = TypeVar("Thing")
-CONNECTING = 10.0  # seconds for which a scheduler may be silent
-PATIENCE = 60.0  # seconds without any worker, after which nobody waits any longer
-BETWEEN = 1.0  # seconds, between questions who is there
+CONNECTING = 10.0  # seconds of waiting for an answer of a scheduler
+PATIENCE = 60.0  # seconds without any worker before giving up
+BETWEEN = 1.0  # seconds between checks for workers
 QUIET = ("distributed", "distributed.client", "distributed.core", "tornado", "tornado.application")
 VERSION = "rollwise.__version__"
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://[^/\s]+:\d+/?")
 
 
 def check_address(address: str | None) -> None:
-    """Make sure that an address may be one of a scheduler.
+    """Check the form of the address of a scheduler.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def check_address(address: str | None) -> None:
 
 
 class DaskWorkers(Pool):
-    """The workers that have told a scheduler of themselves.
+    """The workers registered with a scheduler.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class DaskWorkers(Pool):
             raise
 
     def _check_versions(self) -> None:
-        """Ask all workers for their rollwise: one that has none would die of a task.
+        """Check all workers' version of rollwise: a task would kill a worker without rollwise.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class DaskWorkers(Pool):
 
     @property
     def width(self) -> int:  # type: ignore[override]
-        """The threads of all workers that there are now."""
+        """Number of threads of all present workers."""
         return max(sum(self._threads().values()), 1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -114,10 +114,10 @@ class DaskWorkers(Pool):
         return future
 
     def share(self, thing: Thing) -> Thing:
-        """Give a thing to the scheduler; what stands for it among arguments.
+        """Give an object to the scheduler; returns its stand-in for arguments.
 
-        It is a task that unpacks the thing. If the workers that have it die, others do it again;
-        what Dask's own ``scatter`` laid there would be lost with them.
+        It is a task that unpacks the object. If the workers that hold it die, others repeat the
+        task. Data stored by Dask's own ``scatter`` would be lost with them.
         """
         packed = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
         try:
@@ -127,7 +127,7 @@ class DaskWorkers(Pool):
         return found
 
     def result(self, future: Future[Any]) -> Any:
-        """What came of a task."""
+        """The result of a task."""
         try:
             return super().result(future)
         except CancelledError as error:
@@ -142,7 +142,7 @@ class DaskWorkers(Pool):
             raise
 
     def check(self) -> None:
-        """Make sure that there is a scheduler, and that workers come back soon if all are gone."""
+        """Check that the scheduler answers, and that workers come back soon if all are gone."""
         now = time.monotonic()
         if now < self._looked + BETWEEN:
             return
@@ -167,12 +167,12 @@ class DaskWorkers(Pool):
         return ClusterError(f"the scheduler at {self.address} is gone")
 
     def close(self) -> None:
-        """Say good-bye to the scheduler, which drops what isn't done."""
+        """Disconnect from the scheduler, which drops unfinished tasks."""
         self._client.close(timeout=2)
 
 
 def _distributed() -> Any:
-    """Dask's library, which says nothing of its own."""
+    """Dask's library, with its own messages silenced."""
     try:
         import dask
 

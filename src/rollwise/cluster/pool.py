@@ -1,4 +1,4 @@
-"""Pools of workers that do independent tasks: nobody else, or threads of this process."""
+"""Pools of workers for independent tasks: the caller itself, or threads of this process."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 Thing = TypeVar("Thing")
-LOOK = 0.2  # seconds, after which somebody asks whether there are workers left
+LOOK = 0.2  # seconds between checks for remaining workers
 
 
 class Pool:
-    """Workers that do tasks. At the end of a ``with`` block tasks that aren't done are dropped.
+    """Workers that do tasks. At the end of a ``with`` block unfinished tasks are dropped.
 
     Attributes
     ----------
     width : int
-        How many tasks are done at the same time.
+        Number of tasks done at the same time.
     """
 
     width: int
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Give a task to the workers. A worker that dies doesn't end it: another one does it."""
+        """Give a task to the workers. If a worker dies, another one repeats its task."""
         raise NotImplementedError
 
     def share(self, thing: Thing) -> Thing:
-        """What stands for a thing among the arguments of tasks, so that it travels once."""
+        """A stand-in for an object among the arguments of tasks; the object is sent once."""
         return thing
 
     def check(self) -> None:
-        """Make sure that there is somebody who works.
+        """Check that there are workers.
 
         Raises
         ------
@@ -43,24 +43,24 @@ class Pool:
         """Let the workers go."""
 
     def wait(self, futures: Collection[Future[Any]]) -> set[Future[Any]]:
-        """Wait until some of the tasks are done; which.
+        """Wait until some of the tasks are done; returns them.
 
         Raises
         ------
         ClusterError
-            Nobody is left who could do them.
+            No worker is left.
         """
         while not (done := wait(futures, LOOK, FIRST_COMPLETED).done):
             self.check()
         return done
 
     def result(self, future: Future[Any]) -> Any:
-        """What came of a task. What it raised is raised here.
+        """The result of a task. Its exceptions are raised here.
 
         Raises
         ------
         ClusterError
-            Nobody is left who could do it, or workers die of it.
+            No worker is left, or the task kills workers.
         """
         self.wait([future])
         return future.result()
@@ -68,12 +68,12 @@ class Pool:
     def in_order(
         self, function: Callable[..., Any], pieces: Iterable[tuple[Any, ...]]
     ) -> Iterator[Any]:
-        """What a function gives for each piece, in the order of the pieces.
+        """The results of a function for each piece, in the order of the pieces.
 
         Parameters
         ----------
         pieces : iterable of tuple
-            The arguments of each task. They are asked for as workers become free.
+            The arguments of each task, read as workers become free.
         """
         waiting = deque[Future[Any]]()
         for piece in pieces:
@@ -96,12 +96,12 @@ class Pool:
 
 
 class Here(Pool):
-    """Nobody else: each task is done where it is given."""
+    """The calling process itself: each task is done at once."""
 
     width = 0
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Do a task at once. What it raises is raised here."""
+        """Do a task at once. Its exceptions are raised here."""
         future = Future[Any]()
         future.set_result(function(*arguments))
         return future
@@ -119,5 +119,5 @@ class Threads(Pool):
         return self._threads.submit(function, *arguments)
 
     def close(self) -> None:
-        """Wait for what is being done."""
+        """Wait for running tasks."""
         self._threads.shutdown(cancel_futures=True)

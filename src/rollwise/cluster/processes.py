@@ -22,16 +22,16 @@ from rollwise.machine.switches import VARIABLE
 
 
 class Ways(NamedTuple):
-    """How this process does things, which another one is to do for it.
+    """Settings of this process for another one that works for it.
 
     Attributes
     ----------
     version : str
         Of rollwise.
     on_command_line : bool
-        Whether messages speak of options.
+        Whether messages name options.
     keeps : bool
-        Whether answers are read from the user's cache and kept there.
+        Whether answers are read from the user's cache and stored there.
     """
 
     version: str
@@ -45,12 +45,12 @@ class Ways(NamedTuple):
 
 
 def done(ways: Ways, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function gives in this process, which does it for another.
+    """The result of a function in this process, on behalf of another one.
 
     Raises
     ------
     ClusterError
-        This process has another rollwise.
+        This process has another version of rollwise.
     """
     check_version(rollwise.__version__, ways.version)
     user_cache.use(ways.keeps)
@@ -59,7 +59,7 @@ def done(ways: Ways, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def check_version(there: str, here: str = rollwise.__version__) -> None:
-    """Make sure that a worker has the rollwise that the tasks come from.
+    """Check that a worker has the same version of rollwise as the tasks.
 
     Raises
     ------
@@ -75,9 +75,9 @@ MOST_DEATHS = 3  # of workers at one task
 
 
 class Processes(Pool):
-    """So many processes, each on a core of its own.
+    """This number of processes, each on a core of its own.
 
-    Where one of them dies, all are begun anew, and do what wasn't done again.
+    If one of them dies, all are restarted, and repeat unfinished tasks.
     """
 
     def __init__(self, width: int) -> None:
@@ -113,7 +113,7 @@ class Processes(Pool):
         task: tuple[Any, ...],
         deaths: int,
     ) -> None:
-        """Say what came of a task, or try it again where its worker died."""
+        """Report the result of a task, or repeat it if its worker died."""
         if inner.cancelled() or self._closed:
             future.cancel()
             return
@@ -134,7 +134,7 @@ class Processes(Pool):
                 future.set_exception(error)
 
     def _replace(self, pool: ProcessPoolExecutor) -> None:
-        """Begin other processes in the place of some that died."""
+        """Start new processes in place of dead ones."""
         with self._lock:
             if self._pool is pool and not self._closed:
                 self._pool = self._new()
@@ -150,14 +150,14 @@ class Processes(Pool):
 
 
 def _begin(alone: bool) -> None:
-    """Make a process ready: it ends with its parent, and leaves other cores to the others.
+    """Prepare a process: it ends with its parent, and leaves other cores to the others.
 
-    What rules print goes to stderr, for stdout is the parent's.
+    Output of rules goes to stderr, since stdout is the parent's.
     """
     import signal
 
     os.dup2(2, 1)
-    sys.stdout = sys.stderr  # which is written at once, so that nothing is lost at the end
+    sys.stdout = sys.stderr  # unbuffered: no output is lost at the end
     warnings.showwarning = _show_warning
     if alone:
         off = os.environ.get(VARIABLE, "")

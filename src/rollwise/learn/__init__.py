@@ -1,8 +1,8 @@
-"""Learning by self-play: estimates of what actions are worth, from games alone.
+"""Learning by self-play: estimates of action values from games alone.
 
-The learners see the graph only as a thing to play on: they use no probability and
-no value of it. What they find is an estimate, to be held against the exact
-solution with `rollwise.analysis.learning`.
+The learners use the graph only to play: they read no probability and
+no value of it. Their result is an estimate, to be compared with the exact
+solution by `rollwise.analysis.learning`.
 """
 
 from rollwise.learn.episodes import GameRecord, read_game_record

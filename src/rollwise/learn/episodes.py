@@ -1,4 +1,4 @@
-"""Games as data: a sequence of moves and what came of them."""
+"""Games as data: sequences of moves and outcomes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class GameRecord:
     actions : (n_moves,) int64
         Indices into the actions of the graph.
     seats : (n_moves,) int64
-        Who moved: 0 or 1.
+        The seats of the movers, 0 or 1.
     ending : int
-        How it ended for the player who moved last; see `rollwise.kernels.sampling`.
+        The result for the player of the last move; see `rollwise.kernels.sampling`.
     """
 
     actions: NDArray[np.int64]
@@ -44,23 +44,23 @@ class GameRecord:
 def read_game_record(
     graph: StateGraph, moves: Sequence[Move], start: Sequence[int] | None = None
 ) -> GameRecord:
-    """Read a game that was played elsewhere, and check it against the rules.
+    """Read a game played elsewhere, and check it against the rules.
 
     Parameters
     ----------
     graph : StateGraph
-    moves : sequence of (action, what came of it)
-        The action by number or name. What came of it is the next state, as
-        whoever moves next sees it (its fields in order, or a mapping by name), or
+    moves : sequence of (action, outcome)
+        The action by number or name. The outcome is the next state, from the view
+        of its mover (its fields in order, or a mapping by name), or
         ``"win"``, ``"lose"``, ``"draw"`` or ``"end"`` for the player who moved; or, in
         a game for stakes, the payoff.
     start : sequence of int, optional
-        The state in which the game begins, if not the start.
+        The first state of the game, by default the start.
 
     Raises
     ------
     UsageError
-        A move that the rules don't allow, or a game that doesn't end; names the move.
+        A move against the rules, or an unfinished game; names the move.
     UnknownState
     """
     s = 0 if start is None else graph.find(start)

@@ -1,7 +1,7 @@
 """Learners on disk: a NumPy archive (.npz) with a description in JSON.
 
-The arrays are everything that the run depends on, the random numbers' state
-included, so that a run that goes on from a file ends as one that never stopped.
+The arrays are the complete state of the run, including the random numbers'.
+A run continued from a file ends like an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rollwise.learn.learner import Learner
 
 FORMAT = "2"
-# What a file says of itself, and in which types.
+# The entries of a file's description, and their types.
 FACTS: dict[str, Any] = {
     "game": str,
     "parameters": dict,
@@ -104,7 +104,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 
 def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
-    """Read what a learner for a graph knew, and make one that knows it.
+    """Read a learner for a graph from a file.
 
     Raises
     ------
@@ -140,8 +140,8 @@ def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
 
 
 def _like(path: Path, arrays: Arrays, name: str, known: Any) -> Any:
-    """An array of a file, if it is of the shape and the type of one that is known."""
-    found = arrays.get(name)
-    if found is None or (found.shape, found.dtype) != (known.shape, known.dtype):
+    """An array of a file, checked against the shape and type of a present one."""
+    array = arrays.get(name)
+    if array is None or (array.shape, array.dtype) != (known.shape, known.dtype):
         raise LearnerFileError(f"{path} is damaged: its {name} isn't of this game")
-    return found
+    return array

@@ -1,4 +1,4 @@
-"""What was learned: an estimate of what each action is worth, and the policy it suggests."""
+"""The result of learning: an estimated value of each action, and the policy it suggests."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Learned:
     graph : StateGraph
     method : str
     games, explore, seed, workers
-        What they come from: games played, M, the seed, and how many workers.
+        Their origin: games played, M, the seed, and the number of workers.
     visits : (n_actions,) int64
-        How often each action was taken.
+        Number of times each action was taken.
     values : (n_actions,) float64
         Estimated: the mean payoff (1 for a win, -1 for a loss) or points after each
-        action; NaN where it was never taken.
+        action; NaN for actions never taken.
     standard_errors : (n_actions,) float64 or None
-        Of `values`, from the spread of what followed. That the players went on
-        learning meanwhile is not in them. None for Q-learning.
+        Of `values`, from the spread of the results. The change of the players by
+        learning meanwhile is not included. None for Q-learning.
     """
 
     graph: StateGraph
@@ -56,7 +56,7 @@ class Learned:
 
     @property
     def estimate_name(self) -> str:
-        """What `estimates` are called in a table."""
+        """The name of `estimates` in a table."""
         if self.graph.has_stakes:
             return "payoff"
         return "score" if self.is_score else "win_rate"
@@ -71,7 +71,7 @@ class Learned:
         """The action with the best estimate in each state: (n_states,) int64.
 
         Only actions that were taken count; of equal ones the first in the order
-        of the rules. -1 where nothing was seen.
+        of the rules. -1 in unseen states.
         """
         graph = self.graph
         worst = -np.inf * sign_of(graph.objective)
@@ -81,7 +81,7 @@ class Learned:
 
     @cached_property
     def policy(self) -> Policy:
-        """The learned actions; where nothing was seen, the first of the rules."""
+        """The learned actions; in unseen states, the first of the rules."""
         first = first_actions(self.graph)
         actions = np.where(self.best_actions < 0, first, self.best_actions)
         return Policy.of_actions(self.graph, "learned", actions)
@@ -90,7 +90,7 @@ class Learned:
     def estimates(self) -> NDArray[np.float64]:
         """Win rates of the learned actions, or mean points: (n_states,) float64.
 
-        Where nothing was seen: -1 for a rate, NaN for points.
+        In unseen states -1 for a rate, NaN for points.
         """
         values = self.values[self.best_actions]
         if self.is_score:
@@ -107,12 +107,12 @@ class Learned:
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        """The numbers of the learned actions, -1 where nothing was seen: (n_states,) int64."""
+        """The numbers of the learned actions, -1 in unseen states: (n_states,) int64."""
         labels = self.graph.action_label[self.best_actions].astype(np.int64)
         return np.where(self.best_actions < 0, -1, labels)
 
     def since(self, earlier: Learned) -> Learned:
-        """What the games after an earlier point of the same run show by themselves.
+        """The estimates from the games after an earlier point of the same run alone.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class Learned:
         Returns
         -------
         polars.DataFrame
-            A column for each field, then ``action`` (-1 where nothing was seen),
+            A column for each field, then ``action`` (-1 in unseen states),
             ``win_rate`` (-1 there), ``score`` or ``payoff``, ``standard_error``,
             ``action_visits`` and ``visits`` (of the state).
         """
@@ -181,6 +181,6 @@ class Learned:
         )
         unseen = pl.when(pl.col("visits") == 0).then(pl.lit("-1"))  # which a throw's number is too
         frame = frame.with_columns(action=unseen.otherwise("action"))
-        if graph.throw_names:  # nobody chooses before a throw
+        if graph.throw_names:  # there is no choice before a throw
             frame = frame.filter(pl.Series(graph.thrown_in))
         return frame.sort(graph.columns)

@@ -1,13 +1,13 @@
-"""Learning a game by playing it against oneself.
+"""Learning a game by self-play.
 
 One worker learns game after game. Several workers play at the same time, each with
 its own stream of random numbers and its own copy of the tally. At the end of a round
 their games are added up, and all go on from the sum. Rounds grow with the number of
-games so far, so that adding up costs little.
+games so far, to limit the cost of adding up.
 
-Game number g is played by worker g mod n, and the rounds depend on nothing but the
-number of games. So the same random seed and number of workers give the same counts,
-also where the run was interrupted and taken up again.
+Game number g is played by worker g mod n, and the rounds depend only on the
+number of games. The same random seed and number of workers give the same counts,
+even in an interrupted and continued run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def round_after(begin: int, workers: int) -> int:
 
 
 class Learner:
-    """A learner and what it knows.
+    """A learner and its present estimates.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class Learner:
     explore : float
         M: the larger, the longer the learner explores.
     seed : int, optional
-        A new one unless given; `seed` says which.
+        By default a new one, stored in `seed`.
     workers : int
-        Threads that play at the same time.
+        Number of threads.
     method : {"counts", "monte-carlo", "q-learning"}
 
     Raises
@@ -71,10 +71,10 @@ class Learner:
 
     Notes
     -----
-    In a game that a single player wins or loses, everything is the same, with one
-    player to count for. In a game for points or stakes, a rate is the mean of what
-    followed an action, on a scale from the worst (0) to the best (1)
-    that was ever seen from that state.
+    A solitaire game of wins and losses is treated in the same way, with one
+    player to count for. In a game for points or stakes, a rate is the mean result
+    after an action, on a scale from the worst (0) to the best (1)
+    ever seen from that state.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class Learner:
     ) -> None:
         """Play games and learn from them.
 
-        Ctrl-C ends the run between two games: KeyboardInterrupt is raised when
-        what was learned is whole, and `games` says how many were played.
+        Ctrl-C ends the run between two games. KeyboardInterrupt is raised in a
+        consistent state, and `games` is the number of games played.
 
         Parameters
         ----------
@@ -162,20 +162,20 @@ class Learner:
             tally.set_arrays(self.base)
 
     def record(self, moves: Sequence[Move], start: Sequence[int] | None = None) -> None:
-        """Learn from a game that was played elsewhere.
+        """Learn from a game played elsewhere.
 
         Parameters
         ----------
         moves, start
-            As `rollwise.learn.read_game_record` takes them.
+            As in `rollwise.learn.read_game_record`.
 
         Raises
         ------
         UsageError
-            The rules don't allow the game; nothing is counted.
+            The game breaks the rules. It isn't counted.
         """
         game = read_game_record(self.graph, moves, start)
-        if self.workers > 1:  # all know it at once, and so does what the round began with
+        if self.workers > 1:  # added to every worker's copy and to the base of the round
             together = self._new_tally(self.tallies[0])
             together.set_arrays(self.base)
             together.record(game)
@@ -185,7 +185,7 @@ class Learner:
         self.recorded += 1
 
     def arrays(self) -> Arrays:
-        """All that is known, by name: see `rollwise.learn.tallies.Tally`."""
+        """The complete state of the estimates, by name: see `rollwise.learn.tallies.Tally`."""
         return add_up(self.base, self.tallies)
 
     def counts(self, state: Sequence[int], action: int | str) -> tuple[int, int, int]:
@@ -228,7 +228,7 @@ class Learner:
         return np.stack([decided + gained, decided - gained, 2 * (games - decided)], axis=1) // 2
 
     def result(self) -> Learned:
-        """What was learned so far."""
+        """The estimates so far."""
         tally = self._new_tally(self.tallies[0])
         tally.set_arrays(self.arrays())
         return Learned(
@@ -249,7 +249,7 @@ class Learner:
 
     @classmethod
     def load(cls, path: str | Path, graph: StateGraph) -> Learner:
-        """Read a learner that was saved; it goes on as if it had never stopped.
+        """Read a saved learner; it goes on like an uninterrupted one.
 
         Raises
         ------

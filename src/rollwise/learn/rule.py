@@ -1,13 +1,13 @@
-"""How the learner chooses: from exploring to exploiting, at a speed set by M.
+"""The learner's rule of choice: from exploring to exploiting, at a speed set by M.
 
-With K actions, f_J the rate at which action J won (0.5 if it was never seen), B
+With K actions, f_J the win rate of action J (0.5 if it was never seen), B
 the action with the highest rate, T the games that went through the state and g
 the sum of f_J over all J but B,
 
     p_B = (T f_B + M) / (T f_B + K M)
     p_J = (1 - p_B) (T f_J + M) / (g T + (K - 1) M)    for every other J.
 
-Where rates tie, B is the first of them in the order of the rules.
+If rates tie, B is the first of them in the order of the rules.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def choice_probabilities(
     wins, losses, draws : (K,) sequences of numbers
         Games that went through each action. A draw is half a win.
     explore : float
-        M: the larger, the longer the learner explores. It may be 0 only where a
-        game was won.
+        M: the larger, the longer the learner explores. It may be 0 only after a win.
 
     Returns
     -------
@@ -59,7 +58,7 @@ def choice_probabilities(
     Raises
     ------
     UsageError
-        M is negative, or zero where no action has won; the counts don't match.
+        M is negative, or zero without a win; the counts don't match.
     """
     draws = [0.0] * len(wins) if draws is None else draws
     if not len(wins) == len(losses) == len(draws) or not len(wins):

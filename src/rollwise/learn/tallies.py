@@ -1,7 +1,7 @@
-"""The arrays that a learner fills from the games it has seen, and how it plays the next one.
+"""The arrays of a learner, filled from its games, and its choices in the next one.
 
 The one loop of `rollwise.kernels.learning` plays games into them. Sums over games can be added up,
-so workers learn side by side.
+and workers learn side by side.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rollwise.graph.policies import alias_cells, seat_bits, seat_payoffs
 from rollwise.kernels import learning as kernels
 from rollwise.learn.episodes import GameRecord
 
-MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
+MOST_MOVES = 1 << 20  # a longer game counts as endless
 RULES = {
     "counts": kernels.BY_RATES,
     "monte-carlo": kernels.BY_EPSILON,
@@ -34,7 +34,7 @@ class Tally:
     Attributes
     ----------
     sums : (n_actions, 3) float64
-        How often each action was taken, and the payoffs or points that followed for its player:
+        Number of times each action was taken, and its player's payoffs or points afterwards:
         their sum and the sum of their squares. With Q-learning the second column is the value.
     scales : (n_states, 2) float64 or None
         The least and most points after each state, if a game for up to two players has points.
@@ -128,14 +128,14 @@ class Tally:
             self._path = np.empty(4 * most, np.int64)
 
     def record(self, game: GameRecord) -> None:
-        """Count a game that was played elsewhere."""
+        """Count a game played elsewhere."""
         if self.method == "q-learning":
             raise UsageError("Q-learning learns from its own games only")
         found = self.rules, self.known, self.scales, self.rewards, self._gained
         kernels.count_game(game.path, len(game.path), game.ending, *found)
 
     def arrays(self) -> Arrays:
-        """The arrays that determine all estimates, by name."""
+        """The arrays behind all estimates, by name."""
         return {"sums": self.sums} | ({} if self.scales is None else {"scales": self.scales})
 
     def set_arrays(self, arrays: Arrays) -> None:
@@ -146,7 +146,7 @@ class Tally:
 
 
 def add_up(base: Arrays, tallies: Sequence[Tally]) -> Arrays:
-    """The arrays of all workers together, each of whom went on from `base`."""
+    """The sum of the arrays of all workers, each continued from `base`."""
     parts = [tally.arrays() for tally in tallies]
     if len(parts) == 1:
         return {name: array.copy() for name, array in parts[0].items()}

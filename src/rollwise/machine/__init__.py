@@ -1,1 +1,1 @@
-"""The machine room: memory, cores, time, files and interrupts. Nothing here knows a game."""
+"""The machine room: memory, cores, time, files and interrupts, independent of games."""

@@ -1,9 +1,9 @@
-"""Files and standard output: what is written, and what is read of users' text.
+"""Writing files and standard output, and reading users' text.
 
 A regular file appears in its place whole, or not at all: a new file is written beside its place
-and renamed. It takes over the mode and the owner of the file that it replaces, and a symbolic link
-goes on pointing to it. What isn't a regular file (a device, a pipe), or can't be replaced, is
-written through. Text that comes to no end is refused.
+and renamed. It takes over the mode and the owner of the replaced file, and a symbolic link
+goes on pointing to it. Anything else than a regular file (a device, a pipe), or a file that can't
+be replaced, is written through. Endless text is refused.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from typing import Self
 
 from rollwise.errors import OutputError, UsageError
 
-SUFFIX = ".rollwise.part"  # of files that are being written
-# Whoever has written nothing for so many seconds is taken for dead, if it can't be asked.
+SUFFIX = ".rollwise.part"  # of unfinished files
+# A process of unknown state counts as dead after this many seconds without writing.
 PATIENCE = 86400.0
 # Standard streams by name. Behind them may be a regular file, which a shell has opened.
 STREAMS = ("/dev/fd/", "/dev/std", "/proc/")
@@ -36,12 +36,12 @@ FAILED_RUNS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def check_place(path: Path | None) -> None:
-    """Make sure, before any work, that a file can be written where it is to go, if anywhere.
+    """Check, before any work, that a file can be written at this path, if one is given.
 
     Raises
     ------
     OutputError
-        The folder isn't there or can't be written to, or there is a folder of this name.
+        The folder is missing or can't be written to, or a folder has this name.
     """
     if path is None:
         return
@@ -78,7 +78,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_error(path: Path | str, error: BaseException) -> OutputError:
-    """An error of the system, or of a library that wrote, in a line."""
+    """An error of the system, or of a library, during writing, in one line."""
     number = getattr(error, "errno", None)
     text = " ".join(str(error).split()) or type(error).__name__
     if number is None and (told := re.search(r"\(os error (\d+)\)", text)):  # as Polars says it
@@ -141,7 +141,7 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _new_part(path: Path, mode: int) -> tuple[Path, int]:
-    """A file of its own name, with the bits of `mode` that the mask of the process lets through."""
+    """A new file with its own name, with `mode` under the mask of the process."""
     while True:
         writer = f"{_host()}-{os.getpid()}-{os.urandom(4).hex()}"
         part = path.with_name(f".{path.name[:100]}.{writer}{SUFFIX}")
@@ -150,7 +150,7 @@ def _new_part(path: Path, mode: int) -> tuple[Path, int]:
 
 
 def _take_over(part: Path, before: os.stat_result) -> None:
-    """Give a file the owner and the mode of the one that it will replace, as far as may be."""
+    """Give a file the owner and the mode of the file to replace, as far as permitted."""
     if hasattr(os, "chown"):
         with contextlib.suppress(PermissionError):
             os.chown(part, before.st_uid, before.st_gid)
@@ -158,7 +158,7 @@ def _take_over(part: Path, before: os.stat_result) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove what processes that were killed left in a folder."""
+    """Remove the unfinished files of killed processes in a folder."""
     for part in folder.glob(f".*{SUFFIX}"):
         with contextlib.suppress(OSError, ValueError):
             if not _may_be_written_to(part):
@@ -173,7 +173,7 @@ def _may_be_written_to(part: Path) -> bool:
         except ProcessLookupError:
             return False
         except PermissionError:
-            pass  # it is somebody else's
+            pass  # the file belongs to another user
     return time.time() - part.stat().st_mtime < PATIENCE
 
 
@@ -217,7 +217,7 @@ class HtmlPage:
     ----------
     title : str
     html : str
-        The whole page, which needs no network.
+        The whole page, without links to the network.
     what : str
         The word for it in messages.
     """
@@ -247,7 +247,7 @@ class HtmlPage:
         write_text(place, self.html)
 
     def _repr_html_(self) -> str:
-        """The page in a frame, so that its style and the notebook's leave each other alone."""
+        """The page in a frame, to separate its style from the notebook's."""
         return (
             f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
             f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
@@ -289,9 +289,9 @@ def pointed(descriptor: int, target: int) -> Iterator[int]:
 
 @contextlib.contextmanager
 def muted() -> Iterator[None]:
-    """Drop all that is printed on standard output in a ``with`` block, which should be short."""
+    """Drop all output to standard output in a ``with`` block. Keep the block short."""
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):  # of a process whose standard output is closed
+        with contextlib.suppress(OSError):  # standard output may be closed
             stack.enter_context(_muting)
             nowhere = os.open(os.devnull, os.O_WRONLY)
             stack.callback(os.close, nowhere)
@@ -300,6 +300,6 @@ def muted() -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Have the streams of C written, which keep text back when they lead to a file or a pipe."""
+    """Flush the streams of C, which buffer text for files and pipes."""
     with contextlib.suppress(OSError, TypeError, AttributeError):  # on Windows
         ctypes.CDLL(None).fflush(None)

@@ -1,4 +1,4 @@
-"""Ends that come from outside: Ctrl-C and time limits, also while compiled code runs."""
+"""External ends of a run: Ctrl-C and time limits, also while compiled code runs."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def heard(
     watch: Callable[[], None] | None = None,
     stop: Callable[[], None] | None = None,
 ) -> Result:
-    """Call compiled code that lets go of the interpreter's lock, and hear Ctrl-C meanwhile.
+    """Call compiled code that releases the interpreter's lock, and notice Ctrl-C meanwhile.
 
-    Python looks for Ctrl-C between its own instructions only. So the call is made on another
-    thread, for which this one waits. After Ctrl-C that thread is left alone: it ends when the
-    code does, or with the process. What the code works on must be reached from the arguments,
-    which live as long. Outside the main thread, which alone gets signals, nothing changes.
+    Python notices Ctrl-C only between its own instructions. The call is therefore made on another
+    thread, and this one waits for it. After Ctrl-C that thread is abandoned: it ends with the
+    code, or with the process. All memory used by the code must be reachable from the arguments,
+    which live as long. Outside the main thread, the only one to get signals, nothing changes.
 
     Parameters
     ----------
     watch : callable, optional
-        Called every `LOOK` seconds meanwhile; if it raises, the other thread is left alone too.
+        Called every `LOOK` seconds meanwhile. If it raises, the other thread is abandoned too.
     stop : callable, optional
-        Asks the code to end, which is then given `TO_END` seconds to do so.
+        Asks the code to end. The code then has `TO_END` seconds to do so.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
@@ -66,9 +66,9 @@ def heard(
 
 
 class _Helper:
-    """A thread that makes calls for the main one: to start a thread for each takes longer.
+    """A thread that makes calls for the main one: starting a new thread for each takes longer.
 
-    One that is left alone ends with its call.
+    An abandoned one ends with its call.
     """
 
     def __init__(self) -> None:
@@ -94,11 +94,11 @@ class _Helper:
                 self.result = call() if call is not None else None
             except BaseException as error:
                 self.failure = error
-            del call  # and what it was given
+            del call  # and its arguments
             self.done.release()
 
 
-_idle: list[_Helper] = []  # helpers of the main thread that have nothing to do
+_idle: list[_Helper] = []  # idle helpers of the main thread
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # threads stay with the parent
 
@@ -120,7 +120,7 @@ def leave(working: threading.Lock, seconds: float = 0.0) -> None:
 
 
 def any_is_left() -> bool:
-    """Whether a thread that was left alone still runs.
+    """Whether an abandoned thread still runs.
 
     Python must not end beside it: a library that then calls Python crashes.
     """
@@ -129,10 +129,10 @@ def any_is_left() -> bool:
 
 
 def hear_in_callbacks() -> None:
-    """Hear Ctrl-C that comes while LLVM, as it compiles, calls Python.
+    """Notice Ctrl-C while LLVM, during compilation, calls Python.
 
-    An exception can't pass through LLVM, so Python drops it after a word on stderr. Instead Ctrl-C
-    is asked for again a moment later.
+    An exception can't pass through LLVM, and Python drops it after a message on stderr. Instead
+    Ctrl-C is raised again a moment later.
     """
     before = sys.unraisablehook
 
@@ -148,9 +148,10 @@ def hear_in_callbacks() -> None:
 
 
 def start(thread: threading.Thread) -> None:
-    """Start a thread; where there is no room for one more, that is a lack of memory.
+    """Start a thread; lack of room for its stack becomes a MemoryError.
 
-    Under a limit its room is looked at first: Python waits for ever for a thread that gets none.
+    Under a memory limit its room is checked first, because Python waits for ever for a thread that
+    can't start.
 
     Raises
     ------
@@ -172,10 +173,10 @@ class Interrupt:
 
 @contextmanager
 def held_back() -> Iterator[Interrupt]:
-    """Hold Ctrl-C back for the time of a ``with`` block; raise KeyboardInterrupt after it.
+    """Hold Ctrl-C back during a ``with`` block; raise KeyboardInterrupt after it.
 
-    The block looks at ``asked`` now and then and ends early. Outside the main
-    thread, which alone gets signals, nothing changes.
+    The block reads ``asked`` now and then and ends early. Outside the main
+    thread, the only one to get signals, nothing changes.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
@@ -196,10 +197,10 @@ def held_back() -> Iterator[Interrupt]:
 
 @contextmanager
 def asked_first() -> Iterator[Interrupt]:
-    """Let Ctrl-C ask for an end in a ``with`` block, and let another one interrupt.
+    """Turn the first Ctrl-C in a ``with`` block into a request to end; a second one interrupts.
 
-    The block looks at ``asked`` now and then, and comes to its end early. Outside the main thread,
-    which alone gets signals, nothing changes.
+    The block reads ``asked`` now and then, and ends early. Outside the main thread,
+    the only one to get signals, nothing changes.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
@@ -220,9 +221,9 @@ def asked_first() -> Iterator[Interrupt]:
 
 @contextmanager
 def endings_interrupt() -> Iterator[None]:
-    """Let the end of the terminal, and ``kill``, be a Ctrl-C for the time of a ``with`` block.
+    """Treat the end of the terminal, and ``kill``, as Ctrl-C during a ``with`` block.
 
-    A signal that was ignored before, as under ``nohup``, stays so.
+    A signal that was ignored before, as under ``nohup``, stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -245,7 +246,7 @@ PATIENCE = 0.05  # seconds between two looks at the clock, and at Ctrl-C
 
 
 class OutOfTime(Exception):
-    """A clock that was looked at was up."""
+    """The time limit was exceeded."""
 
 
 class Clock:
@@ -279,10 +280,10 @@ class Clock:
             raise OutOfTime
 
     def within(self, function: Callable[..., Found], *arguments: Any) -> Found:
-        """Call a library that lets other threads run meanwhile, but looks at no clock.
+        """Call a library that lets other threads run meanwhile, but has no time limit.
 
-        The call is made on a thread of its own. When the time is up, or Ctrl-C is
-        pressed, it is left to come to its end by itself, which nobody waits for.
+        The call is made on a thread of its own. When the time is up, or after Ctrl-C, the thread is
+        abandoned and ends by itself.
 
         Raises
         ------

@@ -1,14 +1,14 @@
-"""Compiled kernels on disk, and what Numba is spared so that they are read soon.
+"""Compiled kernels on disk, with changes to Numba that make them load faster.
 
-Numba keeps compiled code on disk by itself. It is changed here in four places:
+Numba itself keeps compiled code on disk. Four changes are made here:
 
-- Before it reads or compiles anything, it imports more than is needed. It is kept from that.
-- It takes code for up to date as long as the file of the function is what it was. Here also the
-  files must be that the function imports other kernels and constants from.
-- A file that can't be read, or written, isn't an error.
-- It numbers functions from 1 in each process, and names machine code by these numbers. Two
-  functions of one name that were compiled in different processes had the same name, so that a
-  process that read both from disk called the wrong one. Here each process has its own numbers.
+- Before reading or compiling, Numba imports more than it needs. This is prevented.
+- Numba considers code up to date if the file of the function is unchanged. Here the
+  files from which the function imports other kernels and constants must be unchanged too.
+- An unreadable or unwritable file isn't an error.
+- Numba numbers functions from 1 in each process, and names machine code by these numbers. Two
+  functions of one name compiled in different processes had the same name. A process
+  that read both from disk called the wrong one. Here each process has its own numbers.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from rollwise.machine.user_cache import is_private, tell_once
 PACKAGE = Path(__file__).parents[1]
 hear_in_callbacks()
 FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48) << 14)
-# Modules whose sources go into what is compiled.
+# Modules with sources that enter compiled code.
 IMPORT = re.compile(
     rb"^\s*from rollwise\.((?:engine|kernels|layers|machine|proofs)\.\w+) import", re.MULTILINE
 )
 
 
 def before_reading(context: Any) -> None:
-    """What compiled code needs of Numba to be read from disk and to run.
+    """Prepare Numba to read compiled code from disk and run it.
 
-    Before it reads anything Numba loads all that it knows of Python's and NumPy's types
-    and functions, which only compiling needs: a tenth of a second.
+    Before reading, Numba by default loads all its definitions of Python's and NumPy's types
+    and functions. Only compiling needs them, and loading takes a tenth of a second.
     """
     import numba.experimental.function_type  # noqa: F401 (kernels are handed functions)
 
@@ -57,16 +57,16 @@ _compiling = False  # whether this process has compiled anything
 
 
 def has_compiled() -> bool:
-    """Whether this process has compiled anything, and not only read what was."""
+    """Whether this process has compiled anything, and not only read compiled code."""
     return _compiling
 
 
 def before_compiling() -> None:
-    """See that there is memory to compile, and spare Numba a look at SciPy's linear algebra.
+    """Check the memory for compiling, and spare Numba the import of SciPy's linear algebra.
 
-    Before it compiles anything it tries to import ``scipy.linalg``, only to know whether
-    it could. That takes longer than solving a game of half a million states. So it is
-    told the answer; code that needs BLAS still imports it (``np.dot`` looks for it itself).
+    Before compiling, Numba tries to import ``scipy.linalg`` only to learn whether this is
+    possible. This takes longer than solving a game of half a million states. The answer is given
+    to it instead. Code that needs BLAS still imports it (``np.dot`` looks for it itself).
     """
     global _compiling
     if not _compiling:
@@ -85,10 +85,10 @@ def before_compiling() -> None:
 
 
 def for_disk(result: Any) -> tuple[Any, ...]:
-    """A compiled function in the form in which `CompileResult._rebuild` takes it.
+    """A compiled function in the form for `CompileResult._rebuild`.
 
-    Of the functions that went into it, it names only those that have constants to be
-    found as it runs: to read a name, their modules must be imported, large ones of Numba's.
+    Of the functions compiled into it, only those with constants to be looked up at
+    run time are named: reading a name imports its module, and Numba's modules are large.
     """
     *parts, environments = result._reduce()
     return (*parts, tuple(place for place in environments if place.consts))
@@ -104,7 +104,7 @@ def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
 
 @cache
 def source_stamp(*paths: Path) -> str:
-    """A hash of the sources in files, and in those of rollwise that they import from, on and on."""
+    """A hash of the sources in files and, recursively, in rollwise's files they import from."""
     found: set[Path] = set()
     waiting = list(paths)
     while waiting:
@@ -124,9 +124,9 @@ class _OnDisk(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a kernel. What can't be read, as after a crash, is written anew.
+    """The files of a kernel. Unreadable files, as after a crash, are rewritten.
 
-    What can't be written, as on a full disk, is compiled again the next time.
+    If writing fails, as on a full disk, the kernel is compiled again the next time.
     """
 
     def _load_index(self) -> dict[Any, str]:
@@ -147,10 +147,10 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Compiled kernels on disk, as Numba keeps them, but read without what only compiling needs.
+    """Numba's cache of compiled kernels on disk, read without the parts that only compiling needs.
 
-    Numba takes them for up to date as long as the file of the kernel is what it was; here
-    also those must be that it imports other kernels and constants from.
+    Numba considers them up to date if the file of the kernel is unchanged. Here
+    the files from which it imports other kernels and constants must be unchanged too.
     """
 
     _impl_class = _OnDisk
@@ -179,7 +179,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             before_reading(target_context)
             found = self._load_overload(signature, target_context)
         except Exception:
-            found = super().load_overload(signature, target_context)  # as slowly as Numba does it
+            found = super().load_overload(signature, target_context)  # Numba's own, slower way
         if found is None:
             before_compiling()
         return found
@@ -199,10 +199,10 @@ def keep_on_disk(compiled: Any, function: Callable[..., object]) -> None:
 
 
 def is_kept(compiled: Any) -> bool:
-    """Whether there is a place for a kernel, so that another process can read it."""
+    """Whether a kernel can be stored for other processes."""
     return isinstance(compiled._cache, KernelCache)
 
 
 def is_compiled(compiled: Any, *arguments: Any) -> bool:
-    """Whether a kernel is on disk, in a form that can be used for arguments of these types."""
+    """Whether a kernel is on disk, in a form for arguments of these types."""
     return is_kept(compiled) and compiled._cache.holds(compiled, arguments)

@@ -1,15 +1,15 @@
 """Memory: of the machine, the limits of this process (``ulimit -v``, ``ulimit -d``), and the heap.
 
-LLVM, with which Numba compiles, ends the process where it gets no memory, and says nothing. So
-what is left is looked at before it is needed.
+LLVM, Numba's compiler, ends the process without a message if it gets no memory. The remaining
+memory is therefore checked before use.
 
-The heap of the C library keeps freed memory in holes between arrays that stay. Where arrays of some
-megabytes come and go, these holes were a quarter of the memory of a large layer.
+The heap of the C library keeps freed memory in holes between arrays that stay. With arrays of some
+megabytes allocated and freed, these holes were a quarter of the memory of a large layer.
 
 Python searches for garbage in cycles. A command imports modules and reads code from disk: a few
 hundred thousand objects that stay to the end. By default Python searches them again and again, and
-once more at the end. That takes half as long as solving a game of half a million states, so
-commands put it off.
+once more at the end. This takes half as long as solving a game of half a million states.
+Commands therefore postpone it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ M_MMAP_THRESHOLD = -3  # of <malloc.h>
 
 
 def memory_of_machine() -> int:
-    """Bytes of memory that the machine has, or 0 where it doesn't say."""
+    """Bytes of memory of the machine, or 0 if unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -48,9 +48,9 @@ def memory_of_machine() -> int:
 
 
 def map_large_arrays() -> None:
-    """Have arrays from a megabyte on mapped by themselves, so that they are gone when freed.
+    """Map arrays from a megabyte on separately, to return their memory when freed.
 
-    It lasts as long as the process. Where the C library isn't glibc, nothing changes.
+    It lasts as long as the process. Without glibc as the C library, nothing changes.
     """
     if sys.platform != "linux":
         return
@@ -60,9 +60,9 @@ def map_large_arrays() -> None:
 
 
 def limit(most_bytes: int) -> None:
-    """Let this process take no more memory of its own than that; files that are mapped are none.
+    """Limit the memory of this process; mapped files don't count.
 
-    More raises a MemoryError. On Windows, where there is no such limit, it does nothing.
+    Larger requests raise a MemoryError. On Windows, which has no such limit, it does nothing.
     """
     try:
         import resource
@@ -91,9 +91,9 @@ def kept() -> Iterator[None]:
 
 
 def left() -> float:
-    """Bytes that this process may still take under its limits; infinity where there are none.
+    """Bytes that this process may still take under its limits; infinity without limits.
 
-    What it has taken is known where there is a ``/proc``; elsewhere nothing is said.
+    The memory in use is known only with a ``/proc``; elsewhere the result is infinity.
     """
     return min(_rooms())
 
@@ -145,7 +145,7 @@ def require(needed: int, purpose: str, space: int = 0) -> None:
 
 
 class _PolarsWatch(MetaPathFinder):
-    """Looks for room before Polars is loaded, whose threads end the process where they get none."""
+    """Checks for room before Polars is loaded: its threads end the process without memory."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> None:
         if name == "polars":
@@ -174,10 +174,10 @@ NEW_OBJECTS = 300_000  # between two searches, instead of 700: some tens of mega
 
 @contextmanager
 def seldom_collected() -> Iterator[None]:
-    """Search seldom for the time of a ``with`` block, and not at all as Python ends.
+    """Collect garbage rarely during a ``with`` block, and not at all at the end of Python.
 
-    For programs of our own only: how a program that uses rollwise as a library looks
-    after its memory is its own affair.
+    Only for programs of our own: memory management of other programs that use
+    rollwise as a library is their decision.
     """
     if not switches.is_on("garbage"):
         yield

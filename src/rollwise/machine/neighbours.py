@@ -1,6 +1,6 @@
-"""Python files that are read as they are now, with the modules that lie beside them.
+"""Python files read in their present state, with the modules beside them.
 
-Such a file is read each time anew, and so are its neighbours: the modules and packages in its
+Such a file is read anew each time, and so are its neighbours: the modules and packages in its
 folder that it imports, or that they import. They belong to the file, as modules of a package
 do: two files in different folders may each have a neighbour of the same name. A name of the
 standard library means its module, and so does one of an installed package.
@@ -25,7 +25,7 @@ def read_file(name: str, path: Path) -> ModuleType:
     Raises
     ------
     ImportError
-        It isn't a Python file. Besides, whatever it raises.
+        It isn't a Python file. Exceptions of its code pass through.
     """
     loader = _Loader(name, str(path))
     folder = str(path.resolve().parent)
@@ -35,7 +35,7 @@ def read_file(name: str, path: Path) -> ModuleType:
     if spec is None:
         raise ImportError(f"{path} can't be read as a Python file")
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())  # before the one that reads what is cached
+        sys.meta_path.insert(0, _Finder())  # before the finder that reads cached code
     for known in [known for known in sys.modules if known.startswith(f"{name}.")]:
         del sys.modules[known]
     module = importlib.util.module_from_spec(spec)
@@ -50,10 +50,9 @@ _FOLDERS: dict[str, str] = {}  # of the files that were read, by the names of th
 
 
 class _Loader(SourceFileLoader):
-    """Compiles a file each time that it is read, and lets it import its neighbours.
+    """Compiles a file each time it is read, and lets it import its neighbours.
 
-    Python's own cache takes a file for unchanged that was edited within a second and is as
-    long as before.
+    Python's own cache misses an edit within one second that keeps the length.
     """
 
     def get_code(self, fullname: str) -> CodeType:
@@ -66,7 +65,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder:
-    """Finds the neighbours of a file, which are named as if it were a package."""
+    """Finds the neighbours of a file, with names as if the file were a package."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -79,7 +78,7 @@ class _Finder:
 
 
 class _Importer:
-    """What ``import`` does in a file, and in its neighbours."""
+    """The ``import`` statement of a file and of its neighbours."""
 
     def __init__(self, file: str) -> None:
         self._file = file

@@ -1,10 +1,10 @@
-"""Parquet files, which are checked before anything is read from them.
+"""Parquet files with hashes, checked before reading.
 
-Polars trusts what it reads: of a file that breaks its promises it may panic, or ask for so much
-memory that the process ends. So a file that rollwise writes holds a hash of all its bytes, among
-its metadata, and it is read only if that is so. Whatever else is wrong with a file is one error.
-A second hash is that of the footer: where it holds, and only numbers were damaged, a file can
-still be read to find out which. That is done by a process of its own, which may abort.
+Polars trusts its input: on a malformed file it may panic, or ask for so much
+memory that the process ends. A file written by rollwise therefore contains a hash of all its bytes,
+in its metadata, and is read only if the hash matches. Any other fault of a file is one error.
+A second hash covers the footer. If it matches, and only numbers were damaged, a file can
+still be read to locate the damage. This is done in a separate process, which may abort.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONGEST = 120.0  # seconds
 def write_parquet(
     frame: pl.DataFrame, path: Path, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write a table, with what is to be said of it, and with hashes of the file."""
+    """Write a table, with its metadata and hashes of the file."""
     frame.write_parquet(path, metadata={**(metadata or {}), HASH: UNKNOWN, FOOTER: UNKNOWN})
     (whole, _), (footer, _) = _hash_in(path, HASH), _hash_in(path, FOOTER)
     _write(path, footer, _hash_of(path, _footer_of(path), whole, footer))
@@ -47,7 +47,7 @@ def _write(path: Path, place: int, digest: str) -> None:
 
 
 def _footer_of(path: Path) -> int:
-    """Where the footer of a file begins: all that says how to read it."""
+    """Start of the footer of a file, which describes its format."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - END, 0))
@@ -56,7 +56,7 @@ def _footer_of(path: Path) -> int:
 
 
 def _hash_in(path: Path, name: str) -> tuple[int, str]:
-    """Where a hash stands in a file, and what it says; at -1 if it isn't there."""
+    """Position and value of a hash in a file; position -1 if it is missing."""
     start = _footer_of(path)
     with path.open("rb") as file:
         file.seek(start)
@@ -65,7 +65,7 @@ def _hash_in(path: Path, name: str) -> tuple[int, str]:
 
 
 def _hash_of(path: Path, start: int, *left_out: int) -> str:
-    """The hash of a file from `start` on, without the hashes that stand at some places in it."""
+    """The hash of a file from `start` on, except the stored hashes at some positions."""
     digest = hashlib.blake2b(digest_size=16)
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -78,7 +78,7 @@ def _hash_of(path: Path, start: int, *left_out: int) -> str:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether the bytes of a file are those that were written, as far as it says what these were.
+    """Whether the bytes of a file match its hashes, if it has any.
 
     Raises
     ------
@@ -112,14 +112,14 @@ def read_parquet(
     Parameters
     ----------
     columns : sequence of str, optional
-        All unless given.
+        By default all.
     damaged : bool
-        Read what can be read where only numbers don't match the hash (see `is_whole`).
+        Read as much as possible if only numbers don't match the hash (see `is_whole`).
 
     Raises
     ------
     OSError
-        There is no such file, or it can't be read.
+        The file is missing or unreadable.
     ValueError
         It isn't a Parquet file, or is damaged.
     """
@@ -133,12 +133,12 @@ def read_parquet(
 
 
 def _read_apart(path: Path) -> pl.DataFrame:
-    """What a process of its own can read of a file that is damaged.
+    """The readable contents of a damaged file, read by a separate process.
 
     Raises
     ------
     ValueError
-        It can't, or has died.
+        The process fails or dies.
     """
     import subprocess
     import tempfile
@@ -158,7 +158,7 @@ def _read_apart(path: Path) -> pl.DataFrame:
 
 
 def read_metadata(path: Path, *, damaged: bool = False) -> dict[str, str]:
-    """What a Parquet file says of itself; takes and raises what `read_parquet` does."""
+    """The metadata of a Parquet file; arguments and exceptions as in `read_parquet`."""
     import polars as pl
 
     _check(path, damaged)
@@ -168,8 +168,9 @@ def read_metadata(path: Path, *, damaged: bool = False) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _in_a_line() -> Iterator[None]:
-    """Of a file that breaks its promises Polars panics: with an exception that isn't an
-    `Exception`, and after it has printed a report that means nothing to a user."""
+    """Turn a panic of Polars into an error of one line. On a malformed file Polars raises an
+    exception other than `Exception`, after printing a report without meaning for users.
+    """
     with _nothing_said():
         try:
             yield
@@ -182,7 +183,7 @@ def _in_a_line() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _nothing_said() -> Iterator[None]:
-    """What is written to standard error past Python is thrown away."""
+    """Discard output to standard error that bypasses Python."""
     try:
         before = os.dup(2)
     except OSError:  # it is closed

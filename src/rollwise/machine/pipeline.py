@@ -1,6 +1,6 @@
-"""Work on two cores: kernels let go of the interpreter's lock while they run.
+"""Work on two cores: kernels release the interpreter's lock while they run.
 
-`pipeline` puts pieces of work through stages. It knows nothing of what the pieces are.
+`pipeline` puts pieces of any kind through stages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 
 
 def on_both_cores(work: Callable[[Given], Found], pieces: Iterable[Given]) -> list[Found]:
-    """What a function gives for each piece, as `map`; half of them are done on each core."""
+    """The results of a function for each piece, as `map`; each core does half of them."""
     every = list(pieces)
     middle = len(every) // 2 if switches.is_on("second-core") else 0
     if not middle:
@@ -33,14 +33,14 @@ def on_both_cores(work: Callable[[Given], Found], pieces: Iterable[Given]) -> li
 
 @dataclass(frozen=True, eq=False)
 class Source(Generic[Piece]):
-    """Where pieces come from, one after the other.
+    """The source of pieces, one after the other.
 
     Attributes
     ----------
     pieces : iterable
     first, second : int, optional
-        The rank of this work on the calling thread and on the other one: a core that is free
-        takes up the work of the lowest rank that is ready. None: it never does this work.
+        The rank of this work on the calling thread and on the other one: a free core
+        takes the ready work of the lowest rank. None: it never does this work.
     """
 
     pieces: Iterable[Piece]
@@ -50,7 +50,7 @@ class Source(Generic[Piece]):
 
 @dataclass(frozen=True, eq=False)
 class Stage(Generic[Piece]):
-    """What is done to each piece, in the order of the pieces.
+    """Work on each piece, in the order of the pieces.
 
     Attributes
     ----------
@@ -72,17 +72,17 @@ def pipeline(
     on_two_cores: bool = True,
     most_at_once: int | None = None,
 ) -> None:
-    """Put all pieces through all stages, each piece through one after the other.
+    """Put all pieces through all stages, in order.
 
-    Exceptions of both threads are raised here, when the other one has finished what it is at;
-    Ctrl-C at once, since that may take long, and nobody wants what comes of it.
+    Exceptions of both threads are raised here, after the other thread has finished its present
+    work. Ctrl-C is raised at once, since that may take long and its result isn't needed.
 
     Parameters
     ----------
     on_two_cores : bool
         Otherwise the calling thread does everything, piece by piece.
     most_at_once : int, optional
-        How many pieces there may be that haven't gone through all stages.
+        Largest number of pieces between the source and the end of the last stage.
     """
     if on_two_cores and switches.is_on("second-core"):
         _Run(source, stages, most_at_once).start()
@@ -109,7 +109,7 @@ class _Run(Generic[Piece]):
         self._exhausted = False
         self._changed = Condition()
         self._failures: list[BaseException] = []
-        # What each core does, the lowest rank first: 0 for the source, then the stages.
+        # The work of each core, the lowest rank first: 0 for the source, then the stages.
         self._first = _ranked([source.first, *(stage.first for stage in stages)])
         self._second = _ranked([source.second, *(stage.second for stage in stages)])
 
@@ -130,7 +130,7 @@ class _Run(Generic[Piece]):
         return not self._exhausted and (self._most is None or self._at_once < self._most)
 
     def _work(self, tasks: Sequence[int]) -> None:
-        """What one core does."""
+        """The work of one core."""
         try:
             while True:
                 with self._changed:
@@ -155,7 +155,7 @@ class _Run(Generic[Piece]):
                 self._changed.notify_all()
 
     def _hand_on(self, task: int, piece: Piece | None) -> None:
-        """Note that a piece came from the source, or went through a stage."""
+        """Record a piece that came from the source, or went through a stage."""
         self._free[task] = True
         if task == 0:
             self._exhausted = piece is None
@@ -168,6 +168,6 @@ class _Run(Generic[Piece]):
 
 
 def _ranked(ranks: Sequence[int | None]) -> list[int]:
-    """The places of what has a rank, by rank."""
+    """The indices of work with a rank, by rank."""
     found = [(rank, place) for place, rank in enumerate(ranks) if rank is not None]
     return [place for _, place in sorted(found)]

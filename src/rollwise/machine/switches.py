@@ -1,7 +1,7 @@
-"""Switches that turn tricks of the machine room off: to measure them, or to look for a fault.
+"""Switches that turn optimizations of the machine room off, for measurements and debugging.
 
 ``ROLLWISE_OFF=second-core,garbage`` in the environment turns off two of them. Answers stay the
-same; the time that they take doesn't. ``python -m benchmarks --only tricks`` measures each.
+same, and only the time changes. ``python -m benchmarks --only tricks`` measures each.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ TRICKS = {
 
 
 def jit_disabled() -> bool:
-    """Whether nothing is compiled in this process. Numba asks the same of the environment."""
+    """Whether compilation is off in this process, by Numba's variable in the environment."""
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 @cache
 def turned_off() -> frozenset[str]:
-    """The tricks that are off in this process.
+    """The optimizations that are off in this process.
 
     Raises
     ------
     UsageError
-        One of the names is none.
+        One of the names is unknown.
     """
     names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",")]
     for name in names:
@@ -48,7 +48,7 @@ def turned_off() -> frozenset[str]:
 
 
 def mark(name: str, *tricks: str) -> str:
-    """A name for what is compiled, another one where some of the tricks in it are off."""
+    """A name for compiled code, different if optimizations in it are off."""
     return "-no-".join([name, *sorted(turned_off() & set(tricks))])
 
 
@@ -58,6 +58,6 @@ def is_on(trick: str) -> bool:
     Raises
     ------
     UsageError
-        The environment names a trick that is none.
+        The environment names an unknown one.
     """
     return trick not in turned_off()

@@ -1,7 +1,7 @@
-"""The user's cache: a private folder for what is kept between runs.
+"""The user's cache: a private folder for data kept between runs.
 
-Compiled code is kept as pickles, and reading a pickle may run anything. So a folder is used only
-if it belongs to the user and nobody else can write to it.
+Compiled code is kept as pickles, and reading a pickle may run anything. A folder is therefore used
+only if it belongs to the user and no other user can write to it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import sys
 import warnings
 from pathlib import Path
 
-MOST_BYTES = 4_000_000_000  # of graphs and answers; what was used longest ago goes
+MOST_BYTES = 4_000_000_000  # of graphs and answers; the least recently used are removed
 _TOLD: set[str] = set()
 _in_use = True
 
 
 def tell_once(message: str) -> None:
-    """A warning, the first time that it is given in this process."""
+    """Issue a warning, once in this process."""
     if message not in _TOLD:
         _TOLD.add(message)
         warnings.warn(message, stacklevel=2)
@@ -81,7 +81,7 @@ def private_folder(folder: Path | None) -> Path | None:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether a folder is this user's, and nobody else can have written to it; it is closed then.
+    """Whether a folder is this user's and was writable by no other; closes it to other users.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def is_private(folder: Path) -> bool:
 def make_room(
     folder: Path, pattern: str, *, most_bytes: float = math.inf, most_files: float = math.inf
 ) -> None:
-    """Remove the files that were used longest ago, until there are no more than that."""
+    """Remove the least recently used files, until the limits hold."""
     found = []
     for path in folder.glob(pattern):
         with contextlib.suppress(OSError):  # another process may have removed it

@@ -1,8 +1,8 @@
-"""Confidence intervals that hold for few games as well as for many.
+"""Confidence intervals valid for few games and for many.
 
-Of chances those of Clopper and Pearson (1934), which cover in at least the share of cases that
-they promise, whatever the chance. Of means those of Student (1908), which do so where what is
-averaged is normal, and nearly so where it isn't very skew.
+Intervals of probabilities are those of Clopper and Pearson (1934), whose coverage is at least the
+stated level for every probability. Intervals of means are those of Student (1908), exact for
+normal data, and nearly so for data that aren't very skew.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def of_share(count: Any, games: Any, confidence: float = CONFIDENCE) -> tuple[An
 def of_chance(
     wins: int, draws: int, games: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The interval of a chance to win in which a draw is half a win.
+    """The interval of a probability of winning in which a draw is half a win.
 
-    That is the mean of two chances, to win and not to lose. Where games were drawn, each has
-    an interval that misses half as often, and the mean of their ends holds as often as asked.
+    It is the mean of two probabilities, of winning and of not losing. With drawn games, each has
+    an interval at half the error level. The mean of their ends has at least the stated confidence.
     """
     if not draws:
         low, high = of_share(wins, games, confidence)
@@ -51,7 +51,7 @@ def of_chance(
 def of_mean(
     mean: float, standard_error: float, games: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The interval of a mean; all numbers where one game tells nothing of how they differ."""
+    """The interval of a mean; all numbers for a single game, which gives no spread."""
     from scipy.special import stdtrit
 
     if games < 2:

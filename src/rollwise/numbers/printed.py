@@ -1,10 +1,10 @@
-"""Numbers as text that is true: no digit beyond the bound, and a bound that counts its rounding.
+"""Numbers as true text: no digit beyond the error bound, and a bound that includes rounding.
 
-``N ± B`` is printed for a number that was computed as ``x`` and is off by at most ``b``. Rounding
-moves it by ``|x - N|``, so ``B`` is ``b + |x - N|`` rounded up, in exact decimals: whatever is
+``N ± B`` is printed for a computed number ``x`` with error bound ``b``. Rounding
+moves it by ``|x - N|``, and ``B`` is ``b + |x - N|`` rounded up, in exact decimals: every number
 within ``b`` of ``x`` is within ``B`` of ``N``. The last digit stands for at most ``b / 3.55`` (the
-Review of Particle Physics rounds so, section 5.3 of its introduction), which lets ``B`` grow by
-14 % at most.
+rounding of the Review of Particle Physics, section 5.3 of its introduction), which increases ``B``
+by 14 % at most.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from typing import Any, NamedTuple
 
 UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-MOST_DIGITS = 17  # with so many every double is told from its neighbours
+MOST_DIGITS = 17  # enough to distinguish every double from its neighbours
 LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
-CHANCE_ROUNDING = 2.0**-51  # of a chance from chances or values in doubles, by four operations
+CHANCE_ROUNDING = 2.0**-51  # of a probability computed from doubles by four operations
 EXACT = Context(prec=4000, Emax=10**6, Emin=-(10**6), rounding=ROUND_HALF_EVEN)
 
 Number = float | Decimal
 
 
 def in_bytes(size: float) -> str:
-    """So many bytes, in the largest unit of which there is one, as in ``"38.3 MB"``."""
+    """A size in the largest unit with at least one of it, as in ``"38.3 MB"``."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6)):
         if size >= scale:
             return f"{size / scale:,.1f} {unit}"
@@ -33,7 +33,7 @@ def in_bytes(size: float) -> str:
 
 
 def bytes_of(text: str) -> int | None:
-    """The bytes of ``8GB``, ``500 MB`` or ``2.5``, which are GB; None for what says no amount."""
+    """The bytes of ``8GB``, ``500 MB`` or ``2.5`` (GB); None for text that is no size."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", text.lower())
     if found is None or found[2] not in UNITS:
         return None
@@ -56,14 +56,14 @@ def how_many(n: int, one: str) -> str:
 
 
 def certified(value: Number, bound: Number | None, *, sign: bool = False) -> Printed:
-    """A number that was proved to be off by at most `bound`.
+    """A number with its proven error bound.
 
     Parameters
     ----------
     value, bound : float or Decimal
-        Where they were computed from doubles, as Decimals without rounding (see `scaled`).
+        If computed from doubles, as Decimals without rounding (see `scaled`).
     sign : bool
-        Whether a number above 0 has its sign too.
+        Whether positive numbers get a sign too.
     """
     return column([value], [bound], sign=sign)[0]
 
@@ -71,9 +71,9 @@ def certified(value: Number, bound: Number | None, *, sign: bool = False) -> Pri
 def column(
     values: Sequence[Number], bounds: Sequence[Number | None], *, sign: bool = False
 ) -> list[Printed]:
-    """Certified numbers that stand below each other, so that all end at the same place.
+    """Certified numbers for a column, all ending at the same digit.
 
-    A bound that is None, as in documents, was not proved.
+    A bound of None, as in documents, means unproved.
     """
     with localcontext(EXACT):
         exact = [Decimal(value) for value in values]
@@ -84,7 +84,7 @@ def column(
 
 
 def in_common(rows: Sequence[Printed]) -> tuple[list[str], str]:
-    """The numbers of a column, and one bound that holds for each of them."""
+    """The numbers of a column, and one bound valid for all of them."""
     return [row.number for row in rows], max((row.bound for row in rows), key=float)
 
 
@@ -108,7 +108,7 @@ def scaled(value: Number, factor: float) -> Decimal:
 
 
 def rounded_up(bound: Number) -> str:
-    """A bound in two digits, never below what it is."""
+    """A bound rounded up to two digits."""
     with localcontext(EXACT):
         exact = Decimal(bound)
         if not exact.is_finite():
@@ -122,16 +122,16 @@ def rounded_up(bound: Number) -> str:
 def as_text(
     cells: Mapping[str, list[Any]], others: Mapping[str, float] | None = None
 ) -> dict[str, list[str]]:
-    """The columns of a strategy's table as text, but for those that hold nothing.
+    """The columns of a strategy's table as text, without empty columns.
 
-    `value`, `win_probability` and `error_bound` have the digits that the bounds of the rows
-    earn; a bound is that of its row's value as it is printed. Estimates end where their standard
-    errors do.
+    `value`, `win_probability` and `error_bound` have the digits justified by the bounds of the
+    rows. A row's bound is that of its printed value. Estimates end at the digit of their standard
+    errors.
 
     Parameters
     ----------
     others : mapping, optional
-        Other columns, by name: a bound for all their numbers, whose digits they then have.
+        Other columns, by name: one bound for all numbers of a column, which sets their digits.
     """
     said = {
         name: column
@@ -165,7 +165,7 @@ def as_text(
 
 
 def _estimates_as_text(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
-    """The columns that hold estimates, their errors and the truth."""
+    """The columns of estimates, their errors and the true values."""
     errors = columns["standard_error"]
     rows = list(map(estimated, columns["value"], errors))
     shown = {"value": [row.number for row in rows], "standard_error": [row.bound for row in rows]}
@@ -191,7 +191,7 @@ def between(low: float, high: float) -> tuple[str, str]:
 
 
 def estimated(mean: float, error: float, *, sign: bool = False) -> Printed:
-    """An estimate and its standard error, in two digits; the estimate ends where that does."""
+    """An estimate and its standard error, in two digits; the estimate ends at the same digit."""
     if not math.isfinite(mean) or not math.isfinite(error):
         return Printed(f"{mean:{'+' if sign else ''}g}", str(error))
     with localcontext(EXACT):
@@ -202,7 +202,7 @@ def estimated(mean: float, error: float, *, sign: bool = False) -> Printed:
 
 
 def _place(bound: Decimal) -> int | None:
-    """The power of ten of the last digit that a bound earns; None where none is earned or any."""
+    """The exponent of the last digit justified by a bound; None if none is, or all are."""
     if not bound or not bound.is_finite():
         return None
     return (bound / Decimal("3.55")).adjusted()
@@ -211,7 +211,7 @@ def _place(bound: Decimal) -> int | None:
 def _printed(value: Decimal, bound: Decimal, place: int | None, sign: bool) -> Printed:
     if not value.is_finite() or not bound.is_finite():
         return Printed(f"{float(value):{'+' if sign else ''}.6g}", rounded_up(bound))
-    if place is None:  # nothing is in doubt: the shortest text that reads back to the same double
+    if place is None:  # exact: the shortest text that reads back to the same double
         number = Decimal(repr(float(value))).normalize()
     else:
         finest = value.adjusted() - MOST_DIGITS + 1 if value else place

@@ -1,7 +1,7 @@
 """Seeds and independent streams of random numbers.
 
 Stream i of a seed starts xoshiro256++ (`rollwise.kernels.sampling`) from the four
-words that ``numpy.random.SeedSequence(seed, spawn_key=(i,))`` gives. That is
+words of ``numpy.random.SeedSequence(seed, spawn_key=(i,))``. This is
 NumPy's own way to make streams that are independent for all practical purposes,
 and its output is fixed for ever by NumPy's compatibility policy.
 """
@@ -42,7 +42,7 @@ def derived_seed(seed: int, number: int) -> int:
 
 
 def stream(seed: int, number: int) -> NDArray[np.uint64]:
-    """The state that stream `number` of a seed starts from: (4,) uint64."""
+    """The initial state of stream `number` of a seed: (4,) uint64."""
     sequence = np.random.SeedSequence(seed, spawn_key=(number,))
     return np.asarray(sequence.generate_state(4, np.uint64), np.uint64)
 

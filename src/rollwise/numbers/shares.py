@@ -1,12 +1,12 @@
-"""What an ending brings each of several players, in one number.
+"""The results of an ending for several players, in one number.
 
-`rollwise.won_by`, `rollwise.shared` and `rollwise.payoffs` write the number, which rules yield as a
+`rollwise.won_by`, `rollwise.shared` and `rollwise.payoffs` write the number, rules yield it as a
 payoff, and `brought` reads it. 1 is a win of the mover, -1 a loss (the others share), 0 a draw (all
-share). Winners who share evenly are the bits of a whole number below 2^16. Other shares are the
+share). Evenly sharing winners are the bits of a whole number below 2^16. Other shares are the
 digits of one from 2^49 on: it is 2^48 times the number of seats, plus a whole number for each
-seat, of 48 bits together. Both are times 2^-1018. Payoffs are digits too, each plus half of what
-its digits can be, times 2^-1040. No payoff of a game for two is as small as any of these, so that
-none is taken for another. Doubles hold all of them exactly.
+seat, of 48 bits together. Both are times 2^-1018. Payoffs are digits too, each plus half of the
+range of its digits, times 2^-1040. Payoffs of games for two are larger than all of these, so that
+the two can't be confused. Doubles hold all of them exactly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BITS = 48  # of the digits together
 MOST_WINNERS = 16
 SCALE = 1040  # payoffs are 2^-1040 times a whole number
 SHARES_SCALE = 1018  # shares are 2^-1018 times one
-SMALLEST, SMALL = 2.0**-1018, 1e-290  # what all of them lie between
+SMALLEST, SMALL = 2.0**-1018, 1e-290  # bounds of all of them
 
 
 def digit_bits(players: int) -> int:
@@ -68,7 +68,7 @@ def is_of_seats(payoff: float) -> bool:
 
 
 def winners_of(payoff: float) -> list[int]:
-    """The seats that share a win evenly; none where the number is of another kind."""
+    """The evenly sharing winners; none for a number of another kind."""
     code = int(ldexp(payoff, SHARES_SCALE)) if is_of_seats(payoff) else 0
     return [seat for seat in range(MOST_WINNERS) if code >> seat & 1 and code < 1 << MOST_WINNERS]
 
@@ -83,9 +83,9 @@ def digits_of_seats(payoff: float) -> list[int]:
 
 
 def brought(payoff: float, players: int) -> tuple[Fraction, ...]:
-    """What each seat has, from the mover on: its share of a win, or its payoff.
+    """The result of each seat, from the mover on: its share of a win, or its payoff.
 
-    Empty where the number says nothing of so many seats.
+    Empty if the number isn't for this number of seats.
     """
     if is_payoffs(payoff):
         numbers = digits_of_seats(payoff)
@@ -101,7 +101,7 @@ def shares_of(payoff: float, players: int) -> tuple[float, ...]:
 
 
 def _digits_of(code: int) -> list[int]:
-    """The whole numbers that `code_of_parts` put together."""
+    """The whole numbers combined by `code_of_parts`."""
     players = code >> BITS
     bits = digit_bits(players)
     return [code >> seat * bits & (1 << bits) - 1 for seat in range(players)]

@@ -14,16 +14,16 @@ from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy, codes_of, seat_bits
 from rollwise.kernels import play as kernels
 
-MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
+MOST_MOVES = 1 << 20  # a longer game counts as endless
 
 
 def reachable_states(graph: StateGraph, probability: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The states that games come through from the start, whoever of the policies begins.
+    """The states reachable from the start in games between policies, with any of them first.
 
     Parameters
     ----------
     probability : (n_policies, n_actions) float64
-        How likely each action is. The die goes round from policy to policy.
+        Probability of each action. The die goes round from policy to policy.
 
     Returns
     -------
@@ -46,18 +46,18 @@ def reachable_states(graph: StateGraph, probability: NDArray[np.float64]) -> NDA
 
 
 class Ends(NamedTuple):
-    """Where games ended.
+    """The ends of games.
 
     Attributes
     ----------
     ended : (n_games,) int32
-        Places in ``graph.ending_payoffs``; behind these, states in which the open seat chooses.
+        Indices in ``graph.ending_payoffs``; beyond these, states with a choice of the open seat.
     passes : (n_games,) int32
-        By how many seats the die had moved on before the last move.
+        Number of seats that the die had moved on before the last move.
     moves : (n_games,) int32
     points : (n_games,) float64
-        The sum of the rewards for who moved first, the other player's with the other sign.
-        Empty for games that are won or lost.
+        The sum of the first player's rewards, minus the other player's.
+        Empty for games of wins and losses.
     """
 
     ended: NDArray[np.int32]
@@ -73,12 +73,12 @@ class Games:
     Attributes
     ----------
     payoff : (n_games,) int8
-        Of the player who moved first: 1 won, 0 drawn, -1 lost; in a game for stakes 1 where
-        the player has gained, -1 where the other has.
+        Of the first player: 1 won, 0 drawn, -1 lost. In a game for stakes 1 for a gain of
+        the first player and -1 for a gain of the other.
     turns, moves : (n_games,) int32
     points : (n_games,) float64
-        Of the player who moved first: the sum of the rewards, the other's with the other sign,
-        and the payoff at the end. Empty for games that are won or lost.
+        Of the first player: the sum of the rewards, minus the other's,
+        plus the payoff at the end. Empty for games of wins and losses.
     """
 
     payoff: NDArray[np.int8]
@@ -120,7 +120,7 @@ class PlayTable:
         Parameters
         ----------
         *policies
-            One for each seat, or one that all seats play. At most one is None: the open seat.
+            One for each seat, or a single one for all seats. At most one is None: the open seat.
 
         Raises
         ------
@@ -128,8 +128,8 @@ class PlayTable:
             The number of policies isn't that of the seats, or a policy doesn't fit.
         """
         if len(policies) not in (1, graph.players):
-            said = "is a game for one" if graph.players == 1 else f"has {graph.players} seats"
-            raise UsageError(f"{graph.game} {said}, and {len(policies)} policies were given")
+            seats = "is a game for one" if graph.players == 1 else f"has {graph.players} seats"
+            raise UsageError(f"{graph.game} {seats}, and {len(policies)} policies were given")
         for one in policies:
             if one is not None and one.probability.shape != (graph.n_actions,):
                 raise UsageError(f"the policy {one.name} doesn't fit {graph.title}")
@@ -177,7 +177,7 @@ class PlayTable:
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """The node in which games begin, by the policy that moves first."""
+        """The first node of games, by the policy that moves first."""
         return tuple(self.node_of[:, 0].tolist())
 
     def run(self, begin: NDArray[np.int64], words: NDArray[np.uint64]) -> Ends:

@@ -22,17 +22,17 @@ Ints = NDArray[np.int64]
 
 
 class Steps(NamedTuple):
-    """What a move in each of some games led to. All arrays have their length.
+    """The result of one move in each of some games. All arrays have their length.
 
     Attributes
     ----------
     gained : float64
-        By the mover: the reward of the action, and the payoff where the game ended.
+        By the mover: the reward of the action, and the payoff at the end of the game.
     is_over : bool
     passes : bool
         The game goes on, and the die passes.
     state : int64
-        The next state; -1 where the game is over.
+        The next state; -1 if the game is over.
     """
 
     gained: Floats
@@ -42,7 +42,7 @@ class Steps(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A move in each of the games that go on. All arrays have their length."""
+    """A move in each unfinished game. All arrays have their length."""
 
     game: Ints
     state: Ints
@@ -60,7 +60,7 @@ class Stepper:
     ----------
     graph : StateGraph
     random : Generator
-        Gives one number for each action that is chosen, and one for each outcome.
+        One number is drawn for each chosen action, and one for each outcome.
     """
 
     def __init__(self, graph: StateGraph, random: np.random.Generator) -> None:
@@ -68,12 +68,12 @@ class Stepper:
         self._heaped = heaped(graph.lotteries.weight)
 
     def choose(self, chances: Floats, states: Ints) -> Ints:
-        """The actions that a policy takes in some states.
+        """Random actions of a policy in some states.
 
         Parameters
         ----------
         chances : (n_actions + 1,) float64
-            The policy's, as `heaped` has them.
+            Cumulative probabilities of the policy, from `heaped`.
         """
         indptr = self.graph.action_indptr
         return self._drawn(chances, indptr[states], indptr[states + 1])
@@ -118,10 +118,10 @@ class Stepper:
         )
 
     def _drawn(self, chances: Floats, first: NDArray[Any], stop: NDArray[Any]) -> Ints:
-        """A place from `first` to below `stop` each, as likely as its chance."""
+        """A random index from `first` to below `stop` for each game, by its probability."""
         low, high = chances[first], chances[stop]
         found = low + self.random.random(len(low)) * (high - low)
-        # below `high`, whatever the rounding: so no place without a chance is found
+        # below `high` in spite of rounding: no index of probability 0 is drawn
         found = np.minimum(found, np.nextafter(high, low))
         return np.asarray(np.searchsorted(chances, found, side="right") - 1)
 

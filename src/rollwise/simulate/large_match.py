@@ -1,4 +1,4 @@
-"""Policy against policy in a game that is too large for one graph: turn by turn, and estimated."""
+"""Simulated games between policies in a game too large for one graph, turn by turn."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ def simulate_large(
     games : int
         At least 1, or 2 between two policies.
     seed : int, optional
-        A new one unless given. The result depends on it and on nothing else.
+        By default a new one. The result depends only on it.
     answer : callable
-        Gives the answer by layers, where ``optimal`` plays.
+        Returns the answer by layers, for ``optimal``.
     progress : callable, optional
         Called now and then as ``progress("playing", games, total)``.
 
     Returns
     -------
     Match
-        After Ctrl-C, of the blocks of games that were played by then.
+        After Ctrl-C, of the blocks of games finished by then.
 
     Raises
     ------
     UsageError, PolicyError
-        Too few games; a policy that doesn't fit; an opponent in a game for one.
+        Too few games; a policy that doesn't fit; an opponent in a solitaire game.
     EndlessPlay
-        A game comes to more than 2,000 positions.
+        A game reaches more than 2,000 positions.
     """
     if against is not None and game.players != 2:
         raise UsageError(f"{game.name} is a game for one: there is no opponent")
@@ -92,8 +92,8 @@ def simulate_large(
         side = side_of(counts, names[first], other if game.players == 2 else "", for_points)
         sides.append(side if best is None or len(names) == 2 else _with_best(side, best))
     done = sum(side.games for side in sides)
-    known = "no exact figures" + (" but the value" if best is not None and against is None else "")
-    notes = (f"{known}: {BY_TURNS}",)
+    note = "no exact figures" + (" but the value" if best is not None and against is None else "")
+    notes = (f"{note}: {BY_TURNS}",)
     match = Match(policy, against or policy, done, games, seed, tuple(sides), notes)
     warn_of_disagreements(match)
     return match
@@ -107,18 +107,18 @@ def _played(
     best: Solution | None,
     progress: Callable[[str, int, int | None], None] | None,
 ) -> list[tuple[int, PlayedGames]]:
-    """Blocks of games, and which of the policies moved first in them."""
-    found: list[tuple[int, PlayedGames]] = []
+    """Blocks of games, and for each block the policy that moved first."""
+    blocks: list[tuple[int, PlayedGames]] = []
     seats, done = len(names), 0
     left = [(games + seats - 1 - first) // seats for first in range(seats)]
     with held_back() as interrupt:
-        while any(left) and not (interrupt.asked and len(found) >= seats):
-            first = len(found) % seats
+        while any(left) and not (interrupt.asked and len(blocks) >= seats):
+            first = len(blocks) % seats
             size = min(BLOCK, left[first])
             left[first] -= size
             if not size:
                 break
-            own = derived_seed(seed, len(found))
+            own = derived_seed(seed, len(blocks))
             random = np.random.default_rng(
                 own
             )  # of the players; `play_turn_by_turn` has the dice's
@@ -130,16 +130,16 @@ def _played(
                     f"{game.name}: {int((~played.over).sum()):,} of {size:,} games came to more "
                     f"than {MOST_TURNS:,} positions"
                 )
-            found.append((first, played))
+            blocks.append((first, played))
             done += size
             if progress is not None:
                 progress("playing", done, games)
-        interrupt.asked = False  # what was played is the answer
-    return found
+        interrupt.asked = False  # the finished games are the answer
+    return blocks
 
 
 def _player(game: Game, name: str, best: Solution | None, random: np.random.Generator) -> Player:
-    """Who plays a policy, by its name."""
+    """The player for a policy, by its name."""
     if name == "optimal" and best is not None:
         return best_play(best)
     if name == "random" and name not in game.policies():

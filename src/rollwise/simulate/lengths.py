@@ -1,9 +1,9 @@
-"""How long games between policies take, exactly.
+"""Exact lengths of games between policies.
 
-The expected number of moves is the score of a solitaire game in which every move is
-worth a point; the throw before a choice is no move. The expected number of turns is the
-score of one in which a move is worth its chance to pass. So the solver and the certificate
-serve for lengths too.
+The expected number of moves is the score of a solitaire game with one point for every move;
+the throw before a choice is no move. The expected number of turns is the score with the
+probability of passing as the points of a move. The solver and the certificate therefore
+apply to lengths too.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Certified(NamedTuple):
 def expected_lengths(
     graph: StateGraph, policy: Policy, against: Policy | None = None
 ) -> list[tuple[Certified, Certified]]:
-    """Expected turns and moves of a game from the start, by who moves first.
+    """Expected turns and moves of a game from the start, by the policy that moves first.
 
     Parameters
     ----------
     graph : StateGraph
     policy : Policy
     against : Policy, optional
-        What the opponent plays; the same policy unless given.
+        The opponent's policy, by default the same one.
 
     Returns
     -------
@@ -61,16 +61,18 @@ def expected_lengths(
         outcome_payoff=np.zeros(played.n_outcomes),
     )
     turns = moves.with_arrays(action_reward=passing / total)
-    found = []
+    lengths = []
     for counted in (turns, moves):
         counts, certificate, _ = solve_and_certify(counted)
-        found.append((counts.values, certificate.bounds))
+        lengths.append((counts.values, certificate.bounds))
     # The chance to pass is rounded once a move; the first turn passes nowhere.
-    rounding = 2.0**-52 * np.abs(found[1][0])
+    rounding = 2.0**-52 * np.abs(lengths[1][0])
     return [
         (
-            Certified(1 + float(found[0][0][s]), float(found[0][1][s] + rounding[s]) + 2.0**-52),
-            Certified(float(found[1][0][s]), float(found[1][1][s])),
+            Certified(
+                1 + float(lengths[0][0][s]), float(lengths[0][1][s] + rounding[s]) + 2.0**-52
+            ),
+            Certified(float(lengths[1][0][s]), float(lengths[1][1][s])),
         )
         for s in range(played.n_roots)
     ]

@@ -1,7 +1,7 @@
-"""Policy against policy: many games, what came of them, and what should have.
+"""Many simulated games between policies, with their exact expectations.
 
-Games are played in blocks, each from its own stream of random numbers, so that the
-result depends on the seed alone and not on how many workers there are.
+Games are played in blocks, each from its own stream of random numbers. The
+result depends on the seed alone and not on the number of workers.
 """
 
 from __future__ import annotations
@@ -49,47 +49,46 @@ def simulate(
     progress: Callable[[str, int, int | None], None] | None = None,
     pool: Pool | None = None,
 ) -> Match:
-    """Play games between policies and hold them against the exact figures.
+    """Play games between policies and compare them with the exact figures.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
     policy : str, callable or Policy
-        As `rollwise.evaluate` takes it.
+        As in `rollwise.evaluate`.
     against : optional
-        What the opponent plays; the same policy unless given. Each of the two moves
-        first in half of the games, the first one in one more if they are odd.
+        The opponent's policy, by default the same one. Each of the two moves
+        first in half of the games, the first one in one more if the number is odd.
     games : int
         At least 1, or 2 between two policies.
     seed : int, optional
-        A new one unless given; the result says which. The result depends on it and
-        on nothing else.
+        By default a new one, stored in the result. The result depends only on it.
     workers : int
-        Threads that play at the same time.
+        Number of threads.
     exact : bool
         Whether to compute the exact figures too.
     progress : callable, optional
         Called now and then as ``progress("playing", games, total)``.
     pool : Pool, optional
-        Whose workers play, and not threads.
+        Its workers play instead of threads.
 
     Returns
     -------
     Match
-        After Ctrl-C, of the games that were played by then.
+        After Ctrl-C, of the games finished by then.
 
     Raises
     ------
     UsageError, ClusterError
-        Too few games; a policy that doesn't fit; an opponent in a game for one. No workers.
+        Too few games; a policy that doesn't fit; an opponent in a solitaire game. No workers.
     EndlessPlay
-        These policies may come to where neither ends the play, or a game goes on for more than a
-        million moves.
+        These policies may reach a state where neither ends the play, or a game goes on for more
+        than a million moves.
 
     Warns
     -----
     Disagreement
-        A simulated figure is further from the exact one than chance explains.
+        A simulated figure differs from the exact one by more than chance explains.
     """
     policies = Policies.of(game)
     graph, mine = policies.graph, policies.find(policy)
@@ -130,7 +129,7 @@ def _check(games: int, seats: int, workers: int) -> None:
 
 
 def _require_end(chain: StateGraph) -> None:
-    """Make sure that play may end from each state that policies come to."""
+    """Check that play may end from each state reached by the policies."""
     lost = np.flatnonzero(ways_out(chain, np.ones(chain.n_actions, np.bool_)) < 0)
     if len(lost):
         raise EndlessPlay(
@@ -178,7 +177,7 @@ def _play(
         while waiting:
             count_first()
         if interrupt.asked and all(part.games for part in counts):
-            interrupt.asked = False  # what was played is the answer
+            interrupt.asked = False  # the finished games are the answer
 
 
 def _block(table: PlayTable, size: int, words: NDArray[np.uint64], first: int) -> Games:
@@ -199,7 +198,7 @@ def _with_exact(
         return sides, [f"no exact figures: {error}"]
     if found.bounds is None or found.bounds_second is None:
         return sides, ["no exact figures: the evaluation isn't certified"]
-    # The second side is seen by the opponent, who moves first there.
+    # The second side has the figures of the opponent, who moves first there.
     values = (float(found.values[0]), -float(found.values_second[0]))
     bounds = (float(found.bounds[0]), float(found.bounds_second[0]))
     return [

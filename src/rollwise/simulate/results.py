@@ -1,4 +1,4 @@
-"""What came of simulated games: estimates, and the exact figures beside them."""
+"""Results of simulated games: estimates, with the exact figures beside them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.play.games import Games
 
-SUSPICIOUS = 1 / 1.7e6  # chance alone goes so far, as five standard errors of many games
-FEWEST = 1000  # games whose mean is held against the exact one: fewer may lack what is rare
-MOST_SCORES = 100_000  # different scores that are counted one by one
+SUSPICIOUS = 1 / 1.7e6  # two-sided probability of a deviation by chance: five standard errors
+FEWEST = 1000  # number of games for a comparison with exact figures: fewer may lack rare results
+MOST_SCORES = 100_000  # largest number of distinct scores counted
 
 
 class Disagreement(UserWarning):
@@ -32,9 +32,9 @@ class Estimate:
     mean, standard_error : float
     games : int
     wins, draws : int or None
-        What a chance to win was counted from; None for a mean of anything else.
+        Counts behind a win rate; None for a mean of anything else.
     exact, exact_bound : float or None
-        The certified value and how far it can be off; None where it isn't known.
+        The certified value and its error bound; None if unknown.
     """
 
     mean: float
@@ -51,7 +51,7 @@ class Estimate:
         return self.interval_at(CONFIDENCE)
 
     def interval_at(self, confidence: float) -> tuple[float, float]:
-        """The interval that holds in such a share of cases."""
+        """The confidence interval at this level."""
         if self.wins is not None:
             return of_chance(self.wins, self.draws, self.games, confidence)
         return of_mean(self.mean, self.standard_error, self.games, confidence)
@@ -94,15 +94,15 @@ class Side:
     Attributes
     ----------
     first, second : str
-        Names of the policies; `second` is empty in a game for one.
+        Names of the policies; `second` is empty in a solitaire game.
     games, wins, draws, losses : int
-        Wins and losses are those of who moved first.
+        Wins and losses of the first player.
     win_rate : Estimate or None
-        Of who moved first, a draw being half a win; None in a game for points or stakes.
+        Of the first player, a draw being half a win; None in a game for points or stakes.
     score : Estimate or None
-        Of who moved first: the points, or in a game for stakes what was gained.
+        Of the first player: the points, or in a game for stakes the gain.
     scores : dict or None
-        How many games ended with each score; None where there are too many.
+        Number of games by score; None if there are too many scores.
     turns, moves : Length
     """
 
@@ -119,7 +119,7 @@ class Side:
     moves: Length
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
-        """All figures that have an exact value to be held against."""
+        """All figures with an exact value for comparison."""
         if self.win_rate is not None:
             yield "win rate", self.win_rate
         if self.score is not None:
@@ -130,22 +130,22 @@ class Side:
 
 @dataclass(frozen=True)
 class Match:
-    """What came of simulating a policy, against another or itself.
+    """The result of simulating a policy, against another or itself.
 
     Attributes
     ----------
     policy, against : str
-        Names; `against` is the same where a policy plays itself.
+        Names; `against` is the same if a policy plays itself.
     games : int
-        All games.
+        Number of games played.
     asked : int
-        How many were asked for; more than `games` where Ctrl-C came between.
+        Requested number; more than `games` after Ctrl-C.
     seed : int
     sides : tuple of Side
-        One if the policy plays itself or alone; else that in which it moved
-        first, and that in which the other did.
+        One if the policy plays itself or alone; otherwise the games in which it moved
+        first, and the games in which the other did.
     notes : tuple of str
-        Why exact figures are missing.
+        Reasons for missing exact figures.
     """
 
     policy: str
@@ -202,7 +202,7 @@ class Match:
         )
 
     def disagreements(self) -> list[str]:
-        """Figures that are further from the exact ones than chance explains."""
+        """Figures that differ from the exact ones by more than chance explains."""
         found = []
         for side in self.sides:
             pair = f"{side.first} against {side.second}" if side.second else side.first
@@ -217,7 +217,7 @@ class Match:
 
 
 def warn_of_disagreements(match: Match) -> None:
-    """Warn of every figure that is further from the exact one than chance explains."""
+    """Warn of every figure that differs from the exact one by more than chance explains."""
     for text in match.disagreements():
         warnings.warn(text, Disagreement, stacklevel=3)
 
@@ -228,17 +228,17 @@ class Counts:
     Attributes
     ----------
     payoffs : (3,) int64
-        How often who moved first has lost, drawn and won.
+        Losses, draws and wins of the first player.
     turns, moves : (m,) int64
-        How many games took so many.
+        Number of games by length.
     scores : dict or None
-        How many games ended with each score.
+        Number of games by score.
     points, squares : float
         Sums of the scores and of their squares.
     """
 
     def __init__(self, for_points: bool) -> None:
-        self.payoffs = np.zeros(3, np.int64)  # losses, draws, wins of who moved first
+        self.payoffs = np.zeros(3, np.int64)  # losses, draws, wins of the first player
         self.turns = np.zeros(1, np.int64)
         self.moves = np.zeros(1, np.int64)
         self.scores: dict[float, int] | None = {} if for_points else None
@@ -274,14 +274,14 @@ def _added(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def _mean(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, float]:
-    """Mean and standard deviation of values that occurred so often."""
+    """Mean and standard deviation of values with these counts."""
     n = int(counts.sum())
     mean = float(values @ counts) / n
     return mean, math.sqrt(float((values - mean) ** 2 @ counts) / max(n - 1, 1))
 
 
 def _standard_error(deviation: float, games: int) -> float:
-    """Of a mean; infinite where one game tells nothing of how they differ."""
+    """Of a mean; infinite for a single game, which gives no spread."""
     return deviation / math.sqrt(games) if games > 1 else math.inf
 
 
@@ -296,7 +296,7 @@ def _length(counts: NDArray[np.int64]) -> Length:
 
 
 def side_of(counts: Counts, first: str, second: str, for_points: bool) -> Side:
-    """The figures of the games that were counted."""
+    """The figures of the counted games."""
     n = counts.games
     losses, draws, wins = counts.payoffs.tolist()
     rate = score = None
@@ -306,7 +306,7 @@ def side_of(counts: Counts, first: str, second: str, for_points: bool) -> Side:
         score = Estimate(mean, _standard_error(math.sqrt(spread), n), n)
     else:
         mean, deviation = _mean(np.array([0.0, 0.5, 1.0]), counts.payoffs)
-        # Where all games ended alike, their spread says nothing of how sure that is.
+        # If all games end alike, their spread gives no standard error.
         error = max(deviation, 1 / math.sqrt(n)) / math.sqrt(n)
         rate = Estimate(mean, error, n, wins=wins, draws=draws)
     return Side(

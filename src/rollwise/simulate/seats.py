@@ -26,7 +26,7 @@ BLOCK = 1 << 16  # games played before they are counted
 
 @dataclass(frozen=True)
 class Played:
-    """What each seat got in many games.
+    """Results of each seat in many games.
 
     Attributes
     ----------
@@ -45,23 +45,23 @@ class Played:
 
 @dataclass(frozen=True, eq=False)
 class SeatsTournament:
-    """What each policy has at all tables that it sits at.
+    """Results of each policy in all seatings.
 
     Attributes
     ----------
     policies : tuple of str
     seatings : int
-        In how many ways they can sit.
+        Number of seatings.
     results : (n,) float64
-        The share of a win that each has in a seat, on the average over all seatings in which not
+        Share of a win of each policy in a seat, averaged over all seatings in which not
         all seats play alike.
     among : (n, n) float64
-        What the row's policy has alone among the column's, on the average over its seats; along
+        Share of the row's policy alone among the column's, averaged over its seats; on
         the diagonal an even share.
     error_bound : float or None
-        Of each of them; proved. None where games were played.
+        Of each of them; proved. None for simulated results.
     standard_errors : (n,) float64 or None
-        Of the results, where games were played.
+        Of simulated results.
     games, seed : int or None
         Games of each seating, and the seed of the first.
     """
@@ -134,7 +134,7 @@ def tournament_of_many(
     totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
     bound = 0.0
     for done, seating in enumerate(product(range(m), repeat=n), 1):
-        # what the first of them has, whoever of them begins the game
+        # the result of the first of them, averaged over the beginning seat
         seen = seen_from(graph, 0, [policies[i].probability for i in seating])
         found, certificate, _ = solve_and_certify(seen)
         starts = np.arange(n) * size
@@ -201,7 +201,7 @@ def _check(graph: StateGraph, policies: Sequence[Policy]) -> tuple[str, ...]:
 def _count(
     seating: Sequence[int], share: float, totals: Floats, counts: Floats, among: Floats
 ) -> bool:
-    """Count what the first of a seating has, if not all play alike; whether it counts."""
+    """Count the result of the first of a seating, unless all play alike; whether it counts."""
     mine, others = seating[0], set(seating[1:])
     if len(others) == 1:
         among[mine, min(others)] = share

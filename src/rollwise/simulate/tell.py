@@ -20,26 +20,26 @@ PLAYERS = ("A", "B")
 
 @dataclass(frozen=True)
 class ToldMove:
-    """A move and what came of it.
+    """A move and its outcome.
 
     Attributes
     ----------
     turn : int
         From 1.
     seat : int
-        1 for the player who moved first, 2 for the other.
+        1 for the first player, 2 for the other.
     policy : str
     state : dict of int
-        As the mover sees it.
+        From the view of the mover.
     action : str
     outcome : str
         ``again``, ``pass``, ``win``, ``lose``, ``draw`` or ``end``, for the mover.
     next_state : dict of int or None
-        As the next mover sees it; None where the game is over.
+        From the view of the next mover; None if the game is over.
     reward : float
         Points for the action.
     dice : tuple of int
-        What they showed, where the rules say which dice are thrown.
+        Their faces, if the rules give the thrown dice.
     text : str
         The move in words; A moved first, the other is B.
     """
@@ -59,23 +59,23 @@ class ToldMove:
 def tell(
     game: Subject, policy: AnyPolicy, against: AnyPolicy | None = None, *, seed: int
 ) -> list[ToldMove]:
-    """Play one game and tell it; the first policy moves first.
+    """Play one game and narrate it; the first policy moves first.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
-        Without its rules a game is told by the names of its fields and actions.
+        Without its rules the narration uses the names of its fields and actions.
     policy : str, callable or Policy
-        As `rollwise.evaluate` takes it.
+        As in `rollwise.evaluate`.
     against : optional
-        What the opponent plays; the same policy unless given.
+        The opponent's policy, by default the same one.
     seed : int
         Of NumPy's default generator.
 
     Raises
     ------
     UsageError
-        An opponent in a game for one; a seed that isn't one.
+        An opponent in a solitaire game; an invalid seed.
     EndlessPlay
         The game goes on for more than 100,000 moves.
     """
@@ -85,7 +85,7 @@ def tell(
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
     seats = (mine, mine if against is None else policies.find(against))
     random = np.random.default_rng(check_seed(seed))
-    (dice,) = random.spawn(1)  # which faces brought an outcome changes nothing about the game
+    (dice,) = random.spawn(1)  # a separate stream: drawing faces must not change the game
     narrator = Narrator(graph, policies.game)
     points = [0.0, 0.0]
     moves: list[ToldMove] = []
@@ -117,15 +117,15 @@ def tell(
 def _played(
     graph: StateGraph, seats: Sequence[Policy], random: np.random.Generator
 ) -> list[Outcome]:
-    """What came of each move of a game."""
-    found: list[Outcome] = []
+    """The outcome of each move of a game."""
+    outcomes: list[Outcome] = []
     state, seat = graph.view[0], 0
     for _ in range(MOST_TOLD):
         outcome = state.choose(seats[seat].probability, random).step(random)
-        found.append(outcome)
+        outcomes.append(outcome)
         after = outcome.next_state
         if after is None:
-            return found
+            return outcomes
         seat ^= outcome.passes
         state = after
     raise EndlessPlay(f"{graph.game}: the game goes on for more than {MOST_TOLD:,} moves")

@@ -85,22 +85,22 @@ def tournament(
 ) -> Tournament:
     """Let every policy play every other.
 
-    The results are exact and certified; where they can't be (a game too large, or
-    policies that go round for ever in places that no game comes to), or where
-    `exact` is false, they are simulated.
+    The results are exact and certified. They are simulated if `exact` is false, or if no exact
+    result is possible (a game too large, or policies that go round for ever in unreachable
+    states).
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
     policies : sequence of str, callable or Policy
-        At least two, as `rollwise.evaluate` takes them, with different names.
+        At least two, as in `rollwise.evaluate`, with different names.
     games, seed, workers
-        Of each pair, where it is simulated; see `rollwise.simulate.simulate`.
+        Of each simulated pair; see `rollwise.simulate.simulate`.
     exact : bool
     progress : callable, optional
         Called as ``progress("pairs", done, pairs)``.
     pool : Pool, optional
-        Whose workers each take a pair; see `rollwise.cluster`.
+        Its workers each take a pair; see `rollwise.cluster`.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def _run(
         errors[i, j], errors[j, i] = bounds
         if progress is not None:
             progress("pairs", done, len(pairs))
-    whole = 0.0 if graph.is_score else 1.0  # what both players' shares add up to
+    whole = 0.0 if graph.is_score else 1.0  # the sum of both players' shares
     both = (first + whole - first.T) / 2
     if seed is None:
         both_errors = (errors + errors.T) / 2 + CHANCE_ROUNDING
@@ -194,7 +194,7 @@ def _pair(
     games: int,
     workers: int,
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """How often each wins when it moves first, or what it gains, and the errors of that."""
+    """Win rates, or gains, of each policy when it moves first, and their errors."""
     if seed is None:
         found = evaluate(graph, one, None if alone else other, starts=[0])
         if found.bounds is None or found.bounds_second is None:

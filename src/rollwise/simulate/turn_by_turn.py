@@ -1,7 +1,7 @@
-"""Games of a game that is too large for one graph: all at once, turn by turn.
+"""Simulated games of a game too large for one graph: all games at once, turn by turn.
 
-Before each turn the graph of the positions is made that the games have come to, and of no others.
-So play needs no answer, and little memory; an answer by layers gives the best play.
+Before each turn a graph is made for the present positions of the games, and no others.
+Play needs no answer and little memory. For best play it needs an answer by layers.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Turn(NamedTuple):
     ----------
     graph : StateGraph
     border : (n, n_fields) int32
-        The positions that they lead to.
+        The positions at the end of these turns.
     first : int
         The number of the first of these in the graph.
     act : callable
-        Which actions are taken in some states: (n,) int64 for (n,) int64.
+        The actions taken in some states: (n,) int64 for (n,) int64.
     """
 
     graph: StateGraph
@@ -58,24 +58,24 @@ Player = Callable[[NDArray[np.int32]], Turn]  # of positions, (n, n_fields) int3
 
 @dataclass(frozen=True, eq=False)
 class PlayedGames:
-    """What came of games.
+    """Results of games.
 
     Attributes
     ----------
     seed : int
     over : (games,) bool
-        Whether a game ended. Those that came to `MOST_TURNS` positions were broken off.
+        Whether a game ended. Games with `MOST_TURNS` positions were broken off.
     gains : (games,) float64
-        The points of the player, or what the first player got; so far, where it isn't over.
+        The points of the player, or the first player's result; of unfinished games so far.
     unit : {"turns", "rolls"}
     lengths : (games,) int64
-        How many of them. Rolls are moves of which more than one thing can come.
+        Number of these units. Rolls are moves with more than one possible outcome.
     moves : (games,) int64
-        How many choices were made; a throw before a choice is none.
+        Number of choices; a throw before a choice is none.
     positions : (n, n_fields) int32
-        That games came to: the start first, then those most often come to.
+        Positions of the games: the start first, then the most frequent ones.
     visits : (n,) int64
-        How often, in all games together.
+        Number of visits, in all games together.
     """
 
     seed: int
@@ -104,7 +104,7 @@ class PlayedGames:
 
 
 def best_play(answer: Solution) -> Player:
-    """Who takes the first of the best actions."""
+    """A player that takes the first of the best actions."""
 
     def turn(rows: NDArray[np.int32]) -> Turn:
         solution = answer.near_rows(rows)
@@ -117,7 +117,7 @@ def best_play(answer: Solution) -> Player:
 
 
 def random_play(game: Game, random: np.random.Generator) -> Player:
-    """Who takes every action of a state equally likely."""
+    """A player that takes every action of a state with equal probability."""
     rules = Rules(game)
 
     def turn(rows: NDArray[np.int32]) -> Turn:
@@ -134,12 +134,12 @@ def random_play(game: Game, random: np.random.Generator) -> Player:
 
 
 def policy_play(game: Game, name: str, random: np.random.Generator) -> Player:
-    """Who plays a policy that is written beside the rules.
+    """A player with a policy written beside the rules.
 
     Raises
     ------
     PolicyError
-        There is no such policy; or, as games are played, it gives what is no action.
+        There is no such policy; or, during play, it gives an illegal action.
     """
     policies = game.policies()
     if name not in policies:
@@ -166,7 +166,7 @@ def policy_play(game: Game, name: str, random: np.random.Generator) -> Player:
 
 
 def rule_play(game: Game, path: str) -> Player:
-    """Who plays the rule of thumb in a file.
+    """A player with the rule of thumb in a file.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def rule_play(game: Game, path: str) -> Player:
     def turn(rows: NDArray[np.int32]) -> Turn:
         graph, border = some_states(rules, rows)
         choice = has_choice(graph)
-        if graph.has_pool:  # whose features are tables: all of them at once
+        if graph.has_pool:  # its features are tables of all positions at once
             whole = rule.actions(graph, Features(graph, game, constant=True))
             return Turn(graph, border, graph.n_states, lambda states: whole[states])
 
@@ -197,7 +197,7 @@ def rule_play(game: Game, path: str) -> Player:
 
 
 def _with_choices(rules: Rules) -> StateGraph:
-    """The turns of the start, or of the nearest positions after it that have a choice."""
+    """The turns of the start, or of the nearest positions after it with a choice."""
     rows = np.array([rules.layout.numbers(rules.start)], np.int32)
     graph, border = some_states(rules, rows)
     for _ in range(MOST_TURNS):
@@ -220,11 +220,11 @@ def play_turn_by_turn(
     Parameters
     ----------
     player : callable
-        Who moves first: `best_play`, `random_play`, `policy_play` or `rule_play`.
+        The first player: `best_play`, `random_play`, `policy_play` or `rule_play`.
     seed : int
-        Of the dice; what comes of it depends on nothing else, but for the player's own.
+        Of the dice; apart from the players' own randomness the result depends only on it.
     against : callable, optional
-        Who moves second; the same player unless given.
+        The second player, by default the same one.
     """
     rules = Rules(game)
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
@@ -271,7 +271,7 @@ def play_turn_by_turn(
 def _movers(
     player: Player, against: Player | None, first: NDArray[np.bool_]
 ) -> list[tuple[Player, Ints]]:
-    """Who moves in which games."""
+    """The players to move, and their games."""
     if against is None:
         return [(player, np.arange(len(first)))]
     seats = ((player, np.flatnonzero(first)), (against, np.flatnonzero(~first)))
@@ -279,7 +279,7 @@ def _movers(
 
 
 class _Play:
-    """Games under way: what the first player has, who moves, and how long they last."""
+    """Games in progress: the first player's results, the mover, and the lengths."""
 
     def __init__(self, games: int, of_two: bool, random: np.random.Generator) -> None:
         self.gains, self.lengths = np.zeros(games), np.zeros(games, np.int64)
@@ -288,11 +288,11 @@ class _Play:
         self._sign, self._random = np.ones(games), random
 
     def first_moves(self, games: Ints) -> NDArray[np.bool_]:
-        """In which games it is the first player's move."""
+        """The games in which the first player is to move."""
         return np.asarray(self._sign[games] > 0)
 
     def one_turn(self, turn: Turn, games: Ints, states: Ints) -> tuple[Ints, Ints]:
-        """Play until all games have left the graph or are over; which go on, and where."""
+        """Play until no game is in the graph; the unfinished games and their positions."""
         left: list[tuple[Ints, Ints]] = []
         graph, stepper = turn.graph, Stepper(turn.graph, self._random)
         while len(games):
