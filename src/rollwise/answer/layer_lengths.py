@@ -2,9 +2,9 @@
 
 Each turn is worth a move, and all players want the same. A layer that play hardly ever leaves
 is a slow chain: where it lasts 100,000 moves, a sweep takes a hundred-thousandth of the error
-away. So Newton's steps find the lengths: a sweep chooses the best actions, and BiCGSTAB on
-sweeps evaluates them (`rollwise.engine.search`). Only few modes are slow, about one for each
-way in which play can stay, and such a method finds these few.
+away. So the engine finds the lengths by strategy iteration: a sweep chooses the best actions, and
+BiCGSTAB on sweeps evaluates them (`rollwise.engine.search`). Only few modes are slow, about one for
+each way in which play can stay, and such a method finds these few.
 
 What lengths v prove, settled or not: write T v for what a sweep makes of them. It is monotone, and
 a move is worth 1, so ``T (c v) = c T v + 1 - c`` for c > 0. Let a sweep let no length fall by more
@@ -42,7 +42,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -66,11 +65,9 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, Piece
     from rollwise.builders.rules import Rules
 
-FIRST_SWEEPS = 16  # before the first step, and after the last one where it didn't settle
-MOST_STEPS = 400
-MOST_SWEEPS = 1024  # between two steps, after bad ones
-COARSE = 1e-2  # moves: while a sweep changes more than that, other actions are chosen
-LEFT = {True: 0.3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
+FIRST_SWEEPS = 16  # of lengths that didn't settle
+MOST_STEPS = 400  # of moments
+LEFT = 1e-6  # of the change of a sweep, by a step
 SETTLED = 2e-15  # change of a sweep that is rounding, for each move of the length
 NEAR = 1e5  # times this: where steps don't help any more, that will do
 OTHER_WORK = 100_000  # of a layer, as that of so many positions
@@ -81,10 +78,9 @@ ORDERED = 20_000_000  # outcomes: a layer with more is swept in the order of its
 UNIT = 2.0**-53
 TO_UNIT = 2.0**-53
 DROPPED = np.uint64(11)  # of 64 random bits
-LATE = 0.4  # of its time: while so much is left, what was chosen is evaluated roughly
 
 Progress = Callable[[str, int, int | None], None]
-IsOver = Callable[..., bool]
+IsOver = Callable[[], bool]
 Floats = NDArray[np.float64]
 
 
@@ -255,11 +251,15 @@ class LayerLengths:
         if self._sign > 0:
             self._require_ending(layer, begin)
         values = sweeps.values_for(layer, self._sign * self.lengths[piece.border])
-        search = Search(replace(layer, parts=None), values, is_free=lambda: not self._builds)
         # a layer may have its share of the time that is left; small ones have other work besides
         clock = Clock(self._clock.left * (end - begin + OTHER_WORK) / (end + OTHER_WORK))
-        is_over = partial(self._is_over, clock)
-        moved, settled = self._find(search, is_over)
+
+        def is_over() -> bool:
+            return self._is_asked() or clock.is_up
+
+        is_free = lambda: not self._builds  # noqa: E731
+        search = Search(replace(layer, parts=None), values, is_free=is_free, is_over=is_over)
+        moved, settled = self._find(search)
         found = search.found[: layer.n + layer.n_border].copy()
         self.lengths[begin:end] = self._sign * layer.in_reading_order(found)
         settled = settled and not self.n_unsettled
@@ -272,11 +272,6 @@ class LayerLengths:
         self._prove(layer, begin, found, moved)
         report_up_to(self._progress, "solving", self._layers, end)
 
-    def _is_over(self, clock: Clock, left: float = 0.0) -> bool:
-        """Whether no more than a share of a layer's time is left."""
-        limit = math.inf if clock.limit is None else clock.limit
-        return self._is_asked() or (math.isfinite(limit) and clock.left <= left * limit)
-
     def _require_ending(self, layer: Layer, begin: int) -> None:
         """Make sure that players can't stay in a layer for ever."""
         staying = layer.positions_at(staying_places(layer))
@@ -288,49 +283,18 @@ class LayerLengths:
             f"{rules.state_text(state)}"
         )
 
-    def _find(self, search: Search, is_over: IsOver) -> tuple[Moved, bool]:
-        """Newton's steps; how the last sweep moved the lengths, and whether they have settled."""
-        n = search.layer.n
-        values = search.found[:n]
-        for _ in range(FIRST_SWEEPS):
-            moved = search.choose()
-        last, plain = np.inf, FIRST_SWEEPS
-        best, kept = self._worth(values, moved), values.copy()
-        for _ in range(MOST_STEPS):
-            before = values.copy()
-            moved = search.choose()
-            change, worth = moved.change, self._worth(values, moved)
-            rounding = SETTLED * float(np.abs(values).max())
-            if change <= rounding or (change >= last and change <= NEAR * rounding):
-                return moved, True
-            last = change
-            if worth >= best:
-                best, kept[:] = worth, values
-            if is_over():
-                break
-            left = LEFT[change > COARSE and not is_over(LATE)]
-            step, _ = search.stepped(values - before, left, is_over)
-            step += before
-            if np.all(self._sign * step > 0.5) and np.all(np.isfinite(step)):
-                values[:] = step
-                continue
-            for _plain in range(plain):  # no policy that ends play: a bad step
-                search.choose()
-            plain = min(2 * plain, MOST_SWEEPS)
+    def _find(self, search: Search) -> tuple[Moved, bool]:
+        """The lengths of a layer; how a last sweep moved them, and whether they have settled."""
+        values = search.found[: search.layer.n]
+        search.run()
+        moved = search.choose()
+        if moved.change <= NEAR * SETTLED * float(np.abs(values).max()):
+            return moved, True
+        if not np.all(self._sign * values > 0.5):  # by a step to a policy that never ends play
+            values[:] = 0.0
         for _ in range(FIRST_SWEEPS):  # what still falls and rises then does so slowly
             moved = search.choose()
-        if self._worth(values, moved) < best:
-            values[:] = kept
-            moved = search.choose()
         return moved, False
-
-    def _worth(self, values: Floats, moved: Moved) -> tuple[bool, float]:
-        """How much is proved by lengths that a sweep moved so: more is better."""
-        fall, rise = (moved.fall, moved.rise)[:: int(self._sign)]
-        longest = float(np.abs(values).max())
-        if rise < 1.0 and math.isfinite(self.above):
-            return True, 1.0 / (1.0 + fall) - 1.0 / (1.0 - rise)
-        return False, longest / (1.0 + fall)
 
     def _find_moments(
         self, search: Search, begin: int, border: NDArray[np.int32], is_over: IsOver
@@ -361,7 +325,7 @@ class LayerLengths:
             if is_over():
                 return False
             last = change
-            step, _ = search.stepped(moments[:n] - before, LEFT[False], is_over)
+            step, _ = search.stepped(moments[:n] - before, LEFT)
             moments[:n] = before + step
         self.moments[begin : begin + n] = layer.in_reading_order(moments)
         # the lengths of these actions are off by a share, and what a move brings by twice as much

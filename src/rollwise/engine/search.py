@@ -104,6 +104,8 @@ class Search:
         to the largest of them.
     is_free : callable, optional
         Whether a core is free, besides this one.
+    is_over : callable, optional
+        Whether the time is over. Then the search ends where it is.
 
     Attributes
     ----------
@@ -121,6 +123,7 @@ class Search:
         errors: Sequence[Errors] | None = None,
         tolerance: float = 4 * EPSILON,
         is_free: Callable[[], bool] = lambda: True,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.layer, self.found = layer, found
         self._errors = errors or [NO_ERRORS] * len(layer.blocks)
@@ -128,7 +131,7 @@ class Search:
         self.choices = sweeps.choices_for(layer)
         self._tolerance = tolerance
         self.sweeps, self.converged = 0, True
-        self._is_free = is_free
+        self._is_free, self._is_over = is_free, is_over
         self._middle = self._halved()
         self._spare = np.empty(layer.n_places if self._middle else 0)
         self._done = 0
@@ -264,7 +267,7 @@ class Search:
     def _sweep_all(self) -> None:
         """Modified policy iteration over the whole layer; Newton's method where it is slow."""
         n, first, swept, change = self.layer.n, 0.0, 0, np.inf
-        while swept < MOST_SWEEPS:
+        while swept < MOST_SWEEPS and not self._is_over():
             moved = self.choose()
             before, change = change, moved.change
             settled = max(SETTLED, self._tolerance) * moved.scale
@@ -296,7 +299,7 @@ class Search:
             before = self.found[here].copy()
             moved = self.choose(low, high)
             change, enough = moved.change, self._tolerance * moved.scale
-            if not np.isfinite(change):
+            if not np.isfinite(change) or self._is_over():
                 return False
             if change <= enough or (change >= last and change <= 64 * enough):
                 return True
@@ -328,7 +331,6 @@ class Search:
         self,
         moved: Floats,
         left: float,
-        is_over: Callable[[], bool] = lambda: False,
         low: int = 0,
     ) -> tuple[Floats, bool]:
         """Newton's step from what a sweep moved the numbers by, and whether it was found.
@@ -339,8 +341,6 @@ class Search:
             Of the positions from `low` on. It is used up.
         left : float
             The share of it, in the Euclidean norm, that may be left.
-        is_over : callable
-            Whether the time is over. Then the step ends where it is.
         """
         n, residual, shadow = len(moved), moved, moved.copy()
         solution, direction, image = (np.zeros(n) for _ in range(3))
@@ -357,7 +357,7 @@ class Search:
         rho = inner(residual, residual)
         first, beta, omega = math.sqrt(rho), 0.0, 0.0
         for _ in range(MOST_ITERATIONS):
-            if is_over() or not math.isfinite(rho) or rho == 0.0:
+            if self._is_over() or not math.isfinite(rho) or rho == 0.0:
                 break
             direction = residual + beta * (direction - omega * image)
             image = product(direction)
