@@ -233,17 +233,13 @@ class LayerFolder:
 
     def keep(self, layer: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
         """Note that the rows of a layer hold its proved values."""
-        self.note(layer, facts)
+        sums = self.sums_of(layer)
+        self.sums[slice(*self._first_blocks[layer : layer + 2])] = sums
+        self.proved[layer] = checksum_of([sums]), facts
         self.first_rows |= first
         self.is_written = False
         if self.is_whole or time.monotonic() - self._written > SECONDS_BETWEEN:
             self.write()
-
-    def note(self, layer: int, facts: LayerFacts) -> None:
-        """Note the checksums of a layer as its rows are now."""
-        sums = self.sums_of(layer)
-        self.sums[slice(*self._first_blocks[layer : layer + 2])] = sums
-        self.proved[layer] = checksum_of([sums]), facts
 
     def write(self) -> None:
         """Bring all rows to the disk, and then the manifest that names them."""

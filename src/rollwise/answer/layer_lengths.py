@@ -257,8 +257,12 @@ class LayerLengths:
         def is_over() -> bool:
             return self._is_asked() or clock.is_up
 
-        is_free = lambda: not self._builds  # noqa: E731
-        search = Search(replace(layer, parts=None), values, is_free=is_free, is_over=is_over)
+        search = Search(
+            replace(layer, parts=None),
+            values,
+            is_free=lambda: not self._builds,
+            is_over=is_over,
+        )
         moved, settled = self._find(search)
         found = search.found[: layer.n + layer.n_border].copy()
         self.lengths[begin:end] = self._sign * layer.in_reading_order(found)
