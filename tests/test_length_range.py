@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from throwing import Runners
 
 import rollwise
-from rollwise import PASS, WIN, Game
+from rollwise import AGAIN, PASS, WIN, Game
 from rollwise.analysis.length_range import AIMS, length_range, length_range_by_layer
 from rollwise.answer.layer_lengths import LayerLengths
 from rollwise.builders import build
@@ -237,3 +237,56 @@ def test_what_is_refused():
     assert "--games goes with --by-layer" in refusal("length", "piglet", "--games", "5")
     seeds = refusal("length", "royal-ur", "pieces=1", "--by-layer", "--seed", "5")
     assert "--seed goes with --games" in seeds
+
+
+class Stairs(NamedTuple):
+    at: int
+    room: int
+
+
+@dataclass(frozen=True)
+class SlowStairs(Game):
+    """Stay nearly always; climb by one or two, or go back to the bottom instead of one."""
+
+    stay: int = 1_000_000
+
+    def start(self):
+        return Stairs(0, 0)
+
+    def throws(self, s):
+        yield self.stay, 0
+        yield 1, 1
+        yield 1, 2
+
+    def actions(self, s, throw):
+        yield 0
+        if throw == 1:
+            yield 1
+
+    def outcomes(self, s, throw, action):
+        if throw == 0:
+            yield 1, PASS, Stairs(s.at, 1 - s.room)
+        elif action == 1:
+            yield 1, AGAIN, Stairs(0, s.room)
+        elif s.at + throw >= 30:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Stairs(s.at + throw, s.room)
+
+    def progress(self, s):
+        return 0
+
+
+@pytest.mark.parametrize("longest", [False, True])
+def test_a_policy_that_hardly_changes_a_sweep_is_improved(longest):
+    """Each policy is far from the next, though one sweep moves no length by more than a move."""
+    game = SlowStairs(stay=100_000)
+    layers = find_layers(game)
+    found = LayerLengths(layers, longest)
+    found.run()
+    whole = length_range(game).of("longest" if longest else "shortest").bracket
+    low, high = found.bracket(layers.start)
+    assert not found.n_unsettled
+    assert low <= whole.high
+    assert high >= whole.low
+    assert high - low < 1e-4 * high

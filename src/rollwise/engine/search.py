@@ -36,6 +36,7 @@ COARSE = 0.01  # changes that are larger may well change choices
 LEFT = {True: 0.3, False: 0.01}  # of a change by a choice, coarse or not, when the next is made
 SETTLED = 2e-15  # change of a sweep that is rounding, in relation to the largest value
 MOST_ITERATIONS = 1000  # of BiCGSTAB: its residual may rise for hundreds of them, and fall then
+HARDLY = 1e-3  # of what a sweep lets numbers rise by, it lets them fall
 DIVERGED = 1e6  # times the residual at first: it won't come closer
 
 Floats = NDArray[np.float64]
@@ -290,7 +291,8 @@ class Search:
         """Strategy iteration on some positions; whether it came to rest.
 
         A step that doesn't lessen the change of a sweep is followed by plain sweeps, twice as many
-        each time.
+        each time. But where a sweep lets numbers rise and hardly fall, these are the values of a
+        policy that it improves (Howard 1960): the next policy is evaluated, whatever the change.
         """
         direct, may_be_direct = high - low <= LU_FIRST, high - low <= 10 * LU_FIRST
         best = last = np.inf
@@ -304,14 +306,14 @@ class Search:
             if change <= enough or (change >= last and change <= 64 * enough):
                 return True
             last = change
-            if change >= best:
+            if change >= best and moved.fall > HARDLY * moved.rise:
                 if plain_next > MOST_PLAIN_SWEEPS:
                     return False
                 for _plain in range(plain_next):
                     self.choose(low, high)
                 plain_next *= 2
                 continue
-            best = change
+            best = min(best, change)
             if direct:
                 try:
                     evaluated = self._evaluated_by_lu(low, high)
