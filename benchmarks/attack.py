@@ -180,7 +180,7 @@ class Attack:
             bound
         ):
             self.faults.append(f"{what} is {value} ± {bound:.1e}, not {float(exact)}")
-        elif not self.is_slow and not bound <= WIDE * max(self.game.slow, 1e4) * (1 + abs(exact)):
+        elif not self.is_slow and not bound <= WIDE * max(self.game.slow, 1e4) * (1 + exact**2):
             self.faults.append(f"{what} has a wide bound: {value} ± {bound:.1e}")
 
     def look_at_answer(self) -> None:
@@ -275,7 +275,7 @@ class Attack:
             if folder is not None:
                 self.shapes["folder"] += 1
                 told = verify_layers(folder, game)
-                if not told.verified:
+                if not told.verified and np.isfinite(found.error_bound):
                     self.faults.append(f"verify refuses the folder: {told.fault}")
 
     def look_at_advice(self, found: Any, exact: Values) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import AGAIN, END, PASS, WIN, Game, build
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, solve
 from rollwise.builders.expand import Action, merged
 from rollwise.graph import StateGraph
 
@@ -89,6 +90,34 @@ def test_equal_outcomes_are_one_whose_weight_is_their_sum(mode):
     assert graph.outcome_weight.dtype == np.int64
     assert graph.n_outcomes < 10 * graph.n_actions
     assert graph.content_hash == build(CountedPigs(), mode="interpreted").content_hash
+
+
+@dataclass(frozen=True)
+class ManyTenths(Game):
+    """Ten thousand ways of weight 0.1, whose sum in doubles isn't their sum."""
+
+    players: ClassVar = 1
+
+    def start(self):
+        return Turn(0, 0, 0)
+
+    def actions(self, s):
+        yield ROLL
+
+    def outcomes(self, s, action):
+        if s.turn == 1:
+            yield 1, WIN, s
+        else:
+            for _k in range(10_000):
+                yield 0.1, AGAIN, Turn(0, 0, 1)
+            yield 1000.0, LOSE, s
+
+
+def test_weights_are_not_merged_where_their_sum_is_rounded(mode):
+    found = solve(ManyTenths(), mode=mode)
+    ways = 10_000 * Fraction(0.1)
+    exact = (ways - 1000) / (ways + 1000)
+    assert abs(Fraction(found.value) - exact) <= found.error_bound
 
 
 class Spot(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import naive
@@ -240,3 +240,10 @@ def test_bounds_around_wrong_values_hold(off, monkeypatch):
     apart = np.abs(found.values - right.values)
     assert np.all(apart <= found.error_bounds + right.error_bounds)
     assert found.error_bound > off / 10
+
+
+def test_a_bound_that_says_nothing_is_no_certificate():
+    found = solve_by_layers(SuperSix(sticks=3))
+    assert found.status == "certified"
+    absurd = replace(found, error_bounds=found.error_bounds + 3.0)
+    assert absurd.status == "not certified"

@@ -248,6 +248,8 @@ def test_one_function_evaluates_seats_of_two_and_three():
     assert abs(alone.win_probabilities[0] - best.value) <= alone.error_bound + best.error_bound
     with pytest.raises(UsageError, match="3 seats, and 2 policies"):
         rollwise.evaluate(solution, ["optimal", "random"])
+    with pytest.raises(UsageError, match="give a list with a policy for each seat"):
+        rollwise.evaluate(solution, "optimal")
     with pytest.raises(UsageError, match="evaluated exactly, from the start"):
         rollwise.evaluate(Pig(8), ["optimal", "random"], starts=[3])
     with pytest.raises(ForMorePlayers, match="is a game for 3"):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import prove_settled, solve_settled
 from rollwise.answer.layer_folder import LayerFacts, LayerFolder, Rows
 from rollwise.builders.arrays import as_graph
+from rollwise.builders.pools import turn_of
 from rollwise.engine.bounds import bounds_of, is_proved, values_of
 from rollwise.engine.certificates import certify
 from rollwise.graph import THROW, StateGraph, sign_of, title_of
@@ -312,8 +313,11 @@ def bytes_of_graph(layers: Layers, n_positions: int) -> int:
     """About how much memory some positions of a layer take as a graph, as was measured."""
     outcomes = layers.n_outcomes / layers.n_states  # of a position
     rules = layers.rules
-    throws = sum(1 for _ in rules.game.throws(rules.start)) if rules.has_throws else 0
-    states = 1 + (rules.turn_states or throws)
+    if rules.pool is not None:
+        turn = turn_of(rules.pool)
+        outcomes += turn.n_throws + len(turn.target)
+        return int(n_positions * (46 * outcomes + 50 * rules.turn_states + 500))
+    states = 1 + (sum(1 for _ in rules.game.throws(rules.start)) if rules.has_throws else 0)
     return int(n_positions * (25 * outcomes + 500 * states))
 
 

@@ -29,7 +29,7 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import Response, Shares, evaluate_seats, one_each, respond_to
 from rollwise.answer.references import AnyPolicy, Policies, Subject, can_be_policy
 from rollwise.derive.seats import Seats, take_seats
-from rollwise.errors import UsageError
+from rollwise.errors import ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import look_ahead, taken
 from rollwise.graph.policies import Policy
@@ -228,7 +228,12 @@ def evaluate(
         if against is not None or starts is not None or method != "exact":
             raise UsageError("a list of policies, one a seat, is evaluated exactly, from the start")
         return _shares(Policies.of(game, any_players=True), policy)
-    policies = Policies.of(game)
+    try:
+        policies = Policies.of(game)
+    except ForMorePlayers as error:
+        title, _, _ = str(error).partition(": this is")
+        told = f"{title}: give a list with a policy for each seat, as in [{policy!r}, ...]"
+        raise ForMorePlayers(told, error.game) from None
     graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)

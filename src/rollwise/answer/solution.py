@@ -317,8 +317,14 @@ class Solution:
 
     @cached_property
     def error_bound(self) -> float:
-        """The largest error of any value, proved."""
-        return float(self.error_bounds.max())
+        """The largest error of any value, proved; infinite where that says nothing.
+
+        A chance to win is off by less than 1 anyhow. A bound of points or payoffs that is larger
+        than all of them leaves their sign open.
+        """
+        found = float(self.error_bounds.max())
+        known = 2.0 if not self.is_score else max(1.0, self.values.max(), -self.values.min())
+        return found if found <= known else float("inf")
 
     @property
     def gave_up(self) -> bool:

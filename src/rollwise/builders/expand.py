@@ -211,17 +211,33 @@ def situations_in(rules: Rules, state: Any) -> list[Situation]:
 
 
 def merged(action: Action) -> Action:
-    """An action with equal outcomes as one, of their weights' sum, where the first of them is."""
-    weights: dict[Any, int | float] = {}
+    """An action with equal outcomes as one, of their weights' sum, where the first of them is.
+
+    A weight whose sum with it would be rounded stays where it is.
+    """
+    weights: list[int | float] = []
+    ways: list[tuple[Any, Any]] = []
+    first: dict[tuple[Any, Any], int] = {}
     try:
         for weight, *way in zip(action.weights, action.thens, action.next_states, strict=True):
-            weights[tuple(way)] = weights.get(tuple(way), 0) + weight
+            k = first.setdefault(tuple(way), len(weights))
+            if k < len(weights) and _sum_is_exact(weights[k], weight):
+                weights[k] += weight
+            else:
+                weights.append(weight)
+                ways.append(tuple(way))
     except TypeError:  # a field is a list, say; whoever numbers the states says so
         return action
     if len(weights) == len(action.weights):
         return action
-    thens, next_states = zip(*weights, strict=True)
-    return action._replace(weights=list(weights.values()), thens=thens, next_states=next_states)
+    thens, next_states = zip(*ways, strict=True)
+    return action._replace(weights=weights, thens=thens, next_states=next_states)
+
+
+def _sum_is_exact(a: float, b: float) -> bool:
+    """Whether a sum isn't rounded: the error of one in doubles is a double (Knuth 1969)."""
+    rounded = (a + b) - a
+    return a - ((a + b) - rounded) == rounded - b
 
 
 def has_equal_outcomes(action: Action) -> bool:

@@ -242,6 +242,8 @@ def has_odd_weights(weight, real_weight, begin, end, real):
 def merge_equal(buffers, begin, end, real, look):
     """Merge the equal outcomes of an action: the first of them gets the sum of their weights.
 
+    A weight whose sum with it would be rounded stays where it is.
+
     Parameters
     ----------
     buffers : see `rollwise.kernels.explore.Buffers`
@@ -291,17 +293,21 @@ def merge_equal(buffers, begin, end, real, look):
             if look:
                 return left
             other = np.uint64(slots[spot] - base)
-            if real:
-                real_weight[other] += real_weight[k]
-            else:
+            if not real:
                 weight[other] += weight[k]
                 if weight[other] < 0:
                     return np.uint64(0)
-            continue
-        if look:
+                continue
+            total = real_weight[other] + real_weight[k]
+            rounded = total - real_weight[other]
+            if real_weight[other] - (total - rounded) == rounded - real_weight[k]:
+                real_weight[other] = total
+                continue
+        elif look:
             slots[spot] = base + np.int64(k)
         else:
             slots[spot] = base + np.int64(left)
+        if not look:
             move_outcomes(weight, then, next_state, place, k, k + np.uint64(1), left)
             left += np.uint64(1)
     return end if look else left
