@@ -88,10 +88,10 @@ class DaskWorkers(Pool):
         ClusterError
         """
         try:  # by a function that they have all the same
-            found = self._client.run(pydoc.locate, VERSION, on_error="return")
+            versions = self._client.run(pydoc.locate, VERSION, on_error="return")
         except Exception as error:
             raise self._gone() from error
-        for place, version in found.items():
+        for place, version in versions.items():
             if version is None or isinstance(version, pydoc.ErrorDuringImport):
                 raise ClusterError(
                     f"the worker {place} has no rollwise; install {rollwise.__version__} on all "
@@ -121,10 +121,10 @@ class DaskWorkers(Pool):
         """
         packed = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
         try:
-            found: Thing = self._client.submit(done, Ways.here(), pickle.loads, packed, pure=False)
+            future: Thing = self._client.submit(done, Ways.here(), pickle.loads, packed, pure=False)
         except Exception as error:
             raise self._gone() from error
-        return found
+        return future
 
     def result(self, future: Future[Any]) -> Any:
         """The result of a task."""

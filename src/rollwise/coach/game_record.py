@@ -148,13 +148,13 @@ def _header(line: str, where: str) -> tuple[str, str]:
 
 
 def _moves(text: str, where: str) -> list[str]:
-    moves, place = [], 0
-    while place < len(text):
-        match = _MOVE.match(text, place)
+    moves, end = [], 0
+    while end < len(text):
+        match = _MOVE.match(text, end)
         if match is None:
             raise RecordError(f"{where}: a quotation mark isn't closed")
         moves.append(match[1].strip())
-        place = match.end()
+        end = match.end()
     return [move for move in moves if move]
 
 

@@ -37,5 +37,5 @@ def grade(solution: Solution, cost: float) -> str | None:
 
 def grade_counts(solution: Solution, decisions: Iterable[Account]) -> dict[str, int]:
     """How many decisions were of each grade, the mildest one first."""
-    found = [grade(solution, entry.cost) for entry in decisions]
-    return {name: found.count(name) for name, _ in reversed(GRADES)}
+    of_decisions = [grade(solution, entry.cost) for entry in decisions]
+    return {name: of_decisions.count(name) for name, _ in reversed(GRADES)}

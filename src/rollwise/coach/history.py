@@ -81,11 +81,11 @@ class History:
         ------
         OutputError
         """
-        said = json.loads(line)
-        row = (said["game"], said["result"], line.strip())
+        document = json.loads(line)
+        row = (document["game"], document["result"], line.strip())
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            number = _stopped(connection, said) if number is None else number
+            number = _stopped(connection, document) if number is None else number
             found = connection.execute(
                 "INSERT INTO games (number, game, result, record) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (number) DO UPDATE SET (result, record) = (excluded.result, "

@@ -85,19 +85,19 @@ def record_of_line(line: str, source: str, number: int, unit: str = "line") -> R
     """
     record = Record(source, number, unit=unit)
     try:
-        said = json.loads(line)
+        document = json.loads(line)
     except (ValueError, RecursionError):
         raise RecordError(f"{record.where}: this isn't JSON") from None
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise RecordError(f"{record.where}: a game is an object, as in {{...}}")
-    version = said.get("format", int(FORMAT))
+    version = document.get("format", int(FORMAT))
     if version != int(FORMAT):
         raise RecordError(
             f"{record.where}: this game was written in format {str(version)[:20]}, by another "
             f"version of rollwise; this one reads format {FORMAT}"
         )
-    record.headers = _headers(said, record)
-    seats, moves = record.players, _of(list, said.get("moves"), "moves", record)
+    record.headers = _headers(document, record)
+    seats, moves = record.players, _of(list, document.get("moves"), "moves", record)
     if not seats:  # the first to move isn't the first in the list
         seats = ["player 1", "player 2"]
         record.headers["players"] = seats_text(

@@ -153,7 +153,7 @@ def account(
     made = points + sign * taken.reward
     here = graph.view[state]
     is_choice = here.is_choice
-    place = action - here.action_range.start
+    rank = action - here.action_range.start
     choices = solution.choices_in(np.array([state]))
     return Account(
         number,
@@ -164,11 +164,11 @@ def account(
         faces,
         line,
         points + sign * float(solution.values[state]),
-        points + sign * float(choices.values[place]),
+        points + sign * float(choices.values[rank]),
         made + sign * ahead,
-        float(choices.regret[place]) if is_choice else 0.0,
+        float(choices.regret[rank]) if is_choice else 0.0,
         is_choice,
-        not bool(choices.is_best[place]),
+        not bool(choices.is_best[rank]),
         int(solution.best_actions_in(np.array([state]))[0]),
     )
 

@@ -130,7 +130,7 @@ def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerRe
 
 
 def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ...]:
-    found: dict[tuple[str, str], Mistake] = {}
+    mistakes: dict[tuple[str, str], Mistake] = {}
     for session, seat, _ in games:
         table = session.table
         for entry in session.accounts:
@@ -139,11 +139,11 @@ def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ..
             view = table.graph.view
             action = view.action(entry.action).distinct_name
             best = view.action(entry.best).distinct_name
-            before = found.get((action, best))
+            before = mistakes.get((action, best))
             if before is None or entry.cost > before.worst_cost:
                 worst = (entry.cost, table.position(entry.state), entry.line)
             else:
                 worst = (before.worst_cost, before.worst_at, before.line)
             times, cost = (0, 0.0) if before is None else (before.times, before.cost)
-            found[action, best] = Mistake(action, best, times + 1, cost + entry.cost, *worst)
-    return tuple(sorted(found.values(), key=lambda m: (-m.times, -m.cost)))
+            mistakes[action, best] = Mistake(action, best, times + 1, cost + entry.cost, *worst)
+    return tuple(sorted(mistakes.values(), key=lambda m: (-m.times, -m.cost)))

@@ -58,14 +58,14 @@ class ManyTable(Table):
 
     def account(self, number: int, seat: int, *move: int, **about: Any) -> SeatsAccount:
         state, action, outcome = move
-        found, graph = self.solution.equilibrium, self.graph
+        solved, graph = self.solution.equilibrium, self.graph
         here = np.array([state])
         choices = self.solution.choices_in(here)
-        place = action - graph.view[state].action_range.start
+        rank = action - graph.view[state].action_range.start
         worth = (
-            found.values[state],
-            found.action_worths[action],
-            found.after(graph.view.action(action).outcome(outcome)),
+            solved.values[state],
+            solved.action_worths[action],
+            solved.after(graph.view.action(action).outcome(outcome)),
         )
         seen = np.array(
             [np.roll(self.solution.as_values(shares), seat) for shares in worth]
@@ -82,9 +82,9 @@ class ManyTable(Table):
             before,
             chosen,
             after,
-            float(choices.regret[place]) if graph.view[state].is_choice else 0.0,
+            float(choices.regret[rank]) if graph.view[state].is_choice else 0.0,
             graph.view[state].is_choice,
-            not bool(choices.is_best[place]),
+            not bool(choices.is_best[rank]),
             int(self.solution.best_actions_in(here)[0]),
             tuple(map(tuple, seen)),
         )

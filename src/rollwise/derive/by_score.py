@@ -208,18 +208,18 @@ def unroll(
     arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, points, limit)
     kernels.points_so_far(components.order, components.indptr, *arrays, low, high)
     width = np.maximum(high - low + 1, 0)
-    place = np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])
-    if place[-1] > MOST_PAIRS:
+    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])
+    if begins[-1] > MOST_PAIRS:
         raise TooManyStates(
-            f"{graph.title}: up to {place[-1]:,} pairs of a state and a score, more than "
+            f"{graph.title}: up to {begins[-1]:,} pairs of a state and a score, more than "
             f"{MOST_PAIRS:,} (the points made so far have to be known in every state)"
         )
-    number = np.empty(int(place[-1]), np.int32)
+    number = np.empty(int(begins[-1]), np.int32)
     state, score = np.empty_like(number), np.empty_like(number)
     n_roots, n, n_actions, n_outcomes = kernels.find_scored(
-        states, scores, *arrays, low, place, number, state, score
+        states, scores, *arrays, low, begins, number, state, score
     )
-    found = Unrolled(
+    pairs = Unrolled(
         n_roots,
         state[:n].copy(),
         score[:n].copy(),
@@ -231,20 +231,20 @@ def unroll(
         np.empty(n_outcomes, np.int64),
     )
     kernels.unroll(
-        found.state,
-        found.score,
+        pairs.state,
+        pairs.score,
         *arrays,
         low,
-        place,
+        begins,
         number,
-        found.action_indptr,
-        found.action,
-        found.outcome_indptr,
-        found.outcome_state,
-        found.outcome,
-        found.final_score,
+        pairs.action_indptr,
+        pairs.action,
+        pairs.outcome_indptr,
+        pairs.outcome_state,
+        pairs.outcome,
+        pairs.final_score,
     )
-    return found
+    return pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,14 +285,14 @@ class ScoredGraph:
         UsageError
             No play ends with it. The message names the possible scores.
         """
-        found = np.flatnonzero(self.scores == score)
-        if not len(found):
+        index = np.flatnonzero(self.scores == score)
+        if not len(index):
             low, high = int(self.scores.min()), int(self.scores.max())
             raise UsageError(
                 f"{self.source.title}: no play ends with {score}; final scores go from "
                 f"{low} to {high}"
             )
-        return int(found[0])
+        return int(index[0])
 
     def lift(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         """A policy of the game, blind to the score, as one of this graph."""
@@ -317,26 +317,26 @@ def by_score(graph: StateGraph, *, from_all_states: bool = False) -> ScoredGraph
     points = whole_points(graph)
     n_roots = graph.n_states if from_all_states else 1
     begin = np.arange(n_roots, dtype=np.int64)
-    found = unroll(graph, points, begin, np.zeros(n_roots, np.int64))
-    over = found.outcome_state < 0
-    scores = np.unique(found.final_score[over])
-    place = np.searchsorted(scores, found.final_score[over])
+    pairs = unroll(graph, points, begin, np.zeros(n_roots, np.int64))
+    over = pairs.outcome_state < 0
+    scores = np.unique(pairs.final_score[over])
+    index = np.searchsorted(scores, pairs.final_score[over])
     if graph.objective == "maximize":
-        scores, place = scores[::-1].copy(), len(scores) - 1 - place
-    outcome_state = found.outcome_state.copy()
-    outcome_state[over] = len(found.state) + place
+        scores, index = scores[::-1].copy(), len(scores) - 1 - index
+    outcome_state = pairs.outcome_state.copy()
+    outcome_state[over] = len(pairs.state) + index
     n_outcomes = len(outcome_state)
     scored = derived_graph(
         graph,
-        found,
+        pairs,
         "score",
-        found.score,
+        pairs.score,
         outcome_state=outcome_state,
         outcome_payoff=np.zeros(n_outcomes),
         objective="maximize",
         n_border=len(scores),
     )
-    return ScoredGraph(scored, graph, scores, found.state, found.action)
+    return ScoredGraph(scored, graph, scores, pairs.state, pairs.action)
 
 
 def derived_graph(

@@ -250,17 +250,17 @@ class Chase(DerivedGame):
         low, high = self.target_range
         targets = np.concatenate([[self.start().gap], np.arange(low, high + 1)])
         n_roots = len(targets)
-        found = self._unrolled(graph, np.zeros(n_roots, np.int64), -targets)
-        over = found.outcome_state < 0
+        pairs = self._unrolled(graph, np.zeros(n_roots, np.int64), -targets)
+        over = pairs.outcome_state < 0
         good = sign_of(graph.objective)
-        payoff = np.where(over, np.sign(found.final_score) * good, 0).astype(np.float64)
+        payoff = np.where(over, np.sign(pairs.final_score) * good, 0).astype(np.float64)
         tied = {"win": 1.0, "draw": 0.0, "lose": -1.0}[self.ties]
-        payoff[over & (found.final_score == 0)] = tied
+        payoff[over & (pairs.final_score == 0)] = tied
         return derived_graph(
             graph,
-            found,
+            pairs,
             "gap",
-            -found.score,
+            -pairs.score,
             outcome_payoff=payoff,
             objective="win",
             game=self.name,

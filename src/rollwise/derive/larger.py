@@ -63,9 +63,9 @@ def larger(game: Game, graph: StateGraph, by: int) -> Larger:
         if wide_game.players != game.players:
             continue
         wide = build(wide_game)
-        place = place_of(graph, wide)
-        if place is not None:
-            return Larger(wide, place)
+        index = place_of(graph, wide)
+        if index is not None:
+            return Larger(wide, index)
     tried = f" (tried: {', '.join(named)})" if named else ""
     raise UsageError(
         f"{graph.title} has no rim to add: it isn't a part of the same game with a whole-number "
@@ -80,18 +80,18 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
     """
     if graph.columns != wide.columns or graph.objective != wide.objective:
         return None
-    place = places_in(graph.rows, wide.rows)
-    if np.any(place < 0):
+    index = places_in(graph.rows, wide.rows)
+    if np.any(index < 0):
         return None
-    actions, n_actions = actions_of(wide, place)
+    actions, n_actions = actions_of(wide, index)
     if not np.array_equal(n_actions, np.diff(graph.action_indptr)):
         return None
     if not np.array_equal(wide.action_label[actions], graph.action_label):
         return None
-    ours = _worth(graph, np.arange(graph.n_actions), place, wide.n_states)
+    ours = _worth(graph, np.arange(graph.n_actions), index, wide.n_states)
     theirs = _worth(wide, actions, np.arange(wide.n_states), wide.n_states)
     same = all(abs(one - other).max() <= ROUNDING for one, other in zip(ours, theirs, strict=True))
-    return place if same else None
+    return index if same else None
 
 
 def _worth(

@@ -252,8 +252,8 @@ def arena_of(
     RollwiseError
         The game, a parameter or the policy doesn't exist.
     """
-    found = _arena_of(_with_parameters(game, parameters), opponent, contest, any_players)
-    return replace(found, order=tuple(actions)) if actions else found
+    arena = _arena_of(_with_parameters(game, parameters), opponent, contest, any_players)
+    return replace(arena, order=tuple(actions)) if actions else arena
 
 
 def _arena_of(
@@ -294,8 +294,8 @@ def _policies(game: Game, contest: str | None, any_players: bool) -> Policies:
 
 @lru_cache(maxsize=16)
 def _arena(policies: Policies, opponent: str | None) -> Arena:
-    found = None if opponent is None else policies.find(opponent)
-    return Arena(policies.graph, found, policies.game)
+    policy = None if opponent is None else policies.find(opponent)
+    return Arena(policies.graph, policy, policies.game)
 
 
 class Telling:

@@ -120,7 +120,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
     def _absorb(self, entry: int) -> dict[int, Reached]:
         graph, opponent = self.arena.graph, self.arena.opponent
         assert opponent is not None
-        place = {entry: 0}
+        number = {entry: 0}
         queue = [entry]
         inside: list[tuple[int, int, float]] = []
         outside: list[tuple[int, int, float]] = []
@@ -136,19 +136,19 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
                     if t < 0 or passes:
                         # payoffs lie even about 0: the agent's is as far from the other end
                         seen = t if t >= 0 else -1 - len(self._payoffs) - t
-                        outside.append((place[s], seen, share * p))
+                        outside.append((number[s], seen, share * p))
                         paid_outside.append(action.reward)
                         continue
-                    if t not in place:
-                        place[t] = len(place)
+                    if t not in number:
+                        number[t] = len(number)
                         queue.append(t)
-                    inside.append((place[s], place[t], share * p))
+                    inside.append((number[s], number[t], share * p))
                     paid_inside.append(action.reward)
-        first = np.zeros(len(place))
+        first = np.zeros(len(number))
         first[0] = 1.0
         visits = _visits(first, inside)
         # Gains inside are carried to the destinations of play from there.
-        carried = np.zeros(len(place))
+        carried = np.zeros(len(number))
         for (i, j, p), paid in zip(inside, paid_inside, strict=True):
             carried[j] += visits[i] * p * paid
         if carried.any():

@@ -82,8 +82,8 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         # By the opponent's payoff, the opposite of the agent's.
         self._early_state = np.zeros(len(graph.ending_payoffs), np.int64)
         for payoff in self.arena.early_payoffs.tolist():
-            place = np.searchsorted(graph.ending_payoffs, -payoff)
-            self._early_state[place] = self.arena.early_state(payoff)
+            ending = np.searchsorted(graph.ending_payoffs, -payoff)
+            self._early_state[ending] = self.arena.early_state(payoff)
         self._play = (
             graph.ending_payoffs,
             graph.action_indptr,

@@ -91,9 +91,9 @@ def find_installed(name: str) -> type[Game]:
     ------
     UnknownGame
     """
-    found = _named_like_its_module(name)
-    if found is not None:
-        return found
+    game = _named_like_its_module(name)
+    if game is not None:
+        return game
     games = available()
     if name in games:
         return games[name]

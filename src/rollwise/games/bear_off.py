@@ -50,18 +50,18 @@ def add(found: Found, home: Home, play: int) -> None:
 @rule
 def played(home: Home, die: int, other: int, steps: int) -> Found:
     """Each home board after so many steps: the first by one die, the others by the other die."""
-    found = [(home, die + 8 * other)]
+    reached = [(home, die + 8 * other)]
     for n in range(steps):
-        further = found[:0]
-        for before, play in found:
+        further = reached[:0]
+        for before, play in reached:
             if sum(before) == 0:
                 add(further, before, play)
             for point in range(1, len(before) + 1):
                 if may_move(before, point, die if n == 0 else other):
                     after = after_step(before, point, die if n == 0 else other)
                     add(further, after, play | point << (6 * n + 6))
-        found = further
-    return found
+        reached = further
+    return reached
 
 
 @rule
@@ -70,10 +70,10 @@ def plays(home: Home, throw: Throw) -> Found:
     high, low = throw
     if high == low:
         return played(home, high, high, STEPS)
-    found = played(home, high, low, 2)
+    all_plays = played(home, high, low, 2)
     for after, play in played(home, low, high, 2):
-        add(found, after, play)
-    return found
+        add(all_plays, after, play)
+    return all_plays
 
 
 @rule

@@ -288,11 +288,11 @@ class CantStop(Game):
         return [s.theirs[first : first + width] for first in range(0, len(s.theirs), width)]
 
     def describe(self, s: Boards) -> str:
-        found = [steps_text(s.mine, s.turn)]
+        texts = [steps_text(s.mine, s.turn)]
         for seat, theirs in enumerate(self.boards_of_others(s), 1):
             who = "the other" if self.players == 2 else "the next" if seat == 1 else f"{seat} after"
-            found.append(f"{who}: {steps_text(theirs)}")
-        return "; ".join(found)
+            texts.append(f"{who}: {steps_text(theirs)}")
+        return "; ".join(texts)
 
     def cells(self, s: Boards) -> boards.Board:
         rows = []

@@ -140,14 +140,14 @@ def plays(s: Board, throw: Throw) -> Found:
     possible, and of a double as many of four steps as possible.
     """
     high, low = throw
-    found = [(0, code(s), NO_PLAY)]
-    add_plays(found, s, high, low, 0, 0, high + 8 * low)
+    all_plays = [(0, code(s), NO_PLAY)]
+    add_plays(all_plays, s, high, low, 0, 0, high + 8 * low)
     if high > low:
-        add_plays(found, s, low, high, 0, 0, low + 8 * high)
+        add_plays(all_plays, s, low, high, 0, 0, low + 8 * high)
     else:
-        for pips, _, play in found.copy():
-            add_plays(found, after_play(s, play), high, low, 2, pips, play)
-    return found
+        for pips, _, play in all_plays.copy():
+            add_plays(all_plays, after_play(s, play), high, low, 2, pips, play)
+    return all_plays
 
 
 def written(play: int) -> str:

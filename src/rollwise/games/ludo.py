@@ -89,10 +89,10 @@ class Ludo(Pieces):
         yield from dice.one(self.sides)
 
     def actions(self, s: Race, throw: int) -> Iterator[int]:
-        found = False
+        can_move = False
         waits = bits.size(s.mine) + s.home < self.pieces
         if throw == self.sides and waits and not bits.has(s.mine, 1):
-            found = True
+            can_move = True
             yield ENTER
         for k in range(1, self.track + 1):
             to = k + throw
@@ -102,9 +102,9 @@ class Ludo(Pieces):
                 else:
                     free = to == self.track + 1 or not self.exact
                 if free:
-                    found = True
+                    can_move = True
                     yield k
-        if not found:
+        if not can_move:
             yield SIT_OUT
 
     def outcomes(self, s: Race, throw: int, k: int) -> Iterator[tuple[int, int, Race]]:

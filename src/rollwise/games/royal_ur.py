@@ -86,7 +86,7 @@ class RoyalUr(Pieces):
     def actions(self, s: Race, throw: int) -> Iterator[int]:
         finkel = self.path == "finkel"
         last = 14 if finkel else 16
-        found = False
+        can_move = False
         if throw > 0:
             for k in range(last + 1):
                 ready = bits.has(s.mine, k)
@@ -95,9 +95,9 @@ class RoyalUr(Pieces):
                 to = k + throw
                 safe = finkel and to == 8 and bits.has(s.theirs, 8)
                 if ready and to <= last + 1 and not bits.has(s.mine, to) and not safe:
-                    found = True
+                    can_move = True
                     yield k
-        if not found:
+        if not can_move:
             yield SIT_OUT
 
     def outcomes(self, s: Race, throw: int, k: int) -> Iterator[tuple[int, int, Race]]:

@@ -27,11 +27,11 @@ class Boat(NamedTuple):
 @rule
 def found_with(s: Boat, throw: Throw) -> int:
     """Number of ship, captain and crew after a throw."""
-    found = s.found
+    number = s.found
     for face in (6, 5, 4):
-        if found == 6 - face and dice.how_often(throw, face) > 0:
-            found += 1
-    return found
+        if number == 6 - face and dice.how_often(throw, face) > 0:
+            number += 1
+    return number
 
 
 @rule

@@ -64,11 +64,11 @@ class ShutTheBox(Game):
         yield from dice.total(s.dice, 6)
 
     def actions(self, s: Box, throw: int) -> Iterator[int]:
-        found = False
+        can_shut = False
         shut = s.open
         while shut > 0:
             if total(shut) == throw:
-                found = True
+                can_shut = True
                 left = s.open & ~shut
                 if self.one_die == "never" or not self.few(left) or left == 0:
                     yield shut
@@ -77,7 +77,7 @@ class ShutTheBox(Game):
                         yield shut
                     yield shut + ONE_DIE
             shut = (shut - 1) & s.open
-        if not found:
+        if not can_shut:
             yield STOP
 
     def outcomes(self, s: Box, throw: int, shut: int) -> Iterator[tuple[int, int, Box]]:

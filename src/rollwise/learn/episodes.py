@@ -80,16 +80,16 @@ def read_game_record(
         seats.append(seat)
         if isinstance(outcome, str | int | float):
             if isinstance(outcome, str) and outcome not in ENDINGS:
-                known = ", ".join(ENDINGS)
-                raise UsageError(f"{where}: {outcome!r} is no ending (endings: {known})")
+                names = ", ".join(ENDINGS)
+                raise UsageError(f"{where}: {outcome!r} is no ending (endings: {names})")
             payoff = ENDINGS[outcome] if isinstance(outcome, str) else float(outcome)
             payoffs = {way.payoff for way in action.outcomes if way.is_over}
             if payoff not in payoffs:
                 raise UsageError(f"{where}: {action} can't end with {outcome!r}")
             if number < len(moves):
                 raise UsageError(f"{where}: the game is over, but moves follow")
-            place = int(np.searchsorted(graph.ending_payoffs, payoff))
-            return GameRecord(np.array(actions), np.array(seats), -1 - place)
+            ending = int(np.searchsorted(graph.ending_payoffs, payoff))
+            return GameRecord(np.array(actions), np.array(seats), -1 - ending)
         if isinstance(outcome, Mapping):
             missing = [field for field in graph.field_names if field not in outcome]
             if missing:

@@ -48,10 +48,10 @@ def check_place(path: Path | None) -> None:
     with _told(path):
         if not _is_regular(path):
             return
-        place = Path(os.path.realpath(path))
-        if not place.parent.is_dir():
+        target = Path(os.path.realpath(path))
+        if not target.parent.is_dir():
             raise OutputError(f"{path} can't be written: there is no folder {path.parent}")
-        if not os.access(place if place.exists() else place.parent, os.W_OK):
+        if not os.access(target if target.exists() else target.parent, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
@@ -65,9 +65,9 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """
     check_place(path)
     with _told(path):
-        place = Path(os.path.realpath(path))
-        if _is_regular(path) and os.access(place.parent, os.W_OK):
-            _replace(place, write)
+        target = Path(os.path.realpath(path))
+        if _is_regular(path) and os.access(target.parent, os.W_OK):
+            _replace(target, write)
         else:
             _write_through(path, write)
 
@@ -87,10 +87,10 @@ def write_error(path: Path | str, error: BaseException) -> OutputError:
         text = os.strerror(number)
     if isinstance(error, PermissionError) and os.name == "nt":
         text += "; is it open in another program?"
-    found = OutputError(f"{path} can't be written: {text}")
+    failure = OutputError(f"{path} can't be written: {text}")
     if number in FAILED_RUNS:
-        found.exit_code = 1
-    return found
+        failure.exit_code = 1
+    return failure
 
 
 @contextlib.contextmanager
@@ -240,11 +240,11 @@ class HtmlPage:
         UsageError, OutputError
             The name doesn't end in .html, or the file can't be written.
         """
-        place = Path(path)
-        if place.suffix not in (".html", ".htm"):
-            raise UsageError(f"{place}: the name of a {self.what} must end in .html")
-        check_place(place)
-        write_text(place, self.html)
+        target = Path(path)
+        if target.suffix not in (".html", ".htm"):
+            raise UsageError(f"{target}: the name of a {self.what} must end in .html")
+        check_place(target)
+        write_text(target, self.html)
 
     def _repr_html_(self) -> str:
         """The page in a frame, to separate its style from the notebook's."""

@@ -292,14 +292,14 @@ class Clock:
         if self.limit is None:
             return function(*arguments)
         self.look()
-        found: list[Found] = []
+        results: list[Found] = []
         failed: list[BaseException] = []
         working = threading.Lock()
         working.acquire()
 
         def run() -> None:
             try:
-                found.append(function(*arguments))
+                results.append(function(*arguments))
             except BaseException as error:
                 failed.append(error)
             finally:
@@ -314,4 +314,4 @@ class Clock:
             raise
         if failed:
             raise failed[0]
-        return found[0]
+        return results[0]

@@ -105,15 +105,15 @@ def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
 @cache
 def source_stamp(*paths: Path) -> str:
     """A hash of the sources in files and, recursively, in rollwise's files they import from."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = list(paths)
     while waiting:
         one = waiting.pop()
-        if one not in found:
-            found.add(one)
+        if one not in files:
+            files.add(one)
             waiting.extend(_read(one)[1])
     digest = hashlib.blake2b(digest_size=16)
-    for one in sorted(found):
+    for one in sorted(files):
         digest.update(hashlib.blake2b(_read(one)[0]).digest())
     return digest.hexdigest()
 
@@ -177,12 +177,12 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """The compiled kernel, or None."""
         try:
             before_reading(target_context)
-            found = self._load_overload(signature, target_context)
+            overload = self._load_overload(signature, target_context)
         except Exception:
-            found = super().load_overload(signature, target_context)  # Numba's own, slower way
-        if found is None:
+            overload = super().load_overload(signature, target_context)  # Numba's own, slower way
+        if overload is None:
             before_compiling()
-        return found
+        return overload
 
 
 def keep_on_disk(compiled: Any, function: Callable[..., object]) -> None:

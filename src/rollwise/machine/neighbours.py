@@ -73,8 +73,8 @@ class _Finder:
         if fullname.partition(".")[0] not in _FOLDERS:
             return None
         finders = (FileFinder(place, (_Loader, SOURCE_SUFFIXES)) for place in path or ())
-        found = (finder.find_spec(fullname) for finder in finders)
-        return next((spec for spec in found if spec is not None), None)
+        specs = (finder.find_spec(fullname) for finder in finders)
+        return next((spec for spec in specs if spec is not None), None)
 
 
 class _Importer:
@@ -94,8 +94,8 @@ class _Importer:
         first = name.partition(".")[0]
         if level or not self._is_neighbour(first):
             return builtins.__import__(name, globals, locals, fromlist, level)
-        found = builtins.__import__(f"{self._file}.{name}", globals, locals, fromlist, 0)
-        return found if fromlist else sys.modules[f"{self._file}.{first}"]
+        module = builtins.__import__(f"{self._file}.{name}", globals, locals, fromlist, 0)
+        return module if fromlist else sys.modules[f"{self._file}.{first}"]
 
     def _is_neighbour(self, name: str) -> bool:
         folder = Path(_FOLDERS[self._file])

@@ -60,8 +60,8 @@ def _hash_in(path: Path, name: str) -> tuple[int, str]:
     start = _footer_of(path)
     with path.open("rb") as file:
         file.seek(start)
-        found = re.search(name.encode() + rb".{0,9}?([0-9a-f]{32})", file.read(), re.DOTALL)
-    return (-1, "") if found is None else (start + found.start(1), found[1].decode())
+        match = re.search(name.encode() + rb".{0,9}?([0-9a-f]{32})", file.read(), re.DOTALL)
+    return (-1, "") if match is None else (start + match.start(1), match[1].decode())
 
 
 def _hash_of(path: Path, start: int, *left_out: int) -> str:
@@ -84,8 +84,8 @@ def is_whole(path: Path) -> bool:
     ------
     OSError
     """
-    place, told = _hash_in(path, HASH)
-    return not _names_hashes(path) if place < 0 else _hash_of(path, 0, place) == told
+    position, stored = _hash_in(path, HASH)
+    return not _names_hashes(path) if position < 0 else _hash_of(path, 0, position) == stored
 
 
 def _names_hashes(path: Path) -> bool:
@@ -99,8 +99,8 @@ def _names_hashes(path: Path) -> bool:
 def _check(path: Path, damaged: bool) -> None:
     if is_whole(path):
         return
-    (whole, _), (footer, told) = _hash_in(path, HASH), _hash_in(path, FOOTER)
-    if not damaged or footer < 0 or _hash_of(path, _footer_of(path), whole, footer) != told:
+    (whole, _), (footer, stored) = _hash_in(path, HASH), _hash_in(path, FOOTER)
+    if not damaged or footer < 0 or _hash_of(path, _footer_of(path), whole, footer) != stored:
         raise ValueError("its bytes don't match their hash")
 
 
@@ -146,15 +146,15 @@ def _read_apart(path: Path) -> pl.DataFrame:
     import polars as pl
 
     with tempfile.TemporaryDirectory() as folder:
-        place = str(Path(folder) / "read.parquet")
-        command = [sys.executable, "-P", "-c", READ_APART, str(path), place]
+        copy = str(Path(folder) / "read.parquet")
+        command = [sys.executable, "-P", "-c", READ_APART, str(path), copy]
         try:
             done = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)
         except subprocess.TimeoutExpired:
             raise ValueError("it takes too long") from None
         if done.returncode:
             raise ValueError("Polars can't")
-        return pl.read_parquet(place, memory_map=False)
+        return pl.read_parquet(copy, memory_map=False)
 
 
 def read_metadata(path: Path, *, damaged: bool = False) -> dict[str, str]:

@@ -169,5 +169,5 @@ class _Run(Generic[Piece]):
 
 def _ranked(ranks: Sequence[int | None]) -> list[int]:
     """The indices of work with a rank, by rank."""
-    found = [(rank, place) for place, rank in enumerate(ranks) if rank is not None]
-    return [place for _, place in sorted(found)]
+    order = [(rank, place) for place, rank in enumerate(ranks) if rank is not None]
+    return [place for _, place in sorted(order)]

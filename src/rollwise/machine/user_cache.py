@@ -31,9 +31,9 @@ def place() -> Path | None:
 
     None where there is no such place, as without a home.
     """
-    told = os.environ.get("ROLLWISE_CACHE_DIR")
-    if told:
-        return Path(told)
+    setting = os.environ.get("ROLLWISE_CACHE_DIR")
+    if setting:
+        return Path(setting)
     xdg, local = os.environ.get("XDG_CACHE_HOME"), os.environ.get("LOCALAPPDATA")
     try:
         if xdg:
@@ -109,13 +109,13 @@ def make_room(
     folder: Path, pattern: str, *, most_bytes: float = math.inf, most_files: float = math.inf
 ) -> None:
     """Remove the least recently used files, until the limits hold."""
-    found = []
+    files = []
     for path in folder.glob(pattern):
         with contextlib.suppress(OSError):  # another process may have removed it
             about = path.stat()
-            found.append((about.st_mtime, about.st_size, path))
+            files.append((about.st_mtime, about.st_size, path))
     total = 0
-    for number, (_, size, path) in enumerate(sorted(found, reverse=True)):
+    for number, (_, size, path) in enumerate(sorted(files, reverse=True)):
         total += size
         if total > most_bytes or number >= most_files:
             with contextlib.suppress(OSError):

@@ -260,9 +260,9 @@ def equilibrium_on(
         raise UsageError(f"time_limit is {time_limit}; it must be more than 0")
     began = time.perf_counter()
     until = None if time_limit is None else time.monotonic() + time_limit
-    found = find_profile(graph, _stage(progress, "solving"), seed=seed, until=until)
+    profile = find_profile(graph, _stage(progress, "solving"), seed=seed, until=until)
     spent = {**seconds, "solve": time.perf_counter() - began}
-    return proved(graph, game, found, spent, progress)
+    return proved(graph, game, profile, spent, progress)
 
 
 def proved(

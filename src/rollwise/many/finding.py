@@ -113,9 +113,10 @@ class _Search:
         graph, components = self.graph, self.graph.components
         sizes = np.diff(graph.action_indptr)
         bias = np.repeat(random.random(len(components)), np.diff(components.indptr))
-        place = np.empty(graph.n_states)
-        place[components.order] = bias
-        sharp = np.exp(4.0 * place - 2.0)  # of a power of an even number: early or late ones
+        bias_of_state = np.empty(graph.n_states)
+        bias_of_state[components.order] = bias
+        # exponent of a uniform random number: prefers early or late actions
+        sharp = np.exp(4.0 * bias_of_state - 2.0)
         drawn = (random.random(graph.n_states) ** sharp * sizes).astype(np.int64)
         self.chosen += np.minimum(drawn, sizes - 1)
         self._fixed(0, len(components))

@@ -83,10 +83,10 @@ class _Path:
 
     def all_chances(self, chances: Floats) -> Floats:
         """The chances of all actions: (n_actions,)."""
-        found = np.ones(len(self.component.actions))
-        found[self.a] = chances
-        np.subtract.at(found, self.b, chances)
-        return np.maximum(found, 0.0)
+        probability = np.ones(len(self.component.actions))
+        probability[self.a] = chances
+        np.subtract.at(probability, self.b, chances)
+        return np.maximum(probability, 0.0)
 
     def responses(self, gaps: Floats, temperature: float) -> Floats:
         """The quantal responses, if actions are worth so much more than the last ones."""
@@ -143,11 +143,11 @@ def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, 
     if len(component.states) * component.graph.players > MOST_UNKNOWNS:
         return False, probability
     for search in (_settled, _by_quantal_responses, partial(_settled, starts=STARTS)):
-        found = probability.copy()
-        if search(component, found):
-            return True, found
-    component.evaluate(found)
-    return False, found
+        trial = probability.copy()
+        if search(component, trial):
+            return True, trial
+    component.evaluate(trial)
+    return False, trial
 
 
 def _by_quantal_responses(component: Component, probability: Floats) -> bool:

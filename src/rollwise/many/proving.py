@@ -87,15 +87,15 @@ def largest(options: Options, n: int) -> Floats:
     taken = begins.copy()
     for _ in range(MOST_POLICIES):
         try:
-            found = splu(csc_array(eye_array(n) - mean[taken])).solve(constant[taken])
+            solution = splu(csc_array(eye_array(n) - mean[taken])).solve(constant[taken])
         except RuntimeError:  # it is singular
             break
-        worth = constant + mean @ found
+        worth = constant + mean @ solution
         best = np.maximum.reduceat(worth, begins)
         places = np.where(worth == best[owner], np.arange(len(owner)), len(owner))
         better = best > worth[taken] + 4.0 * UNIT * np.abs(worth[taken])
         if not better.any():
-            return np.asarray(found)
+            return np.asarray(solution)
         taken = np.where(better, np.minimum.reduceat(places, begins), taken)
     return np.full(n, np.nan)
 
@@ -165,10 +165,10 @@ class Steps:
         component, graph = self.component, self.component.graph
         numbers = outside.copy()
         numbers[component.states] = 0.0 if inside is None else inside[component.states]
-        found = np.empty((len(component.actions), graph.players))
+        means = np.empty((len(component.actions), graph.players))
         lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-        worth_of_actions(component.states, *lists, tables, numbers, found)
-        return found.ravel()
+        worth_of_actions(component.states, *lists, tables, numbers, means)
+        return means.ravel()
 
     def bounds(self, later: Floats) -> Floats:
         """Mean bound of the outcomes of each action outside the component."""

@@ -71,18 +71,18 @@ def ending_payoffs(graph: StateGraph, stakes: Stakes | None = None) -> Floats:
     stakes : Stakes, optional
         Scale payoffs to numbers from 0 to 1, see `Stakes`.
     """
-    found = np.zeros((len(graph.ending_payoffs), graph.players))
+    payoffs = np.zeros((len(graph.ending_payoffs), graph.players))
     for payoff, numbers in _endings(graph):
         exact = numbers if stakes is None else [(x - stakes.low) / stakes.span for x in numbers]
-        found[graph.ending_payoffs == payoff] = [float(x) for x in exact]
-    return found
+        payoffs[graph.ending_payoffs == payoff] = [float(x) for x in exact]
+    return payoffs
 
 
 def _of_lotteries(graph: StateGraph, payoffs: Floats) -> Floats:
     """Payoffs of endings, for each outcome of the lotteries; 0 where the game goes on."""
     lotteries = graph.lotteries
-    place = np.searchsorted(graph.ending_payoffs, np.where(lotteries.over, lotteries.payoff, 0.0))
-    return np.where(lotteries.over[:, None], payoffs[place], 0.0)
+    ending = np.searchsorted(graph.ending_payoffs, np.where(lotteries.over, lotteries.payoff, 0.0))
+    return np.where(lotteries.over[:, None], payoffs[ending], 0.0)
 
 
 def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
@@ -202,13 +202,13 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
         sizes = np.diff(graph.outcome_indptr)[taken]
         outcome = np.repeat(graph.outcome_indptr[taken] - np.cumsum(sizes) + sizes, sizes)
         outcome += np.arange(len(outcome))
-        place = graph.outcome_lottery[outcome]
-        weight = graph.lotteries.weight[place]
+        lottery = graph.outcome_lottery[outcome]
+        weight = graph.lotteries.weight[lottery]
         if mixes:
             shares = np.ones(len(taken)) if chance is None else chance[taken]
             weight = np.repeat(shares / total[graph.action_lottery[taken]], sizes) * weight
         target = graph.outcome_state[outcome].astype(np.int64)
-        after = (mover + graph.lotteries.passes[place].astype(np.int64)) % n
+        after = (mover + graph.lotteries.passes[lottery].astype(np.int64)) % n
         target = np.where(target < 0, -1, target + size * after)
         state = graph.action_state[taken]
         first = np.ones(len(taken), np.bool_)
@@ -222,7 +222,7 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
                 "sizes": np.add.reduceat(sizes, begins),
                 "outcome_state": target.astype(np.int32),
                 "outcome_weight": weight,
-                "outcome_payoff": payoffs[place, (seat - mover) % n],
+                "outcome_payoff": payoffs[lottery, (seat - mover) % n],
             }
         )
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

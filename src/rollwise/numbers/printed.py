@@ -34,10 +34,10 @@ def in_bytes(size: float) -> str:
 
 def bytes_of(text: str) -> int | None:
     """The bytes of ``8GB``, ``500 MB`` or ``2.5`` (GB); None for text that is no size."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", text.lower())
-    if found is None or found[2] not in UNITS:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", text.lower())
+    if match is None or match[2] not in UNITS:
         return None
-    return int(float(found[1]) * UNITS[found[2]])
+    return int(float(match[1]) * UNITS[match[2]])
 
 
 class Printed(NamedTuple):
@@ -79,8 +79,8 @@ def column(
         exact = [Decimal(value) for value in values]
         off = [Decimal("Infinity") if bound is None else Decimal(bound) for bound in bounds]
         finite = [bound for bound in off if bound.is_finite()]
-        place = _place(max(finite, default=Decimal("Infinity")))
-        return [_printed(x, b, place, sign) for x, b in zip(exact, off, strict=True)]
+        last_digit = _place(max(finite, default=Decimal("Infinity")))
+        return [_printed(x, b, last_digit, sign) for x, b in zip(exact, off, strict=True)]
 
 
 def in_common(rows: Sequence[Printed]) -> tuple[list[str], str]:
@@ -196,8 +196,8 @@ def estimated(mean: float, error: float, *, sign: bool = False) -> Printed:
         return Printed(f"{mean:{'+' if sign else ''}g}", str(error))
     with localcontext(EXACT):
         shown = Decimal(f"{error:.1e}")
-        place = shown.adjusted() - 1 if shown else -6
-        number = Decimal(mean).quantize(Decimal(1).scaleb(place))
+        exponent = shown.adjusted() - 1 if shown else -6
+        number = Decimal(mean).quantize(Decimal(1).scaleb(exponent))
         return Printed(_text(number, sign), _text(shown) if shown else "0")
 
 

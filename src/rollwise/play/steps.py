@@ -120,10 +120,10 @@ class Stepper:
     def _drawn(self, chances: Floats, first: NDArray[Any], stop: NDArray[Any]) -> Ints:
         """A random index from `first` to below `stop` for each game, by its probability."""
         low, high = chances[first], chances[stop]
-        found = low + self.random.random(len(low)) * (high - low)
+        drawn = low + self.random.random(len(low)) * (high - low)
         # below `high` in spite of rounding: no index of probability 0 is drawn
-        found = np.minimum(found, np.nextafter(high, low))
-        return np.asarray(np.searchsorted(chances, found, side="right") - 1)
+        drawn = np.minimum(drawn, np.nextafter(high, low))
+        return np.asarray(np.searchsorted(chances, drawn, side="right") - 1)
 
 
 def heaped(weights: NDArray[Any]) -> Floats:

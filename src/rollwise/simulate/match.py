@@ -192,15 +192,15 @@ def _with_exact(
     if graph.n_outcomes > MOST_EXACT:
         return sides, [f"no exact figures: the game has over {MOST_EXACT:,} outcomes"]
     try:
-        found = evaluate(graph, policy, against, starts=[0])
+        evaluation = evaluate(graph, policy, against, starts=[0])
         lengths = expected_lengths(graph, policy, against)
     except EndlessPlay as error:
         return sides, [f"no exact figures: {error}"]
-    if found.bounds is None or found.bounds_second is None:
+    if evaluation.bounds is None or evaluation.bounds_second is None:
         return sides, ["no exact figures: the evaluation isn't certified"]
     # The second side has the figures of the opponent, who moves first there.
-    values = (float(found.values[0]), -float(found.values_second[0]))
-    bounds = (float(found.bounds[0]), float(found.bounds_second[0]))
+    values = (float(evaluation.values[0]), -float(evaluation.values_second[0]))
+    bounds = (float(evaluation.bounds[0]), float(evaluation.bounds_second[0]))
     return [
         _beside(side, value, bound, *ends)
         for side, value, bound, ends in zip(sides, values, bounds, lengths, strict=False)

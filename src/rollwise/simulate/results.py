@@ -203,17 +203,17 @@ class Match:
 
     def disagreements(self) -> list[str]:
         """Figures that differ from the exact ones by more than chance explains."""
-        found = []
+        figures = []
         for side in self.sides:
             pair = f"{side.first} against {side.second}" if side.second else side.first
             for name, estimate in side.estimates():
                 if estimate.disagrees:
                     shown = estimated(estimate.mean, estimate.standard_error)
-                    found.append(
+                    figures.append(
                         f"{pair}: {name} {shown} (standard error) is further from the exact "
                         f"{estimate.exact:.8g} than chance comes once in 1.7 million times"
                     )
-        return found
+        return figures
 
 
 def warn_of_disagreements(match: Match) -> None:

@@ -136,9 +136,9 @@ def tournament_of_many(
     for done, seating in enumerate(product(range(m), repeat=n), 1):
         # the result of the first of them, averaged over the beginning seat
         seen = seen_from(graph, 0, [policies[i].probability for i in seating])
-        found, certificate, _ = solve_and_certify(seen)
+        solved, certificate, _ = solve_and_certify(seen)
         starts = np.arange(n) * size
-        share = float(found.values[starts].mean())
+        share = float(solved.values[starts].mean())
         bound = max(bound, float(certificate.bounds[starts].max()))
         _count(seating, share, totals, counts, among)
         if progress is not None:

@@ -108,8 +108,8 @@ def tournament(
     ClusterError
         The workers are gone.
     """
-    known = Policies.of(game)
-    graph, entered = known.graph, [known.find(policy) for policy in policies]
+    available = Policies.of(game)
+    graph, entered = available.graph, [available.find(policy) for policy in policies]
     names = tuple(policy.name for policy in entered)
     if len(names) < 2:
         raise UsageError("a tournament needs at least two policies")
@@ -196,11 +196,11 @@ def _pair(
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Win rates, or gains, of each policy when it moves first, and their errors."""
     if seed is None:
-        found = evaluate(graph, one, None if alone else other, starts=[0])
-        if found.bounds is None or found.bounds_second is None:
+        evaluation = evaluate(graph, one, None if alone else other, starts=[0])
+        if evaluation.bounds is None or evaluation.bounds_second is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
-        rates = float(found.values[0]), -float(found.values_second[0])
-        known = (found.bounds[0], found.bounds_second[0])
+        rates = float(evaluation.values[0]), -float(evaluation.values_second[0])
+        known = (evaluation.bounds[0], evaluation.bounds_second[0])
         if graph.is_score:
             return rates, (float(known[0]), float(known[1]))
         rates = win_probability(rates[0]), win_probability(rates[1])
@@ -228,10 +228,10 @@ def _pair(
 def _alone(graph: StateGraph, policy: Policy, seed: int | None, games: int, workers: int) -> Entry:
     for_points = graph.is_score
     if seed is None:
-        found = evaluate(graph, policy, starts=[0])
-        if found.bounds is None:
+        evaluation = evaluate(graph, policy, starts=[0])
+        if evaluation.bounds is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
-        value, bound = float(found.values[0]), float(found.bounds[0])
+        value, bound = float(evaluation.values[0]), float(evaluation.bounds[0])
         if for_points:
             return Entry(policy.name, value, bound)
         return Entry(policy.name, win_probability(value), bound / 2 + CHANCE_ROUNDING)

@@ -125,8 +125,8 @@ def random_play(game: Game, random: np.random.Generator) -> Player:
 
         def act(states: Ints) -> Ints:
             actions, counts = actions_of(graph, states)
-            place = np.cumsum(counts) - counts + random.integers(0, counts)
-            return np.asarray(actions[place])
+            index = np.cumsum(counts) - counts + random.integers(0, counts)
+            return np.asarray(actions[index])
 
         return Turn(graph, border, graph.n_states, act)
 
@@ -241,14 +241,14 @@ def play_turn_by_turn(
             progress("playing", games - len(live), games)
         going = []
         for mover, mine in _movers(player, against, play.first_moves(live)):
-            rows, place = np.unique(at[mine], axis=0, return_inverse=True)
-            place = place.reshape(-1)
-            for row, often in zip(rows.tolist(), np.bincount(place).tolist(), strict=True):
+            rows, index = np.unique(at[mine], axis=0, return_inverse=True)
+            index = index.reshape(-1)
+            for row, often in zip(rows.tolist(), np.bincount(index).tolist(), strict=True):
                 seen[tuple(row)] = seen.get(tuple(row), 0) + often
             for begin in range(0, len(rows), size):
-                here = np.flatnonzero((begin <= place) & (place < begin + size))
+                here = np.flatnonzero((begin <= index) & (index < begin + size))
                 turn = mover(rows[begin : begin + size])
-                who, states = play.one_turn(turn, live[mine][here], place[here] - begin)
+                who, states = play.one_turn(turn, live[mine][here], index[here] - begin)
                 going.append((who, turn.border[states - turn.first]))
         live = np.concatenate([who for who, _ in going])
         at = np.concatenate([rows for _, rows in going])
