@@ -45,13 +45,13 @@ def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text(f"**A step further than the source: {STEP}.**")
     page.text("""
-        After *Programming Assignment 3* of a university course ([sources](../sources.md)), whose
-        learner plays both sides, counts what followed each choice, and plays more and more what
-        went well.
+        After *Programming Assignment 3* of a university course ([sources](../sources.md)). Its
+        learner plays both sides, counts wins and losses after each choice, and prefers successful
+        choices more and more.
 
-        Two players throw in turns and keep their totals. Who throws chooses how many dice. A total
-        from 15 to 17 wins at once, one above 17 loses. (Six sides and at most two dice: the
-        source's example. It has no solution and no figures of its own beyond those below.)
+        Two players throw in turns and keep their totals. The mover chooses the number of dice. A
+        total from 15 to 17 wins at once, a total above 17 loses. (Six sides and at most two dice:
+        the source's example, which has no solution.)
 
         The names of the source, and the names here:
     """)
@@ -75,10 +75,10 @@ def study(page: Page) -> None:
     page.text("""
         ## Corrected in the source
 
-        - 1 − p_B is about (K − 1)/K when little has been played, not "K − 1/K".
-        - In its third example the throw marked "A total: 13" is player B's; its own counters
-          have it so.
-        - In its limit C, "NCards" is NDice: the most dice that may be rolled.
+        - 1 − p_B is about (K − 1)/K after few games, not "K − 1/K".
+        - In its third example the throw marked "A total: 13" is player B's; its own counters have
+          it so.
+        - In its limit C, "NCards" is NDice, the largest number of dice.
     """)
 
 
@@ -90,8 +90,8 @@ def worked_examples(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## The source's examples
 
-        *Choosing.* Three dice may be thrown, M is {source["explore"]}, and so many games were won
-        and lost after each number of dice. How likely each is thrown next:
+        *Choosing.* Three dice may be thrown, M is {source["explore"]}. Games won and lost after
+        each number of dice, and the probability of each as the next choice:
     """)
     rows = [
         [str(j + 1), str(w), str(n), f"{chance:.6f}", as_printed]
@@ -101,8 +101,7 @@ def worked_examples(page: Page, solution: Solution) -> None:
     ]
     page.table(["dice", "won", "lost", "probability", "printed"], rows)
     page.text("""
-        *Counting.* The counters that its games raise, as the learner raises them when it is shown
-        the games (`Learner.record`):
+        *Counting.* The counters that its games raise (`Learner.record`):
     """)
     rows = []
     for game in source["games"]:
@@ -118,12 +117,12 @@ def worked_examples(page: Page, solution: Solution) -> None:
     wins, losses, _ = learner.count_arrays()
     assert wins.shape == losses.shape == (low, low, 3)
     page.text(f"""
-        `wins, losses, draws = Learner.count_arrays()` gives the counters as the source has them:
-        arrays of {low} × {low} × 3 integers, `wins[X, Y, J]` and `losses[X, Y, J]`.
+        The call `wins, losses, draws = Learner.count_arrays()` gives the source's arrays of {low} ×
+        {low} × 3 integers, `wins[X, Y, J]` and `losses[X, Y, J]`.
     """)
     page.text(f"""
-        *Exploring and exploiting.* Of two choices, one won in 60 % of games and the other in 40 %.
-        With M = {EXPLORE:g}, how likely the better one is taken after so many games:
+        *Exploring and exploiting.* One choice won in 60 % of games, the other in 40 %. With M =
+        {EXPLORE:g}, the probability of the better one after so many games:
     """)
     seen = (0, 10, 100, 1_000, 10_000, 100_000)
     rows = [percent(better(n)) for n in seen]
@@ -151,19 +150,18 @@ def sample_games(page: Page, solution: Solution) -> None:
     (wrong,) = [entry for entry in throws if entry.is_mistake]
     here = solution.graph.view[wrong.state].named
     page.text("""
-        *Playing.* The players of the source's three sample games keep to the rules, and needn't
-        play well. Their games are written down in [dice_blackjack.game](dice_blackjack.game), and
-        `rollwise review dice-blackjack dice_blackjack.game` reviews them. Each throw, the mover's
-        chance to win before it if both play their best from there on, what the number of dice cost
-        in percentage points of that chance, and the best number:
+        *Playing.* The source's three sample games are in
+        [dice_blackjack.game](dice_blackjack.game), and `rollwise review dice-blackjack
+        dice_blackjack.game` reviews them. Each throw, the mover's win probability before it under
+        best play, the cost of the number of dice in percentage points, and the best number:
     """)
     page.table(["game", "told", "chance", "cost", "best"], rows, words=2)
     one, two = (solution.action_values[a] for a in solution.graph.view[wrong.state].action_range)
     page.text(f"""
-        Of {len(throws)} throws, {len(throws) - 1} were right. The one mistake is to throw two dice
-        at {here["mine"]} to {here["theirs"]}: that wins with {percent(1 / 2 + two / 2)}, where
-        one die wins with {percent(1 / 2 + one / 2)}. It cost {points(wrong.cost / 2, 2)}
-        percentage points of the chance to win.
+        Of {len(throws)} throws, {len(throws) - 1} were right. The mistake is two dice at
+        {here["mine"]} to {here["theirs"]}: {percent(1 / 2 + two / 2)} instead of
+        {percent(1 / 2 + one / 2)} with one die, a cost of {points(wrong.cost / 2, 2)} percentage
+        points.
     """)
     reviews = review(sessions)
     page.table(
@@ -181,8 +179,8 @@ def sample_games(page: Page, solution: Solution) -> None:
         ],
     )
     page.text("""
-        (Luck in percentage points; the last column is what such choices would win against somebody
-        who makes no mistake, estimated from these games, ± a standard error.)
+        (Luck in percentage points; the last column estimates the result of such choices against
+        perfect play, ± a standard error.)
     """)
 
 
@@ -214,14 +212,13 @@ def exact_answer(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## The exact answer
 
-        Whoever begins wins with probability
+        The first player wins with probability
         {certified(solution.win_probability, solution.error_bound / 2)}, certified. Two dice are
         right in {two} of the {choice.sum()} positions; in {either.sum()} both numbers are equally
-        good. The source asks for two arrays, the number of dice and the chance to win with them.
-        `rollwise table dice-blackjack --grid` prints both, and `rollwise learn dice-blackjack
-        --games 100000` prints what was learned in the same form, with −1 where a position was
-        never seen. In Python they are `solution.grid().actions` and `solution.grid().worth`. Here
-        they are in one picture, the number of dice as the colour and the chance in percent:
+        good. `rollwise table dice-blackjack --grid` prints the source's two arrays, the number of
+        dice and its win probability; `rollwise learn dice-blackjack --games 100000` prints those of
+        the learner, with −1 in unseen positions. In Python: `solution.grid().actions` and
+        `solution.grid().worth`. As a picture:
     """)
     figure = solution.plot("policy")
     alt = (
@@ -238,8 +235,8 @@ def exact_answer(page: Page, solution: Solution) -> None:
     )
     last = int(theirs[(mine == mixed) & (label == 1)].max())
     page.text(f"""
-        So there is little to learn by heart: with less than {mixed} points throw two dice, with
-        more throw one, and with {mixed} throw one as long as the other player has at most {last}.
+        With less than {mixed} points throw two dice, with more throw one, and with {mixed} throw
+        one if the opponent has at most {last}.
     """)
 
 
@@ -269,12 +266,9 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
     page.text(f"""
         ## How well is it learned?
 
-        The *loss* of a learned player is what somebody who knows his choices and plays the best
-        response wins beyond the fair share, as chance to win in percentage points, on average of
-        going first and second: half of his exploitability. It is computed exactly (± {
-        power(100 * shown.loss_bound)
-    } points) and not by playing. Medians of {len(seeds)} runs
-        each, seeds {seeds[0]} to {seeds[-1]}:
+        The *loss* of a learned player is the gain of a best response in percentage points, on
+        average of both seats. It is computed exactly (± {power(100 * shown.loss_bound)} points).
+        Medians of {len(seeds)} runs each, seeds {seeds[0]} to {seeds[-1]}:
     """)
     at = [n for n in marks if str(n).startswith("1") or page.small]
     rows = [
@@ -301,14 +295,12 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
         page.figure(file, log_axes(figure, "x", "y"), alt)
         if file == "loss":
             page.text("""
-                The *mean error* of the learned chances to win, positions counting by how often
-                they come up when both play well:
+                The *mean error* of the learned win probabilities, weighted by the frequency of
+                positions under good play:
             """)
     page.text("""
-        A small M settles on what went well first and may never look again; a large one is still
-        trying everything after a million games, and its rates hold the games in which both sides
-        were. The error of the estimates and the loss of the choices are different things: it is
-        enough to know which of two actions is better.
+        A small M settles early and may never look again; with a large M the rates include many
+        games of bad play. Estimates may be wrong where choices are right.
     """)
     trap(page, most)
     return shown
@@ -323,13 +315,13 @@ def trap(page: Page, games: int) -> None:
         found = [play(three, reference, [games], method, EXPLORE, s)[0] for s in SEEDS[:3]]
         rows.append([name, *[points(one.loss, 3) for one in found]])
     page.text(f"""
-        More games don't always help. With up to three dice, after {games:,} games with M =
+        More games do not always help. With up to three dice, after {games:,} games with M =
         {EXPLORE:g}, the loss of three runs each:
     """)
     page.table(["loss", *[f"seed {s}" for s in SEEDS[:3]]], rows)
     page.text("""
-        An action that lost in the early games, because of what was played after it, is then hardly
-        tried again. Q-learning forgets what early games said; counting never does.
+        An action that lost in early games is hardly tried again. Q-learning forgets early games;
+        counting does not.
     """)
 
 
@@ -357,10 +349,10 @@ def what_is_wrong(page: Page, solution: Solution, found: Assessment) -> None:
         ## Where it is still wrong
 
         After {learned.games:,} games with M = {learned.explore:g} (seed {learned.seed}) the learned
-        number of dice is right in {percent(found.optimal_share, 1)} of the positions that play can
-        come to, and in {percent(found.weighted_optimal_share, 1)} of them weighted by how often
-        they come up under good play. The learned number of dice, by the mover's total (down) and
-        the other's (across); a mark `!` where it is wrong, `.` where nothing was ever seen:
+        number of dice is right in {percent(found.optimal_share, 1)} of the reachable positions, and
+        in {percent(found.weighted_optimal_share, 1)} weighted by frequency under good play. The
+        learned number of dice, by the mover's total (down) and the opponent's (across); `!` marks
+        errors, `.` unseen positions:
     """)
     best = found.optimal.reshape(-1)
     grid = learned.grid(learned.labels)
@@ -419,23 +411,20 @@ def limits(page: Page, solution: Solution, reference: Reference) -> None:
     page.text(f"""
         ## The limits of learning, with numbers
 
-        The source names five reasons why a learner can't be right everywhere. Each can be looked
-        up:
+        The source names five reasons for errors of a learner, each checked here:
 
-        - **Nothing helps.** Target 10 to 20, two dice of three sides, behind by 2 to 9: the chance
-          to win is {behind:.0f}, exactly.
-        - **No play comes there.** With two dice of two sides the position ⟨5, 0⟩ is one of
-          {int(np.sum(~coin_reach))} of {len(coin_reach)} that can't come up; in the game above it
-          is {unreachable} of {graph.n_states}.
-        - **Only bad play comes there.** Target 10 to 20, two dice of three sides: of the
-          {int(ones.sum())} positions ⟨1, X⟩, {int(only_bad.sum())} can come up, but none does
-          where nobody makes a choice that costs a percentage point or more.
-        - **Chance seldom brings it.** Ten dice of four sides show forty
-          {ways[40]} time in {sum(ways.values()):,}.
-        - **The choice is close.** Here the closest is at ⟨{state[0]}, {state[1]}⟩, where the worse
-          number of dice costs {power(second[0] / 2, 1)} in chance to win.
-          {int(np.sum(second / 2 < 0.01))} of {len(second)} wrong choices cost less than a
-          percentage point.
+        - **Hopeless.** Target 10 to 20, two dice of three sides, behind by 2 to 9: the win
+          probability is {behind:.0f}, exactly.
+        - **Unreachable.** With two dice of two sides the position ⟨5, 0⟩ is one of
+          {int(np.sum(~coin_reach))} unreachable positions of {len(coin_reach)}; in the game above
+          there are {unreachable} of {graph.n_states}.
+        - **Only bad play.** Target 10 to 20, two dice of three sides: of the {int(ones.sum())}
+          positions ⟨1, X⟩, {int(only_bad.sum())} are reachable, but none without a choice that
+          costs a percentage point or more.
+        - **Rare.** Ten dice of four sides show forty {ways[40]} time in {sum(ways.values()):,}.
+        - **Close.** At ⟨{state[0]}, {state[1]}⟩ the worse number of dice costs
+          {power(second[0] / 2, 1)} in win probability. {int(np.sum(second / 2 < 0.01))} of
+          {len(second)} wrong choices cost less than a percentage point.
     """)
 
 

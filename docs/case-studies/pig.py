@@ -39,9 +39,9 @@ def study(page: Page) -> None:
         [*Solving the Dice Game Pig with Dynamic Programming*](https://github.com/Auxeno/pig-dynamic-programming),
         which evaluates one policy: hold at {HELD}. ([All sources](../sources.md))
 
-        Roll as often as you like and add up; a 1 loses what this turn has made and passes the die;
-        hold, and it is in the bank. Who gets to {target} first wins. A position is (i, j, k): the
-        mover's points, the other player's, and those at risk this turn.
+        Roll as often as you like and add up; a 1 loses the points of the turn and passes the die;
+        hold banks them. The first player with {target} points wins. A position is (i, j, k): the
+        mover's points, the opponent's, and those at risk.
     """)
     itself = rollwise.evaluate(graph, holds)
     evaluation(page, solution, holds, itself)
@@ -89,10 +89,9 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
     page.text(f"""
         ## What {holds.name} wins against itself
 
-        The notebook sweeps over all positions, beginning from a chance of 0 everywhere, until
-        none changes by more than θ = {power(Decimal(repr(theta)))}, going backwards through the
-        positions ("backward induction"; but the game has circles, since a turn can bring nothing,
-        so that it remains an iteration). We do the same, and then solve the equations:
+        The notebook sweeps backwards over all positions from a probability of 0 until none changes
+        by more than θ = {power(Decimal(repr(theta)))}. The game has cycles, so this is an
+        iteration. The same, and the exact solution:
     """)
     place = "({}, {}, {})".format(*state)
     rows = []
@@ -112,36 +111,31 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
     if not page.small:
         page.text(f"""
             The notebook prints {source["one_sweep"][:6]} for {place}, after a single update from
-            zero, as in our first row; that is the chance to roll a 1, after which the other
-            player's chance, still 0, counts as a sure win. The true chance is
-            {percent(itself.win_probability[s])}. The first row is an iterate and no estimate:
-            another beginning gives another number. The notebook's environment pays 1 for a win and
-            −1 for a loss; counted so, 0 everywhere means an even chance, and one sweep leaves 0.5.
-            (`rollwise evaluate pig --policy hold-at-20 --max-sweeps 1 --order synchronous --state
-            banked=50,rival=50,turn=10`) [Environments](../environments.md) says how to have the
-            notebook's environment, with its order of the actions, its tuples and its last
-            observation.
+            zero, as in the first row: the probability of a 1, after which the opponent's
+            probability 0 counts as a sure win. The true probability is
+            {percent(itself.win_probability[s])}. The notebook's environment pays 1 and −1; in that
+            scale 0 means an even chance, and one sweep leaves 0.5. (`rollwise evaluate pig --policy
+            hold-at-20 --max-sweeps 1 --order synchronous --state banked=50,rival=50,turn=10`)
+            [Environments](../environments.md) shows the notebook's environment.
 
-            The notebook keeps the chances in an array V[i, j, k]. `solution.array()` is this array
-            for optimal play, and `solution.array(rollwise.evaluate(solution,
-            "hold-at-20").win_probability)` for the policy; where no play comes it is NaN. As a
-            table: `rollwise evaluate pig --policy hold-at-20 --table --where "turn == 10"`.
+            The notebook's array V[i, j, k] is `solution.array()` for optimal play and
+            `solution.array(rollwise.evaluate(solution, "hold-at-20").win_probability)` for the
+            policy (NaN in positions that play does not reach). As a table: `rollwise evaluate pig
+            --policy hold-at-20 --table --where "turn == 10"`.
         """)
     figure = solution.plot("convergence", policy=holds, theta=theta)
     off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]
     page.text(f"""
-        The notebook's only figure has the largest change of each sweep (dotted here). The true
-        error stands beside it (`rollwise plot pig convergence --policy hold-at-20 --theta 1e-5`).
-        When the change has fallen below θ, the error is {off[0] / theta:.2g} θ after sweeping
-        backwards and {off[1] / theta:.2g} θ after sweeping forwards; the change alone tells
-        neither. A stopping threshold isn't a bound on the error.
+        The notebook's only figure shows the largest change of each sweep (dotted), here with the
+        true error (`rollwise plot pig convergence --policy hold-at-20 --theta 1e-5`). When the
+        change falls below θ, the error is {off[0] / theta:.2g} θ after backward sweeps and
+        {off[1] / theta:.2g} θ after forward sweeps. A stopping threshold is no error bound.
     """)
     page.figure("evaluation", figure, f"Change and true error by sweep, {holds.name}")
     shown = replace(solution, values=itself.values, error_bounds=itself.bounds)
     figure = shown.plot("value", x="banked", y="rival", where=TURNS)
     page.text(f"""
-        The chance to win in every position in which both play {holds.name}, for some numbers of
-        points at risk:
+        Win probabilities if both play {holds.name}, for some numbers of points at risk:
     """)
     alt = (
         f"Chance to win in each position if both play {holds.name}: it grows with the mover's "
@@ -164,12 +158,11 @@ def two_agents(page: Page) -> None:
     page.text(f"""
         ## The notebook's agent
 
-        Its agent is meant to hold when that wins, but the next `if` overwrites this: it rolls on
-        below 20 even with {target} points in hand, and a 1 still takes them. In the notebook
-        points win only when they are banked (`must_bank=true`). There the two agents differ; in
-        the game as we solve it, where {target} points win at once, they can't. `hold-at-20`
-        against `hold-at-20-blindly`, exactly and simulated ({games:,} games, seed {SEED}, ±
-        standard error):
+        The agent is meant to hold if that wins, but the next `if` overwrites this rule: it rolls on
+        below 20 with {target} points in hand. In the notebook points must be banked
+        (`must_bank=true`), so the two agents differ; where {target} points win at once they cannot.
+        `hold-at-20` against `hold-at-20-blindly`, exactly and simulated ({games:,} games, seed
+        {SEED}, ± standard error):
     """)
     rows = []
     for side, chance, seat in zip(
@@ -192,7 +185,7 @@ def two_agents(page: Page) -> None:
     page.table(["hold-at-20 wins", "exactly", "simulated", ""], rows)
     page.text(f"""
         A best response to the agent as written wins {points(exploited)} percentage points more than
-        its share; what the one as meant gives away is below.
+        half.
     """)
 
 
@@ -213,9 +206,8 @@ def improvement(
     page.text(f"""
         ## Better, and best
 
-        A *best response* is the policy that wins most against one that it knows. The *optimal*
-        policy is its own best response: nobody wins more than half against it, over both seats.
-        All figures here are certified to ± {power(bound)} before they were rounded.
+        A *best response* wins most against a known policy. The *optimal* policy is its own best
+        response. All figures are certified to ± {power(bound)}.
     """)
 
     def row(name: str, first: float, second: float) -> list[str]:
@@ -247,13 +239,12 @@ def improvement(
         ],
     )
     page.text(f"""
-        So {holds.name} can be exploited for {points(response.exploitability() / 2)} percentage
-        points above the fair half. The policy that does so isn't safe itself: whoever knows *it*
-        wins {points(again.exploitability() / 2)} points above the half. Only the optimal policy
-        can't be exploited, and it still takes
-        {points(float(meets.win_probability[0] + meets.win_probability_second[0]) / 2 - 0.5)}
-        points from {holds.name}. Whoever begins between two perfect players wins with
-        probability {certified(float(solution.win_probability or 0), solution.error_bound / 2)}.
+        {holds.name} can be exploited for {points(response.exploitability() / 2)} percentage points.
+        The exploiting policy can itself be exploited for {points(again.exploitability() / 2)}
+        points. The optimal policy cannot be exploited and gains
+        {points(float(meets.win_probability[0] + meets.win_probability_second[0]) / 2 - 0.5)} points
+        from {holds.name}. The first of two perfect players wins with probability
+        {certified(float(solution.win_probability or 0), solution.error_bound / 2)}.
     """)
     if not page.small:
         first, second, mean = printed("pig")["neller_presser"]
@@ -262,10 +253,9 @@ def improvement(
         assert percent(sum(wins) / 2) == f"{mean} %"
         page.text(f"""
             Neller and Presser (2004) give {first} %, {second} % and {mean} % for optimal play
-            against hold-at-20, moving first, second and on average. These are the best response's
-            figures: its chance
-            moving first, what it leaves to hold-at-20 when that moves first, and its mean. The
-            optimal policy's are smaller, as the table has them.
+            against hold-at-20, moving first, second and on average. These figures belong to the
+            best response: its probability moving first, the one it leaves to hold-at-20 moving
+            first, and its mean. Those of the optimal policy are smaller.
         """)
 
 
@@ -282,8 +272,8 @@ def shape(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## What the optimal policy looks like
 
-        For each pair of scores there is a number of points at risk from which one should hold.
-        The surface of those numbers, with the flat {HELD} laid over it in orange:
+        For each pair of scores one should hold from some number of points at risk on. The surface
+        of these numbers, with the flat {HELD} in orange:
     """)
     figure = solution.plot("surface")
     alt = (
@@ -293,17 +283,14 @@ def shape(page: Page, solution: Solution) -> None:
     page.figure("surface", figure, alt)
     start = int(level[0, 0])
     page.text(f"""
-        At 0 to 0 one holds from {start} on. Where it is ever right to hold before winning, it is
-        from {int(finite.min())} to {int(finite.max())} points at risk, {np.median(finite):.0f} in
-        the middle of them. In {pairs - len(finite):,} of the {pairs:,} pairs of scores that come up
-        it
-        never is, and one rolls until the game is won. In {again:,} the surface has an overhang:
-        with
-        still more at risk the goal is near enough to roll for it.
+        At 0 to 0 one holds from {start} on. Holding before a win is right from {int(finite.min())}
+        to {int(finite.max())} points at risk, median {np.median(finite):.0f}. In
+        {pairs - len(finite):,} of the {pairs:,} reachable pairs of scores it never is. In {again:,}
+        the surface has an overhang: with still more at risk the goal is near enough to roll for it.
 
         {short_games(37 if page.small else 20)}
 
-        The same as maps, at some numbers of points at risk; and what a mistake costs there:
+        The same as maps for some numbers of points at risk, and the cost of a mistake:
     """)
     cut = "turn == 15 or turn == 20 or turn == 25"
     page.figure(
@@ -370,11 +357,11 @@ def rules(page: Page, solution: Solution) -> None:
         policy = where(graph, name, condition | wins, HOLD, ROLL)
         response = rollwise.best_response(graph, policy)
         rows.append([name, points(loss(solution, policy)), points(response.exploitability() / 2)])
-    page.text(f"""
+    page.text("""
         ## Rules for people
 
-        The number to hold at needn't be {HELD}. What *hold at n* loses to the optimal policy, in
-        percentage points of the chance to win, on average of both seats:
+        The loss of *hold at n* against the optimal policy, in percentage points on average of both
+        seats:
     """)
     numbers = list(against)
     figure = draw_lines(
@@ -393,13 +380,12 @@ def rules(page: Page, solution: Solution) -> None:
     page.text(f"""
         **{best} is the best of them**, and loses {points(against[best])} where {HELD} loses
         {points(against[HELD])}. *Keep pace and end race* is Neller and Presser's rule (2010,
-        *Practical Play of the Dice Game Pig*): hold at {pace} and an eighth of what the other is
-        ahead by, rounded, and roll to win once somebody has {nearly}.
+        *Practical Play of the Dice Game Pig*): hold at {pace} plus an eighth of the deficit,
+        rounded, and roll to win once a player has {nearly}.
     """)
     page.table(["rule", "loss to optimal play", "loss to a best response"], rows)
     page.text("""
-        Most of what a flat rule loses is lost at the end, where it holds although the other player
-        is about to win.
+        A flat rule loses most at the end, where it holds although the opponent is about to win.
     """)
 
 

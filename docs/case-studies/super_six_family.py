@@ -37,14 +37,14 @@ VERSIONS: dict[str, dict[str, Any]] = {
 def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text("""
-        **A step further than the source: the versions of the rules are parameters, Jehn's codes
-        are held against ours, and the first player's edge is followed to thousands of sticks,
-        with its limit and the reason for it.**
+        **A step further than the source: versions of the rules are parameters, Jehn's codes are
+        compared with ours, and the first player's edge is followed to thousands of sticks, with its
+        limit.**
     """)
     page.text("""
         After M. Höhle, *Dynamic Programming for Super Six Gameplay* (2023), *Solving Super Six*
-        (2024), and R. Jehn, *Optimum Strategies for the Game Super Six* (2021), whom both cite.
-        [The first study](super_six_value_iteration.md) has the rules.
+        (2024), and R. Jehn, *Optimum Strategies for the Game Super Six* (2021). [The first
+        study](super_six_value_iteration.md) has the rules.
     """)
     versions(page)
     jehn(page)
@@ -53,9 +53,8 @@ def study(page: Page) -> None:
     page.text("""
         ## What is left
 
-        Three and four players: `rollwise solve super-six players=3` finds an equilibrium
-        ([games for three or more](../many-seats.md)). What its strategies are like is not looked
-        at here.
+        Three and four players: `rollwise solve super-six players=3` finds an equilibrium ([three or
+        more players](../many-seats.md)). Its strategies were not studied.
     """)
 
 
@@ -73,20 +72,17 @@ def versions(page: Page) -> None:
     page.text("""
         ## Versions of the rules
 
-        The source *Solving Super Six* says that there are a few versions of the rules. These are
-        parameters of the rule sheet, and go together as one likes
+        *Solving Super Six* mentions versions of the rules. They are parameters of the rule sheet
         (`rollwise solve super-six sticks=40 take_all=true`). One throw each in the first round is
-        how Höhle describes the game in an earlier post, and what makers of the game print. To
-        take all sticks from the lid is the riskier version in the German Wikipedia. With a bottom
-        in the sixth hole no stick ever leaves. Where one may always stop, two players may stop
-        for ever; that is a draw, which counts as half a win.
+        Höhle's description in an earlier post and the rule of manufacturers. A full hole that costs
+        all sticks is the riskier version in the German Wikipedia. With a bottom in the sixth hole
+        no stick ever leaves. If players may always stop, endless play is a draw.
     """)
     head = ["version", "", *[f"first player, {n} sticks" for n in (few, many)]]
     page.table([*head, "turns", f"stops at ({many} sticks)"], rows, words=2)
     page.text(f"""
-        The chances are certified. Turns are the mean of a game with {many} sticks, played best.
-        The last column has the numbers of sticks in the lid with which it is right to stop
-        somewhere.
+        The probabilities are certified. Turns are the mean of a game with {many} sticks. The last
+        column lists the sticks in the lid with which stopping is somewhere right.
     """)
 
 
@@ -137,14 +133,12 @@ def jehn(page: Page) -> None:
 
         Jehn wrote the strategy for each number of sticks as a binary number, with a digit for each
         situation: 1 for throwing on ([OEIS A345383](https://oeis.org/A345383), up to 15 sticks).
-        **{same} of his {len(codes)} codes are ours.** His chances to win with three sticks in the
-        lid and equally many in each hand ([A349697](https://oeis.org/A349697), exact fractions)
-        agree in {right} of {len(numerators)}; the second is `{fraction_text(found[1])}`.
+        **{same} of his {len(codes)} codes are ours.** His win probabilities with three sticks in
+        the lid and equal hands ([A349697](https://oeis.org/A349697), exact fractions) agree in
+        {right} of {len(numerators)}; the second is `{fraction_text(found[1])}`.
 
-        The source says that its numbers can be compared with those in Jehn's figure 4, and doesn't
-        show it. We have had only the text of the paper's beginning, so our numbers are not
-        compared with the figure. Here they are: all situations with seven sticks, in Jehn's order,
-        and the chance to win of who throws there and of who stops.
+        We have only the beginning of Jehn's paper, so his figure 4 is not compared. All situations
+        with seven sticks, in Jehn's order, and the win probability of throwing and of stopping:
     """)
     alt = "Chance to win by throwing on and by stopping, in all situations with seven sticks"
     page.figure("situations", situations(7), alt)
@@ -152,8 +146,8 @@ def jehn(page: Page) -> None:
     gains = [f"{name} (by {100 * gain:.3f} points)" for name, gain in first_at_three(solution)]
     after = ", ".join(map(str, range(turn, len(codes) + 1)))
     page.text(f"""
-        The larger mark is the better choice. With {turn} sticks it is right for the first time to
-        stop with three in the lid: at {", ".join(gains)}. Jehn's codes for {after} sticks say the
+        The larger mark is the better choice. With {turn} sticks stopping with three in the lid is
+        right for the first time: at {", ".join(gains)}. Jehn's codes for {after} sticks say the
         same.
     """)
 
@@ -233,22 +227,19 @@ def lids(page: Page) -> None:
     page.text(f"""
         ## Other lids, and when it is first right to stop
 
-        With more holes there are more sides of the die, and still one hole without a bottom. The
-        numbers of sticks in the lid with which it is right to stop, each with the fewest sticks in
-        the game for which that holds somewhere (up to {most} sticks were looked at); from how
-        many in the lid one stops when the sticks are very many; what it is then worth to begin, in
-        sticks; the limit of edge × √sticks (see below); and the same, measured with {measured}
-        sticks:
+        More holes mean a die with more sides. The columns: sticks in the lid with which stopping is
+        right, each with the fewest sticks in the game (up to {most}); the sticks in the lid from
+        which one stops with very many sticks; the value of beginning, in sticks; the limit of edge
+        × √sticks (see below); and the same measured with {measured} sticks:
     """)
     head = ["holes", "stop with", "very many", "worth of beginning", "limit"]
     page.table([*head, f"{measured} sticks"], rows, words=2)
     page.text(f"""
-        In the published game it is right to stop with five or four in the lid from {six[4]} sticks
-        on, and with three from {six[3]} sticks on. **With fewer than three in the lid
-        it is {"never" if not low else "NOT never"} better to stop, in any position of up to
-        {sticks_of(kept):,} sticks** (by more than the certified error of
-        {power(kept["error_bound"])} can tell). Nor is it when the sticks are very many, as the next
-        section shows.
+        In the published game stopping is right with five or four in the lid from {six[4]} sticks
+        on, and with three from {six[3]} sticks on. **With fewer than three in the lid it is
+        {"never" if not low else "NOT never"} better to stop, in any position of up to
+        {sticks_of(kept):,} sticks** (within the certified error of {power(kept["error_bound"])}),
+        nor with very many sticks.
     """)
 
 
@@ -272,20 +263,18 @@ def edge(page: Page) -> None:
     page.text(f"""
         ## How the first player's edge falls
 
-        The edge is the first player's chance to win less a half. `{kept["made_by"]}` solved the
-        game with {most:,} sticks by layers ({kept["states"]:,} states, all values certified to
-        ± {power(kept["error_bound"])}; {kept["seconds"]:,} s and {kept["gigabytes"]} GB), and with
-        it every game with fewer. Its answers are kept in
-        [super_six_edges.json](super_six_edges.json), and agree with {checked} games solved anew
-        for this page.
+        The edge is the first player's win probability less a half. `{kept["made_by"]}` solved
+        {most:,} sticks by layers ({kept["states"]:,} states, certified to ±
+        {power(kept["error_bound"])}; {kept["seconds"]:,} s and {kept["gigabytes"]} GB), and with it
+        every smaller game. Its answers are in [super_six_edges.json](super_six_edges.json) and
+        agree with {checked} games solved for this page.
     """)
     wide = json.loads(WIDE.read_text(encoding="utf-8"))
     n = wide["parameters"]["sticks"]
     value, bound = (wide[name] / 2 * math.sqrt(n) for name in ("value", "error_bound"))
     page.text(f"""
-        Who asks for the start alone can have more sticks. `rollwise solve super-six sticks={n}
-        --by-layer --keep start --json` wrote [{WIDE.name}]({WIDE.name}): of {wide["states"]:,}
-        states one layer at a time is in memory, and edge × √sticks is {value:.7f}
+        The command `rollwise solve super-six sticks={n} --by-layer --keep start --json` wrote
+        [{WIDE.name}]({WIDE.name}) from {wide["states"]:,} states: edge × √sticks is {value:.7f}
         (certified ± {power(bound)}). Edge × √sticks:
     """)
     even = {n: (value, bound) for n, value, bound in kept["rows"] if n % 2 == 0}
@@ -349,12 +338,10 @@ def reason(page: Page, far: Limit) -> None:
     numbers = [f"{float(far.worth[lid, 1]):+.4f}" for lid in lids]
     best = ["stop" if lid in far.stops else "throw on" for lid in lids]
     page.text("""
-        **There is a limit, and it is known.** While both have very many sticks, only the *lead*
-        counts: the other player's sticks minus mine. Then to be about to throw is worth a number
-        of sticks, w, that depends on the lid alone: the mean of what the throw wins or loses and
-        of what follows, counted negative once the die has passed. Who may choose throws on if w
-        is positive, and stops if it is negative, since to stop gives the other player the same
-        w. These are six equations, solved in fractions:
+        **The limit is known.** With very many sticks only the *lead* counts: the opponent's sticks
+        minus mine. A throw is then worth a number of sticks, w, that depends on the lid alone: the
+        mean of its gains and of the following value, with the opposite sign after a pass. The mover
+        throws on if w is positive. These are six equations, solved in fractions:
     """)
     page.table(
         ["sticks in the lid", *map(str, lids)],
@@ -362,28 +349,24 @@ def reason(page: Page, far: Limit) -> None:
     )
     turn = first_stops(rollwise.solve(SuperSix(sticks=16)))[3]
     page.text(f"""
-        With three in the lid w is barely negative. So one should stop there, it takes {turn} sticks
-        until that is right for the first time, and to forget it once costs just
-        `{fraction_text(-2 * far.worth[3, 1])}` of a stick. With one or two in
-        the lid w is clearly positive: so one throws on, however many sticks there are.
+        With three in the lid w is barely negative: stopping is right from {turn} sticks on, and
+        forgetting it once costs `{fraction_text(-2 * far.worth[3, 1])}` of a stick. With one or two
+        in the lid w is clearly positive.
 
-        The lead plus w neither rises nor falls on average. Its steps are spread in the same way
-        throughout the game, because the lid changes by the same chances whoever throws and
-        whatever they choose: it is the urn of Ehrenfest and Ehrenfest (1907), and a throw finds
-        each number of sticks in the lid as often as the last line says. The mean square of a step,
-        for each stick that leaves the game, is `{fraction_text(far.spread)}` =
-        {float(far.spread):.5f}. After n sticks have left, the lead is therefore nearly normal, with
-        the variance {float(far.spread):.5f} n (the central limit theorem for martingales, Hall and
-        Heyde 1980). Its mean is w of the empty lid, {float(far.lead):.5f}: that is what it is worth
-        to begin. The race is over when nearly all sticks have left, and who then leads has won:
+        The lead plus w is a martingale. Its steps have the same distribution throughout the game,
+        because the lid changes by the same probabilities for all choices: it is the urn of
+        Ehrenfest and Ehrenfest (1907). The mean square of a step, for each stick that leaves the
+        game, is `{fraction_text(far.spread)}` = {float(far.spread):.5f}. After n sticks the lead is
+        nearly normal with the variance {float(far.spread):.5f} n (central limit theorem for
+        martingales, Hall and Heyde 1980) and the mean w of the empty lid, {float(far.lead):.5f},
+        the value of beginning. The leader at the end has won:
 
-        chance of who begins − ½ ≈ w / √(2π · {float(far.spread):.5f} · sticks) =
+        first player's probability − ½ ≈ w / √(2π · {float(far.spread):.5f} · sticks) =
         **{far.edge():.7f} / √sticks**
 
-        The last few sticks, where the strategy is another, don't change the limit: by then who
-        began is forgotten. With an odd number of sticks the first player is a stick ahead,
-        w + 1, and the limit is {far.edge(1):.7f}. This is an argument and no proof; here it is
-        held against the certified numbers.
+        The last few sticks do not change the limit. With an odd number of sticks the first player
+        leads by w + 1, and the limit is {far.edge(1):.7f}. This is an argument, not a proof; the
+        certified numbers support it.
     """)
 
 
@@ -404,17 +387,15 @@ def against(page: Page, scaled: dict[int, tuple[float, float]], far: Limit) -> N
         used = f"{nodes[0]:,}" if count == 1 else f"{nodes[0]:,} to {nodes[count - 1]:,}"
         rows.append([str(count), used, f"{found:.9f}", power(bound), signed(off)])
     page.text(f"""
-        Edge × √sticks is fitted by a polynomial in 1/sticks through the numbers for the largest
-        games, and read off at infinitely many sticks. The third column follows from the certified
-        numbers up to the bound beside it; how well a polynomial fits is seen from row to row
-        (estimated, not proved). The argument says {far.edge():.9f}:
+        A polynomial in 1/sticks through the largest games, extrapolated to infinitely many sticks
+        (estimated; the bound concerns the certified numbers only). The argument gives
+        {far.edge():.9f}:
     """)
     head = ["points", "sticks", "limit of the fit", "± from the values", "off the argument by"]
     page.table(head, rows, words=2)
     slope = most * (scaled[most][0] - far.edge())
     page.text(f"""
-        The numbers and the argument agree, and what is left of the difference at n sticks is about
-        {slope:.2f} / n.
+        Numbers and argument agree; the difference at n sticks is about {slope:.2f} / n.
     """)
 
 
@@ -456,10 +437,9 @@ def others(page: Page) -> None:
             ]
         )
     page.text("""
-        The same argument for the other versions. Where the sixth hole has a bottom, no stick
-        leaves and the game is the gambler's ruin: who has all of the n sticks loses, the lead
-        wanders until then, and the edge falls like 1/sticks. Where one may always stop, a draw
-        ends the argument: it is worth the same to both, and not a number of sticks.
+        Other versions: with a bottom in the sixth hole the game is the gambler's ruin, and the edge
+        falls like 1/sticks. If players may always stop, the argument fails, because a draw is not
+        worth a number of sticks.
     """)
     head = ["version", "worth of beginning", "what", "limit", f"with {many} sticks"]
     page.table(head, rows)

@@ -47,10 +47,9 @@ def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text(f"**A step further than the source: {STEP}.**")
     page.text(f"""
-        After E. Schacham's post
-        [*Solving Super Six*](https://ashdnazg.github.io/articles/24/Solving-Super-Six) (2024),
-        which set out to solve the game by linear programming, failed, and got there with integer
-        variables. ([All sources](../sources.md))
+        After E. Schacham's post [*Solving Super
+        Six*](https://ashdnazg.github.io/articles/24/Solving-Super-Six) (2024), which failed with
+        linear programming and succeeded with integer variables. ([All sources](../sources.md))
 
         A position is (b, c, o): pegs on the board, the mover's, the opponent's; rollwise calls
         them lid, mine and theirs. [The other study](super_six_value_iteration.md) has the rules.
@@ -72,13 +71,12 @@ def study(page: Page) -> None:
     page.text("""
         ## Corrected in the source
 
-        - The text swaps the two meanings of its binary r: with the constraints as printed, r = 1
-          forces P_choice = P_roll and r = 0 forces P_choice = P_end. The first display has it
-          right, and so does the program.
-        - What the last figure calls P_choice is the chance to win where the mover may choose.
-        - Minimising the sum of all maxima is not almost right by luck: for one player it is a
-          theorem, and for two players it can be said exactly when it is right. Linear programming
-          is not the wrong tool for this game: it needs one peg more. See above.
+        - The text swaps the two meanings of its binary r: with the printed constraints, r = 1
+          forces P_choice = P_roll and r = 0 forces P_choice = P_end. The first display and the
+          program are right.
+        - P_choice in the last figure is the win probability where the mover may choose.
+        - The minimum of the sum is exact for one player; for two players there is an exact
+          condition. Linear programming works for this game with one peg more.
     """)
 
 
@@ -102,16 +100,16 @@ def one_roll(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## The equations
 
-        What a roll at ({b}, {c}, {o}) leads to, read off rollwise's graph; it is the source's table
-        at b = {b}:
+        Outcomes of a roll at ({b}, {c}, {o}), read from rollwise's graph; the source's table at b =
+        {b}:
     """)
     page.table(["rolled", "probability", "position then", "worth"], rows, words=4)
     page.text("""
         P_end is one minus the opponent's P_roll with c and o swapped, P_choice is the larger of
-        P_roll and P_end, and P_roll is the mean over the table. Only the maximum isn't linear.
+        P_roll and P_end, and P_roll is the mean over the table.
 
-        `rollwise table super-six sticks=40 --each-action --where "forced == 0"` has P_roll and
-        P_end of every position, in the columns P_throw and P_stop.
+        The command `rollwise table super-six sticks=40 --each-action --where "forced == 0"` has
+        P_roll and P_end of every position (P_throw and P_stop).
     """)
 
 
@@ -148,18 +146,17 @@ def failing(page: Page) -> None:
     page.text("""
         ## The linear program
 
-        Make every P_choice at least P_roll and at least P_end, and the sum of all of them small.
-        The source found errors of more than a percent with four pegs on the board. In how many
-        positions P_choice exceeds both, by how much and where most, and how many chances are
-        wrong because of it:
+        Every P_choice is at least P_roll and at least P_end, and their sum is minimized. The source
+        found errors of more than a percent with four pegs on the board. The number of positions
+        where P_choice exceeds both, the largest excess and its position, and the number of wrong
+        probabilities:
     """)
     head = ["pegs", "too large", "most", "at", "wrong chances", "largest error"]
     page.table(head, rows)
     page.text(f"""
-        Up to {wrong_from - 1} pegs the program happens to be right. **From {wrong_from} pegs on it
-        is wrong,** always with four pegs on the board, and the error spreads from there. All of it
-        lies on the rim, where no peg has gone into the pit yet, whatever the number of pegs:
-        positions that are wrong on the rim of a smaller game are right in a larger one.
+        Up to {wrong_from - 1} pegs the program is right. **From {wrong_from} pegs on it is wrong,**
+        always with four pegs on the board and on the rim, where no peg has gone into the pit:
+        positions on the rim of a smaller game are right in a larger one.
     """)
 
 
@@ -181,12 +178,10 @@ def measures(page: Page, solution: Solution) -> None:
             ]
         )
     page.text(f"""
-        How wrong is it? There are two measures, and they have two names here. The *relative
-        residual* is how far P_choice is from the larger of P_roll and P_end, by the program's own
-        numbers. That is what the source calls relative error. The *relative error* is how far
-        P_choice is from the certified chance (± {power(solution.error_bound / 2)}): a position
-        has one as soon as something that follows it is wrong. With {solution.game.sticks} pegs,
-        where the mover may choose:
+        There are two measures. The *relative residual* compares P_choice with the larger of P_roll
+        and P_end of the program itself (the source calls it relative error). The *relative error*
+        compares P_choice with the certified probability (± {power(solution.error_bound / 2)}). With
+        {solution.game.sticks} pegs, where the mover may choose:
     """)
     head = ["measure", "positions above 10⁻⁶", "largest", "pegs on the board"]
     page.table(head, rows)
@@ -214,13 +209,12 @@ def published(page: Page, solution: Solution, source: dict[str, Any]) -> None:
         apart.append(abs(here - float(cell)))
         rows.append([f"({', '.join(map(str, place))})", cell, f"{here:.16f}"])
     page.text(f"""
-        **The source's own figure shows more:** residuals deep inside the game, in
-        {source["cells_above"]} cells, up to {percent(source["largest"])}. Its numbers tell why.
-        They are those of a program for each number of pegs, one after the other, each with what
-        follows as the programs before left it. Then every number of pegs is a rim, and errors add
-        up. Done like that, {int(off.sum()):,} positions are too large here. Some cells, as the
-        data of the figure have them and as found here (relative to P_choice, as there); they
-        differ by at most {power(max(apart))}:
+        **The source's own figure shows more:** residuals inside the game, in
+        {source["cells_above"]} cells, up to {percent(source["largest"])}. Its numbers are those of
+        one program for each number of pegs, each with the results of the programs before. Then
+        every number of pegs is a rim, and errors add up. Computed like that, {int(off.sum()):,}
+        positions are too large. Some cells in the data of the figure and here (relative to
+        P_choice); they differ by at most {power(max(apart))}:
     """)
     page.table(["position", "printed", "here"], rows)
     figure = draw_result(solution, found, RESIDUAL, Choices(), "programs by number of pegs")
@@ -230,20 +224,16 @@ def published(page: Page, solution: Solution, source: dict[str, Any]) -> None:
 def why(page: Page) -> None:
     """Why the program is right for one player and where it is for two."""
     page.text("""
-        *Why.* With one player, what an action is worth only grows with the values that follow. Take
-        two points that obey all constraints; the smaller of the two in each position obeys them
-        too. So there is a point that is smallest in every position at once, it is the game's value,
-        and minimising any sum finds it (d'Epenoux 1963; Puterman 1994, section 7.2.7). With two
-        players the end of a turn turns the sign: my P_end is one minus your P_roll. A *larger*
-        value here then allows *smaller* ones there, and no point is smallest everywhere.
+        *Why.* With one player, the worth of an action increases with the following values, so the
+        constraints have a least point, the game's value. With two players the end of a turn changes
+        the sign, and no point is least everywhere
+        ([theory](../theory.md#why-linear-programming-needs-one-player)).
 
-        Where the program is right all the same can be said exactly. Let a play start once in each
-        position with a choice, and let both play well. Count how often a position is visited by
-        the player who began, less how often by the other: its *net visits*. **The program is right
-        if no position with a choice has negative net visits, and wrong if one has** ([the
-        proof](../theory.md#why-linear-programming-needs-one-player)). On the rim few plays come
-        by, and some positions with four pegs on the board are visited by the wrong player more
-        often. Further in, plays that began further out make up for that.
+        The condition: start one play in each position with a choice. The *net visits* of a position
+        are the visits by the player who began, less those by the opponent. **The program is right
+        if no position with a choice has negative net visits, and wrong if one has.** On the rim
+        some positions with four pegs on the board are visited more often by the opponent. Further
+        in, plays from further out compensate.
     """)
 
 
@@ -262,16 +252,12 @@ def rim(page: Page) -> None:
     page.text("""
         ## One peg more
 
-        **So the linear program works after all, with one peg more:** it is solved for 41 pegs, and
-        the positions of 40 are read from it. `rollwise solve super-six sticks=40 --method
-        linear-programming --set rim=1` does that. The values are certified on the graph of 40 pegs,
-        as those of every method: a rim that is too narrow can't pass for an answer. There is a
-        second way, without any rim: `--set whole=no` solves a program for each set of positions
-        between which play can go round. That is nearly what the source's figure shows, but for one
-        thing.
-        Positions with an empty board to which nothing leads within their number of pegs are
-        components of their own, and the plays that begin there are what tips the balance. The
-        largest error of any chance:
+        **The linear program works with one peg more:** `rollwise solve super-six sticks=40 --method
+        linear-programming --set rim=1` solves 41 pegs and reads 40. The values are certified on the
+        graph of 40 pegs. Without a rim, `--set whole=no` solves a program for each component. This
+        is almost the source's figure; but there, positions with an empty board that are unreachable
+        within their number of pegs are components of their own. The largest error of any
+        probability:
     """)
     head = ["pegs", "positions", "one program", "--set rim=1", "--set whole=no"]
     page.table(head, rows)
@@ -287,17 +273,14 @@ def rim(page: Page) -> None:
         least.append(float(alone[choice].min()))
         rows.append([str(n), *(f"{x:.6f}" for x in least)])
     page.text("""
-        For how many pegs? The theorem says it without a linear program. The least net visits of
-        any position with a choice, on the rim, and one, two and three pegs further in; and the
-        least if plays are followed within components only:
+        The least net visits of any position with a choice, on the rim, and one, two and three pegs
+        further in; and the least within components:
     """)
     page.table(["pegs", "on the rim", "1 in", "2 in", "3 in", "by component"], rows)
     page.text("""
-        Only the rim has negative ones, and from some number of pegs on the least ones no longer
-        change. So one peg more is enough for all these sizes, by the theorem; that it stays so for
-        ever isn't proved. Other games show what is peculiar to Super Six. One more is no help where
-        net visits are negative further in, and a program a component is right where no play goes
-        round:
+        Only the rim has negative ones, and the least ones no longer change from some number of pegs
+        on. One peg more is enough for all these sizes; a proof for all sizes is open. Other games
+        differ:
     """)
     page.table(["game", "negative", "one program", "--set rim=1", "--set whole=no"], others(page))
 
@@ -349,8 +332,8 @@ def one_player(page: Page) -> None:
     page.text("""
         ## One player: right
 
-        The same program on games for one, for points and for a chance to win (as values, from −1 to
-        1), against the certified answer:
+        The same program on games for one player, for points and for a win probability (as values
+        from −1 to 1), against the certified answer:
     """)
     page.table(["game", "positions", "program", "certified", "largest difference"], rows)
 
@@ -367,11 +350,9 @@ def integers(page: Page) -> None:
     page.text(f"""
         ## The integer program
 
-        A binary r for each position says which of the two P_choice equals: P_choice ≤ P_roll +
-        M (1 − r) and P_choice ≤ P_end + M r, with M = 1 in the source. The constraints alone
-        decide, so the objective must make no difference. It makes none, where nothing is decided
-        beforehand (`--set tighten=0`: M = 1, all binaries free; {sticks} pegs; errors against the
-        certified values):
+        A binary r for each position decides: P_choice ≤ P_roll + M (1 − r) and P_choice ≤ P_end + M
+        r, with M = 1 in the source. The objective makes no difference (`--set tighten=0`: M = 1,
+        all binaries free; {sticks} pegs; errors against the certified values):
     """)
     head = ["objective", "free binaries", "status", "largest error", "binaries choose best"]
     page.table(head, rows)
@@ -387,32 +368,25 @@ def integers(page: Page) -> None:
         programs = f"{details['programs']:,}"
         rows.append([name, programs, decided, f"{found.sweeps:,}", *told(small, found)[:2]])
     page.text("""
-        What makes it scale is work done beforehand. Positions fall into *components*: within one,
-        play can go round, and from one to the next there is no way back, because a peg in the pit
-        stays there. Each is a program of its own, the last ones first. And M needs only be as
-        large as what two bounds on the values leave open; some sweeps of interval iteration make
-        it small, and decide most binaries:
+        Two preparations make it scale. Each *component* is a program of its own, the last ones
+        first. Some sweeps of interval iteration make M small and decide most binaries:
     """)
     head = ["way", "programs", "decided beforehand", "nodes", "status", "largest error"]
     page.table(head, rows)
     page.text("""
-        Of each pair of binaries, one for rolling and one for ending, the worse one is ruled out;
-        a linear system is left. How could the source get to 130 pegs with M = 1? The figure of
-        errors of its linear program is that of one program for each number of pegs, so its
-        integer programs probably were, too. Solved so with M = 1 and a tolerance of 1e-9, SCIP
-        took:
+        A linear system is left. The source's figure of errors is that of one linear program for
+        each number of pegs, so its integer programs probably were, too. Solved so with M = 1 and a
+        tolerance of 1e-9, SCIP took:
     """)
     page.table(["pegs", "status", "seconds", "largest error"], as_published())
     page.text("""
-        The last run was given up. SCIP's own tolerance is 1e-6, and with that it gets to 130
-        pegs: the programs for 2 to 130 pegs, in the variables of the source, took at most two
-        nodes each, and 148 s of processor time altogether. The price is that P_choice errs by
-        up to 1e-6, and that some binaries choose an action that is worse by so little. The
-        function `mixed_integer` takes the `tolerance`. Other ways up to 130 pegs are in
+        The last run was stopped. With SCIP's own tolerance of 1e-6 the programs for 2 to 130 pegs
+        took at most two nodes each and 148 s of processor time altogether; P_choice then errs by up
+        to 1e-6. The function `mixed_integer` takes the `tolerance`. More in
         [benchmarks/milp.md](../../benchmarks/milp.md).
 
-        Both models are to be had as files, to be read by other solvers: `rollwise export super-six
-        sticks=40 --to lp --program mixed-integer`, or `linear-programming`, or `--to mps`.
+        Both models as files: `rollwise export super-six sticks=40 --to lp --program mixed-integer`,
+        or `linear-programming`, or `--to mps`.
     """)
 
 
@@ -453,23 +427,22 @@ def answer(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## The answer
 
-        Where to roll, with {solution.game.sticks} pegs. There is one roll with four pegs on the
-        board, at (4, 1, 1), as the source points out; with five one never rolls:
+        Where to roll, with {solution.game.sticks} pegs. With four pegs on the board one rolls only
+        at (4, 1, 1), as the source points out; with five never:
     """)
     figure = solution.plot("policy", x="mine", y="theirs")
     page.figure("policy", figure, "Super Six: where to roll and where to end the turn")
     page.text(f"""
-        The map is the same with c and o swapped, in {"all" if symmetric else "NOT all"} of the
-        {int(choice.sum()):,} positions, and here is why: to roll is better if P_roll(b, c, o) >
-        1 − P_roll(b, o, c), and that says the same of both. P_choice, the chance to win where one
-        may choose, in percent:
+        The map is symmetric in c and o, in {"all" if symmetric else "NOT all"} of the
+        {int(choice.sum()):,} positions, because P_roll(b, c, o) > 1 − P_roll(b, o, c) is a
+        symmetric condition. P_choice in percent:
     """)
     figure = solution.plot("value", x="mine", y="theirs", where="forced == 0")
     page.figure("value", figure, "Super Six: the chance to win in each position")
     early = solution.find((0, solution.game.sticks // 2, solution.game.sticks // 2, 1))
     assert solution.win_probabilities is not None
     page.text(f"""
-        Whoever begins wins with probability
+        The first player wins with probability
         {certified(float(solution.win_probabilities[early]), solution.error_bound / 2)}, certified.
     """)
 
@@ -498,10 +471,9 @@ def fractions(page: Page) -> None:
     page.text("""
         ## As fractions
 
-        A solver's tolerance is no proof. All weights are whole numbers of sixths, so the chances
-        are fractions, and `rollwise solve super-six --method exact` finds them. The first player's
-        chance, the digits of the longest denominator of any position, and how far off doubles were
-        anywhere (always within their certified bound):
+        All weights are whole numbers of sixths, so the probabilities are fractions (`rollwise solve
+        super-six --method exact`). The first player's probability, the digits of the longest
+        denominator, and the error of doubles (always within their certified bound):
     """)
     page.table(["pegs", "first player", "", "digits", "doubles off by"], rows)
 
@@ -524,8 +496,7 @@ def further(page: Page, source: dict[str, int]) -> None:
         ## Further
 
         Before the source, answers were known up to {source["solved_before"]} pegs (Jehn 2021); it
-        got to {source["solved_to"]}. Strategy iteration needs no program at all, and its answers
-        are proved:
+        reached {source["solved_to"]}. Strategy iteration with proof:
     """)
     page.table(["pegs", "positions", "sweeps", "first player's chance"], rows)
 

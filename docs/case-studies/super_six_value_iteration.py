@@ -48,11 +48,11 @@ def study(page: Page) -> None:
         (2023), who solved the game for two players and seven sticks.
         ([All sources](../sources.md))
 
-        A lid has six holes. You throw a die and put a stick into the hole of that number; if one
-        is there already, you take it, and your turn is over. Hole six has no bottom: what goes in
-        is gone. After each stick that you get rid of you may throw again or stop. Who has no
-        sticks left wins. A position is written *lid/mine/theirs*, as in the source: sticks in the
-        lid, the mover's, and the other player's.
+        A lid has six holes. You throw a die and put a stick into the hole of that number; if a
+        stick is there already, you take it, and your turn is over. Hole six has no bottom: its
+        stick leaves the game. After each stick that you get rid of you may throw again or stop. The
+        first player without sticks wins. A position is written *lid/mine/theirs*: sticks in the
+        lid, the mover's and the opponent's.
     """)
     seven_sticks(page, seven)
     thresholds(page, seven, large)
@@ -61,18 +61,16 @@ def study(page: Page) -> None:
     page.text("""
         ## Corrected in the source
 
-        - The list of transitions lets the mover keep his stick when he hits a free hole. It goes
-          into the lid: lid + 1, mine − 1. (The source's program has it right.)
-        - The worth of stopping is printed as if a stick were taken, and without the minus sign. It
-          is minus the value of lid/theirs/mine with the other player about to throw.
-        - The condition for a win of player 2 has i, the lid, where j, the mover's sticks, is
-          meant.
+        - The list of transitions lets the mover keep a stick that goes into a free hole. Correct:
+          lid + 1, mine − 1. (The source's program is right.)
+        - The value of stopping is printed as if a stick were taken, and without the minus sign. It
+          is minus the value of lid/theirs/mine with the opponent about to throw.
+        - The condition for a win of player 2 has i, the lid, instead of j, the mover's sticks.
         - Step b of Algorithm 1 compares U(s′) with U(s), two different positions. It should compare
-          U′(s) with U(s): the new value of a position with its old one.
-        - The formulas for π* and π have a max over the actions at s′ too many. U(s′) already is
-          the worth of the best action there.
+          U′(s) with U(s).
+        - The formulas for π* and π contain a superfluous max over the actions at s′.
 
-        The printed table agrees with ours throughout, so the program did not share these slips.
+        The printed table agrees with ours, so the program did not share these slips.
     """)
 
 
@@ -97,25 +95,22 @@ def seven_sticks(page: Page, seven: Solution) -> None:
     page.text(f"""
         ## Seven sticks
 
-        Value iteration looks one move ahead from every position and repeats that until no value
-        changes by more than 10⁻¹⁰, the source's threshold. That took {swept.sweeps} sweeps
-        (`rollwise solve super-six sticks=7 --method value-iteration`). The positions with three
-        sticks in the lid or more, the best first action, the value (1 for a sure win, −1 for a
-        sure loss), and the chance to win, also as the fraction that it is:
+        Value iteration looks one move ahead from every position until no value changes by more than
+        10⁻¹⁰, the source's threshold. That took {swept.sweeps} sweeps (`rollwise solve super-six
+        sticks=7 --method value-iteration`). Positions with at least three sticks in the lid, the
+        best first action, the value, and the win probability, also as a fraction:
     """)
     head = ["position", "turn", "best", "value", "chance to win", "exactly"]
     page.table(head, rows, words=3)
     few = has_choice(seven) & (seven.graph.states[:, 0] < 3)
     always = np.all(best_labels(seven)[few] == THROW)
     page.text(f"""
-        The values are rollwise's own (strategy iteration), certified to ±
-        {power(seven.error_bound)} before they were rounded.
-        {agree} of the source's {len(rows)} actions agree, and {close} of its {2 * len(rows)}
-        numbers
-        to the last digit. With fewer than three sticks in the lid the best action is
+        The values are certified to ± {power(seven.error_bound)} (strategy iteration). {agree} of
+        the source's {len(rows)} actions agree, and {close} of its {2 * len(rows)} numbers to the
+        last digit. With fewer than three sticks in the lid the best action is
         {"always" if always else "NOT always"} to throw.
 
-        All positions in which one may stop. Each box has the chance to win in percent:
+        All positions with a choice, with the win probability in percent:
     """)
     figure = seven.plot("policy", where="forced == 0", x="mine", y="theirs")
     alt = (
@@ -124,9 +119,8 @@ def seven_sticks(page: Page, seven: Solution) -> None:
     )
     page.figure("seven", figure, alt)
     page.text("""
-        The source's own figure is a single one, with i, the sticks in the lid, upwards, and a box
-        for each position, in which j/k and the chance to win are written (`rollwise plot super-six
-        boxes sticks=7 --where "forced == 0"`):
+        The source's own figure has i, the sticks in the lid, upwards, and a box for each position
+        (`rollwise plot super-six boxes sticks=7 --where "forced == 0"`):
     """)
     figure = seven.plot("boxes", where="forced == 0")
     alt = (
@@ -141,10 +135,9 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
     page.text("""
         ## The threshold is not the error
 
-        The source stops after a sweep that changes nothing by more than 10⁻¹⁰. Here is what was
-        then still wrong, measured against the certified values (errors of values, twice those of
-        chances to win). *Synchronous* sweeps read the values of the sweep before, as the source's
-        program does; *in place* ones go through the positions that end the game first.
+        The remaining error after the source's stopping rule (errors of values, twice those of win
+        probabilities). *Synchronous* sweeps read the values of the sweep before, as the source's
+        program does; sweeps *in place* start with the positions that end the game:
     """)
     rows = []
     for solution in (seven, large):
@@ -163,11 +156,10 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
     page.table(head, rows, words=2)
     sound = run_method(seven.graph, "value-iteration", sound=True, epsilon=1e-10)
     page.text(f"""
-        The more sticks, the slower the news travels, and the more a small change hides. Two
-        sequences, one below the values and one above, do give a proof (`--set sound=yes`): with
-        seven sticks they close to half a width of {power(sound.claimed_error)} after {sound.sweeps}
-        sweeps.
-        The certificate that rollwise prints costs one pass, whoever found the values.
+        With more sticks, information travels more slowly, and a small change hides a larger error.
+        Two sequences, one below and one above the values, give a proof (`--set sound=yes`): with
+        seven sticks half their distance is {power(sound.claimed_error)} after {sound.sweeps}
+        sweeps. The certificate of rollwise costs one pass for any method.
     """)
     middle = rollwise.solve(SuperSix(sticks=10 if page.small else 40))
     alt = (
@@ -179,9 +171,8 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
     ends = f"{MOST_SWEEPS} sweeps are drawn"
     ends += "; the synchronous ones had not come to rest by then" if cut else ""
     page.text(f"""
-        Sweep by sweep (`components` are the sweeps in place); errors of chances to win. Dotted is
-        the largest change of a sweep, which the source watches; the full line is the largest true
-        error. At most {ends}:
+        Errors of win probabilities, sweep by sweep (`components` are sweeps in place). The dotted
+        line is the largest change of a sweep, the full line the largest true error. At most {ends}:
     """)
     page.figure("convergence", figure, alt)
 
@@ -197,10 +188,10 @@ def more_sticks(page: Page, large: Solution) -> None:
     page.text(f"""
         ## More sticks
 
-        One solution of {large.game.sticks} sticks ({graph.n_states:,} positions, certified
-        to ± {power(large.error_bound)}) holds all games with fewer. Who begins has the edge, less
-        and less so ([the family of Super Six](super_six_family.md) says how it falls, and why);
-        with an odd number of sticks he begins with one stick less:
+        One solution of {large.game.sticks} sticks ({graph.n_states:,} positions, certified to ±
+        {power(large.error_bound)}) contains all smaller games. The first player's edge shrinks
+        ([why](super_six_family.md)); with an odd number of sticks the first player begins with one
+        stick less:
     """)
     counts = [n for n in (2, 4, 6, 7, 10, 15, 20, 40, 100, 130) if n <= large.game.sticks]
     chance = {n: large.win_probabilities[opening(large, n)] for n in counts}
@@ -215,13 +206,13 @@ def more_sticks(page: Page, large: Solution) -> None:
     assert np.all(lid[differs] == 3)
     low = choice & (lid < 3)
     page.text(f"""
-        The source's strategy for seven sticks is: with five in the lid stop, with four stop unless
-        the position is 4/1/1, else throw. Up to {turn - 1} sticks that is right. **With {turn}
-        sticks it changes for the first time:** with three in the lid one should stop in
-        {len(examples)} positions, {listed(examples)}. Nothing else changes: with
-        fewer than three in the lid one always throws
-        ({"true" if np.all(label[low] == THROW) else "FALSE"} for all {low.sum():,} such positions
-        of up to {large.game.sticks} sticks), and 4/1/1 stays the only exception with four.
+        The source's strategy for seven sticks: stop with five in the lid, stop with four unless the
+        position is 4/1/1, else throw. Up to {turn - 1} sticks that is right. **With {turn} sticks
+        it changes for the first time:** with three in the lid one should stop in {len(examples)}
+        positions, {listed(examples)}. All else stays: with fewer than three in the lid one always
+        throws ({"true" if np.all(label[low] == THROW) else "FALSE"} for all {low.sum():,} such
+        positions of up to {large.game.sticks} sticks), and 4/1/1 stays the only exception with
+        four.
     """)
     top = min(large.game.sticks, 40)
     small = rollwise.solve(SuperSix(sticks=top))
@@ -241,8 +232,8 @@ def more_sticks(page: Page, large: Solution) -> None:
     page.text("With three in the lid, stop when the other player has at least so many sticks:")
     page.table(["mine", *map(str, range(1, 9))], [["theirs from", *rows]])
     page.text("""
-        The picture is symmetrical, and must be: to stop is better exactly where lid/mine/theirs
-        and lid/theirs/mine, with a throw to come, are together worth less than nothing.
+        The picture is symmetrical: stopping is better if and only if lid/mine/theirs and
+        lid/theirs/mine, with a throw to come, have a negative sum.
     """)
 
 
@@ -275,14 +266,12 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
     page.text(f"""
         ## A rule to remember
 
-        With three in the lid the boundary is nearly a hyperbola: **stop if mine × theirs is
-        {edge} or more, unless somebody has a single stick.** That errs in {wrong[edge]} of the
+        With three in the lid the boundary is almost a hyperbola: **stop if mine × theirs is {edge}
+        or more, unless a player has a single stick.** That errs in {wrong[edge]} of the
         {int(three.sum()):,} positions up to {large.game.sticks} sticks, and no other product does
-        better. How far a player of each rule is behind perfect play, as
-        chance to win in percentage points, on average of going first and second (certified to
-        ± {power(100 * bound)}), and in the last column against somebody who knows the rule and
-        plays
-        the best response to it, which is the rule's *loss*:
+        better. Losses against perfect play in percentage points, on average of both seats
+        (certified to ± {power(100 * bound)}); the last column is the loss against the best
+        response:
     """)
     shown = [n for n in (8, 12, 20, 40, 100) if n <= large.game.sticks]
     rows = [
@@ -313,9 +302,8 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
     )
     page.figure("rules", figure, alt)
     page.text("""
-        Stopping at four is nearly perfect in the source's
-        small
-        game and the worse the more sticks there are; stopping at three is the opposite.
+        Stopping at four is almost perfect in small games and becomes worse with more sticks;
+        stopping at three is the opposite.
     """)
 
 

@@ -54,9 +54,8 @@ def study(page: Page) -> None:
         ([All sources](../sources.md))
 
         Roll {dice} dice, take at least one, roll the rest, and so on until none is left. The score
-        is the sum of what was taken, with threes counting nothing, and the lowest score wins. One
-        may also take none, but then must take at least two of the next roll; and the last die
-        can't be refused.
+        is the sum of the dice taken, with threes counting 0; the lowest score wins. One may also
+        take none, but then must take at least two of the next roll; the last die cannot be refused.
     """)
     first(page, solution)
     scores(page, solution)
@@ -71,14 +70,14 @@ def study(page: Page) -> None:
     page.text("""
         ## Corrected in the source
 
-        - Its tables come from simulations that lean on one another: about one decimal of v and
-          three of the chances can be trusted. One row, two dice that must both be taken, is not
-          simulated but added up from figures cut to three digits, and is behind by more.
+        - Its tables come from simulations that depend on each other: about one decimal of v and
+          three of the probabilities are reliable. One row, two dice that must both be taken, is
+          added up from figures cut to three digits.
         - *Winning* when rolling second means winning or tying (a gap of 0 or more).
         - The last formula for the optimal policy lacks a sum: the gap falls by the points of all
-          dice that are taken.
-        - The least expected score is the natural aim of who rolls first, but it isn't what wins
-          most often against somebody who knows the score: see *Who rolls first*.
+          dice taken.
+        - The least expected score does not maximize the win probability against a player who knows
+          the score: see *Who rolls first*.
     """)
 
 
@@ -110,17 +109,16 @@ def first(page: Page, solution: Solution) -> None:
     page.text("""
         ## Rolling first
 
-        Who rolls first doesn't know what to beat and makes the expected score small. The
-        source's table of v, the points still expected with so many dice to roll, simulated there
-        and exact here:
+        The first player minimizes the expected score. The source's table of v, the expected points
+        with so many dice to roll, simulated there and exact here:
     """)
     page.table(["dice", "two to take", "source", "expected score", "exactly"], rows, words=2)
     page.text(f"""
-        {close} of {len(rows)} simulated values are within a tenth. All of ours are certified to ±
-        {power(solution.error_bound)} besides.
+        {close} of {len(rows)} simulated values are within a tenth. Ours are certified to ±
+        {power(solution.error_bound)}.
 
-        Two decisions as trees, as the source draws them. With 1 and 6 on the table one takes the 1:
-        points now, points expected later, and their sum.
+        Two decisions as trees. With 1 and 6 on the table one takes the 1: points now, expected
+        points later, and their sum.
     """)
     figure = solution.plot("graph", state=hand([1, 6]))
     alt = (
@@ -176,18 +174,16 @@ def scores(page: Page, solution: Solution) -> None:
         ## Final scores
 
         The source plays {source["games"]:,} games of the optimal policy and of one that always
-        takes the lowest die. Their distributions, exactly, with as many simulated games beside
-        them:
+        takes the lowest die. Their exact distributions, with as many simulated games:
     """)
     if not page.small:
         page.figure("scores", solution.plot("scores"), "Threes: final scores, exact and simulated")
     page.table(["policy", "mean", "standard deviation", "0 points", "5 or less", "median"], rows)
     page.text(f"""
-        *Optimal* isn't one policy. In {policies.n_ties} of the {policies.graph.n_states} positions
-        that optimal play comes to, several actions are equally good. All policies that take such
-        actions have the same mean, within {power(policies.loss)} as proved, and what else they do
-        is a range. The figure shows the policy that takes the first of them.
-        (`rollwise distribution threes --range`)
+        *Optimal* is not one policy. In {policies.n_ties} of the {policies.graph.n_states} positions
+        of optimal play several actions are equally good. All these policies have the same mean,
+        within {power(policies.loss)} as proved; other figures are ranges. The figure shows the
+        policy of first actions. (`rollwise distribution threes --range`)
     """)
     if page.small:
         return
@@ -195,9 +191,9 @@ def scores(page: Page, solution: Solution) -> None:
     off = (float(source["human_mean"]) - best.mean) / error
     page.text(f"""
         The source's author scored {source["human_mean"]} on average in {source["human_games"]}
-        games of his own. The standard error of the optimal policy's mean over so many games is
-        {error:.2f}, so {source["human_mean"]} is {off:.1f} standard errors from {best.mean:.2f}: he
-        plays well enough that his games can't tell him from perfect.
+        games. The standard error of the optimal policy's mean over so many games is {error:.2f}, so
+        {source["human_mean"]} is {off:.1f} standard errors from {best.mean:.2f}: his games cannot
+        tell him from perfect.
     """)
     people(page, solution, best)
 
@@ -210,20 +206,18 @@ def people(page: Page, solution: Solution, best: Distribution) -> None:
     made = simulated_scores(solution.graph, player, own, games=games, seed=1).totals
     fit = goodness_of_fit(made, best)
     page.text(f"""
-        The source draws its author's scores over the optimal ones. The scores themselves aren't in
-        it. A stand-in makes {games} others here (simulated, seed 1): at each of his decisions he
-        does what is optimal nine times of ten, and anything otherwise. He expects {own.mean:.4f}
+        The author's scores are not in the source. A stand-in makes {games} others here (simulated,
+        seed 1): optimal in nine of ten decisions, any action otherwise. He expects {own.mean:.4f}
         points, and scored {fit.mean:.2f} ± {fit.standard_error:.2f} (standard error), which is
-        {abs(fit.z):.1f} standard errors from the optimal mean. So {games} games
+        {abs(fit.z):.1f} standard errors from the optimal mean. {games} games
         {"tell" if fit.p_mean < 0.05 else "can't tell"} him from perfect at the 5 % level:
     """)
     figure = solution.plot("scores", made=tuple(made.tolist()))
     alt = f"Threes: {games} final scores of a stand-in player over the exact optimal distribution"
     page.figure("people", figure, alt)
     page.text("""
-        `rollwise play threes --games 300 --save mine.game` plays 300 games, in as many sittings as
-        one likes. `rollwise scores threes mine.game --out mine.png` tests the scores, and draws
-        them so. A file with a score a line will do as well.
+        The command `rollwise play threes --games 300 --save mine.game` plays 300 games, `rollwise
+        scores threes mine.game --out mine.png` tests and draws the scores.
     """)
 
 
@@ -242,10 +236,10 @@ def second(page: Page, solution: Solution, chase: Solution) -> None:
     page.text(f"""
         ## Rolling second
 
-        Who rolls second knows the score to beat and plays for the chance to win or tie. What
-        counts is the *gap*, the points that may still be taken. The source's example has 1 and 6 on
-        the table and a gap of 2. To take none wins {told["take none"]:.4f} (the source: {none}), to
-        take the 1 wins {told["take 1"]:.4f} ({one}), and to take both can't win:
+        The second player knows the score to beat and maximizes the chance to win or tie. The *gap*
+        is the number of points that may still be taken. The source's example has 1 and 6 on the
+        table and a gap of 2. To take none wins {told["take none"]:.4f} (the source: {none}), to
+        take the 1 wins {told["take 1"]:.4f} ({one}), and to take both cannot win:
     """)
     figure = chase.plot("graph", state=hand([1, 6], gap=2))
     alt = "Threes, rolling second: 1 and 6 on the table, gap 2"
@@ -273,8 +267,7 @@ def second(page: Page, solution: Solution, chase: Solution) -> None:
             ]
         )
     page.text("""
-        The source's table has a row of chances for each number of dice to roll, by the gap. How far
-        each row is off, and where most:
+        The source's rows of probabilities by gap, with their errors:
     """)
     head = ["dice", "two to take", "chances", "off by up to", "at gap", "source", "exactly"]
     page.table(head, rows, words=2)
@@ -345,14 +338,12 @@ def simulated(page: Page, solution: Solution, chase: Solution) -> None:
     page.text(f"""
         ## The source's method
 
-        The source finds its tables by *simulated backward induction*: from the last die back to the
-        first roll, each position is rolled {samples:,} times, the best choice is made by the
-        estimates found before, and what follows is averaged. Here it is done again
-        (`rollwise table threes --method sampled --set samples={samples} --seed {SEED}`), with the
-        standard errors that the source doesn't give. An estimate's *own* error is that of its
-        draws. It *inherits* the errors of the estimates on which it rests. The squares of both
-        add up. The truth stands beside them. The last column has the true error in standard
-        errors:
+        The source uses *simulated backward induction*: from the last die back to the first roll,
+        each position is rolled {samples:,} times, the best choice follows from earlier estimates,
+        and the results are averaged. The same here (`rollwise table threes --method sampled --set
+        samples={samples} --seed {SEED}`), with standard errors: the *own* error of the draws and
+        the *inherited* error of other estimates, whose squares add up. The last column has the
+        true error in standard errors:
     """)
     head = [
         "dice",
@@ -392,18 +383,16 @@ def winners_curse(page: Page, solution: Solution) -> None:
             ]
         )
     page.text(f"""
-        No standard error counts the *winner's curse*: the least of several estimates is too low on
-        average, even if each of them is right on average. So the estimates lean to scores that are
-        too good, and they hand that on. Here is the value of the first roll, estimated {runs:,}
-        times for each number of draws (seeds from 0): the mean error with its own standard error,
-        how far the errors spread, the standard error that the method gives for one run, and the
-        mean error as a part of the spread:
+        No standard error includes the *winner's curse*: the least of several estimates is too low
+        on average, and this bias is handed on. The value of the first roll, estimated {runs:,}
+        times for each number of draws (seeds from 0): the mean error with its standard error, the
+        spread, the standard error of one run, and the bias as a part of the spread:
     """)
     head = ["draws", "mean error", "spread of the errors", "standard error given", "bias : spread"]
     page.table(head, rows)
     page.text("""
-        Where two choices are equally good, and Threes has such ties, the bias stays the same part
-        of the standard error, however many draws are made.
+        With ties, which Threes has, the bias stays the same part of the standard error for any
+        number of draws.
     """)
 
 
@@ -428,17 +417,17 @@ def drawn_chances(page: Page, solution: Solution, chase: Solution, samples: int)
         if far:
             rows.append([str(row["dice"]), "yes" if row["take_two"] else "no", str(seen), str(far)])
     page.text(f"""
-        Rolling second, with as many draws, no chance has a standard error above
-        {errors.max():.5f}. Of the source's {listed} chances {listed - beyond} are within three
-        standard errors and their rounding of the truth: its draws explain them.
+        Rolling second, with as many draws, no probability has a standard error above
+        {errors.max():.5f}. Of the source's {listed} probabilities {listed - beyond} are within
+        three standard errors and rounding of the truth.
     """)
     if not rows:
         return
     page.text("The others:")
     page.table(["dice", "two to take", "chances", "not explained by draws"], rows, words=2)
     page.text("""
-        Two dice that must both be taken are the row that isn't simulated (see *Corrected in the
-        source*). Whoever rolls two dice and takes none comes to it, and inherits its errors.
+        The row of two dice that must both be taken is not simulated; two dice of which none is
+        taken inherit its errors.
     """)
 
 
@@ -481,21 +470,17 @@ def against_the_first(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## Who rolls first
 
-        The source lets a person roll first against a program that rolls second, and finds that the
-        program has an edge. How large it is, exactly (± {power(bound)}): the second player's
-        chance when he plays his best, if a tie is as good as a win for him (the source's aim), and
-        if a tie is half a win for both.
+        The source lets a person roll first against a program that rolls second, and finds an edge
+        of the program. The second player's exact probability (± {power(bound)}) if a tie is a win
+        for him (the source's aim), and if a tie is half a win:
     """)
     head = ["the first player …", "second wins or ties", "ties shared"]
     page.table(head, rows)
     page.text(f"""
-        To play for the least expected score is not quite the best that the first player can do:
-        playing to win gains {points(best - plain.most, 2)} to {points(best - plain.least, 2)}
-        percentage points. How much depends on which of several equally good actions he takes. The
-        edge of the second lies in knowing the score. `rollwise play threes as=contest
-        ties=win-or-tie --games 20` is the source's experiment: one rolls first against the best
-        second player, for whom a tie is a win, and the tally tells wins and scores from what one's
-        own choices lost.
+        Playing to win gains {points(best - plain.most, 2)} to {points(best - plain.least, 2)}
+        percentage points for the first player, depending on his choice among equally good actions.
+        The second player's edge is knowledge of the score. `rollwise play threes as=contest
+        ties=win-or-tie --games 20` is the source's experiment.
     """)
     second_aims_of_the_first(page, solution)
     mean_against_chance(page, solution)
@@ -523,13 +508,13 @@ def second_aims_of_the_first(page: Page, solution: Solution) -> None:
     page.text("""
         ## Second aims
 
-        Among the policies of least mean one may choose by a second aim. Each row is such a policy,
-        the last column the second's chance to win or to tie against it.
-        (`rollwise optimal threes --then variance --range win --ties win-or-tie`)
+        Policies of least mean that are best for a second aim; the last column is the second
+        player's chance to win or to tie. (`rollwise optimal threes --then variance --range win
+        --ties win-or-tie`)
     """)
     page.table(["second aim", "standard deviation", "0 points", "5 or less", "second"], rows)
     page.text("""
-        These policies may look at the points made so far. To have the least variance, they needn't.
+        These policies may use the points made so far. For the least variance they need not.
     """)
 
 
@@ -564,13 +549,11 @@ def mean_against_chance(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## The mean against the chance to win
 
-        What the least mean costs in chances, and the chances in the mean: no policy of the first
-        player has a better mean and a better chance than one on this frontier. It has
-        {len(corners)} corners, found with a proof that no policy lies more than
-        {power(found.gap)} beyond the lines between them. The best chance costs
-        {last.mean - first.mean:.4f} points of the mean, and gains
-        {points(last.chance - first.chance, 3)} percentage points.
-        (`rollwise frontier threes --ties win-or-tie`)
+        No policy of the first player has a better mean and a better chance than one on this
+        frontier. It has {len(corners)} corners; no policy lies more than {power(found.gap)} beyond
+        the lines between them (proved). The best chance costs {last.mean - first.mean:.4f} points
+        of the mean, and gains {points(last.chance - first.chance, 3)} percentage points. (`rollwise
+        frontier threes --ties win-or-tie`)
     """)
     page.table(["mean score", "first wins", "second wins or ties"], rows, words=0)
     line = Line(
@@ -617,8 +600,8 @@ def example(page: Page, solution: Solution) -> None:
     page.text("""
         ## The source's game
 
-        The game printed at its end, with each player's chance before each choice (a tie counts for
-        the second), what the choice lost in percentage points, and what would have been best:
+        The game printed at its end, with each player's probability before each choice (a tie counts
+        for the second), the loss in percentage points, and the best choice:
     """)
     head = ["player", "rolled", "taken", "chance", "lost", "best"]
     page.table(head, rows, words=3)
@@ -640,9 +623,8 @@ def many(page: Page) -> None:
         ## Question 1: thousands of dice
 
         *What challenges would be faced if the number of dice was, say, 5000?* The rolls of so many
-        dice can't be told apart one by one, and needn't: nearly always the number of threes
-        decides. [docs/threes.md](../threes.md) says why; every step of that is checked for every
-        number of dice while it runs. Up to {most:,} dice:
+        dice need not be distinguished: nearly always the number of threes decides ([score
+        games](../threes.md#thousands-of-dice)). Up to {most:,} dice:
     """)
     page.table(["dice", "expected score, certified"], rows)
     numbers = list(range(1, 31))
@@ -668,8 +650,7 @@ def many(page: Page) -> None:
     )
     page.figure("many", figure, alt)
     page.text("""
-        More dice are soon no burden: among many there are threes enough to take all but the last
-        few for nothing.
+        Among many dice there are threes enough to take all but the last few for nothing.
     """)
 
 
@@ -697,22 +678,20 @@ def betting(page: Page, solution: Solution) -> None:
     page.text("""
         ## Question 2: betting
 
-        *How could this be used to maximise earnings?* Odds are fair when they follow the chances.
-        Once the first player has finished, with ties shared: the second's chance, what one should
-        be paid for each unit put on him, and how a pot of 100 is split fairly.
+        *How could this be used to maximise earnings?* Odds are fair if they follow the
+        probabilities. Once the first player has finished, with ties shared: the second's
+        probability, fair odds, and fair parts of a pot of 100.
     """)
     page.table(
         ["first scored", "second's chance", "odds against", "first's part", "second's"], rows
     )
     page.text(f"""
-        Against somebody who always takes one die, a unit a game brings {edge.going_first:+.4f} on
-        average
-        when one rolls first and {edge.going_second:+.4f} rolling second. With a doubling cube: when
-        the
-        first made {score}, the second should {"" if advice.offer else "not "}offer to double at
-        once and the first should {"" if advice.accept else "not "}accept; that is worth
-        {advice.value:+.4f} a unit to the second, where without an offer now it would be
-        {advice.no_offer:+.4f}. (`rollwise bet threes`)
+        Against a player who always takes one die, a unit a game brings {edge.going_first:+.4f} on
+        average when one rolls first and {edge.going_second:+.4f} rolling second. With a doubling
+        cube: when the first made {score}, the second should {"" if advice.offer else "not "}offer
+        to double at once and the first should {"" if advice.accept else "not "}accept; that is
+        worth {advice.value:+.4f} a unit to the second, and {advice.no_offer:+.4f} without an offer
+        now. (`rollwise bet threes`)
     """)
 
 
@@ -728,14 +707,13 @@ def players(page: Page, dice: int) -> None:
     page.text("""
         ## Question 3: more than two players
 
-        *How would it be solved?* From the last player backwards: he plays as above, against the
-        best score so far; the one before him knows what each final score will be worth, and so on.
-        Each player's share of the prize when all play so, ties shared:
+        *How would it be solved?* From the last player backwards, against the best score so far.
+        Each player's share of the prize under such play, ties shared:
     """)
     page.table(["players", *[f"no. {i + 1}" for i in range(most)]], rows)
     page.text(f"""
-        It is proved that nobody can gain more than {power(gap)} by playing otherwise while the
-        others stay as they are. Whoever rolls later knows more, and wins more.
+        No player gains more than {power(gap)} by playing otherwise while the others stay as they
+        are (proved). Later players know more and win more.
     """)
 
 

@@ -1,6 +1,6 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
-The cards of the games and their gallery, the references of commands and of the language, the page
+The cards of the games, the references of commands and of the language, the page
 of sources, the page to try, tables, pictures and screens (where a browser is installed), the
 outputs on every page, and the tutorial as a notebook.
 """
@@ -15,7 +15,6 @@ import balance
 import blocks
 import cards
 import command_line
-import gallery
 import language
 import lesson
 import links
@@ -45,7 +44,6 @@ def main() -> None:
     _write(DOCS / "games" / "README.md", cards.index())
     for name in available():
         _write(DOCS / "games" / f"{name}.md", cards.card(name))
-    _write(DOCS / "gallery.md", gallery.page())
     methods = DOCS / "methods.md"
     _write(
         methods,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import textwrap
 import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -31,7 +32,9 @@ from rollwise.graph.choices import is_throw
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.parameters import typed
+from rollwise.plot.fields import action_name
 from rollwise.simulate.lengths import expected_lengths
+from rollwise.words import Narrator
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS, LARGE = (
@@ -41,11 +44,14 @@ ANSWERS, LARGE = (
 MEASURED = ROOT / "benchmarks" / "large.json"
 RECORDED = "../../benchmarks/RESULTS.md#known-answers-of-large-games"
 OWN = "The maintainers' own"  # is known from nowhere else
-WORTH_KEEPING = 10_000_000  # outcomes of a game that takes some seconds to solve
+TEACHES = tomllib.loads(Path(__file__).with_name("teaches.toml").read_text(encoding="utf-8"))
+GAMES = 20  # that are played; of these the one with most decisions is shown
+BOXES = 2  # of the sheets that are too large for one graph
+WIDTH = 96  # letters in a line
 MOST_NAMED = 12  # actions on a card
 WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
-NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."
+NONE_KNOWN = "None from other sources."
 
 
 BY_LAYERS = ("yahtzee", "yatzy")  # too large for one graph: they take minutes
@@ -58,7 +64,8 @@ def index() -> str:
         given = _given(cls().parameters)
         about = (inspect.getdoc(cls) or "").partition("\n")[0]
         players = _players(cls)
-        rows.append(f"| [{title(name)}]({name}.md) | {players} | {given} | {about} |")
+        options = f" {given}" if given else ""
+        rows.append(f"- [{title(name)}]({name}.md) ({players}{options}): {about}")
     return INDEX + "\n".join(rows) + "\n"
 
 
@@ -71,15 +78,26 @@ def _players(cls: type[Game]) -> str:
 
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight")
 INDEX = """\
-# The games
+# Which games come with rollwise?
 
-A card for each game that comes with rollwise: its rules, how large it is, who has the edge, how
-good its rules of thumb are, and what is known of it from elsewhere. The rule sheets themselves are
-in [src/rollwise/games](../../src/rollwise/games), to read and to copy.
-[The gallery](../gallery.md) shows a position of each, what it teaches, and how it is solved.
+Each game has a card: rules, parameters, a position with its best action, the certified answer for
+the default parameters, rules of thumb, and answers known from other sources. All digits are
+certified. The rule sheets are in [src/rollwise/games](../../src/rollwise/games).
 
-| game | players | parameters | |
-|---|---|---|---|
+```sh
+rollwise solve bear-off
+rollwise table bear-off --limit 10
+rollwise plot bear-off policy --out bear-off.html
+```
+
+Add `--save FILE` to `solve` for large games, and `--load FILE` to the other commands.
+`rollwise play GAME --coach` plays a game. Yahtzee and Yatzy take minutes; rollwise keeps their
+answers.
+
+A rule of thumb for two players *loses* so many games of a hundred against perfect play, on
+average of both seats. *To an expert* is the same loss against the best response to the rule. In
+games for stakes both are payoffs. Ranges cover all optimal policies.
+
 """
 
 
@@ -94,14 +112,14 @@ def card(name: str) -> str:
         f"# {title(name)}",
         inspect.getdoc(cls) or "",
         _parameters(cls),
-        "## Try it",
-        _commands(name, solution),
-        "## The answer" + (", for the default parameters" if parameter_specs(cls) else ""),
+        f"**Lesson**: {TEACHES[name]}",
+        position(name),
+        "## Answer",
         _facts(solution),
     ]
     if cls.policies():
         parts += ["## Rules of thumb", _policies(game, solution)]
-    parts += ["## Known answers", _known(name, cls), "[All games](README.md)"]
+    parts += ["## Known answers", _known(name, cls)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -114,37 +132,16 @@ def _card_by_layers(game: Game) -> str:
         f"# {title(game.name)}",
         game.description,
         _parameters(type(game)),
-        "## Try it",
-        _by_layers(game.name, solution),
-        "## The answer, for the default parameters",
+        f"**Lesson**: {TEACHES[game.name]}",
+        position(game.name),
+        "## Answer",
         f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
         f"- A state: {_fields(game, solution.space.field_names)}.\n"
         f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
-        "All digits are certified.",
         "## Known answers",
         _known(game.name, type(game)),
-        "[All games](README.md)",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _by_layers(name: str, solution: rollwise.Solution) -> str:
-    """Commands to try on a game that is solved by layers."""
-    rows = zip(
-        solution.space.field_names, solution.space.states[solution.start].tolist(), strict=True
-    )
-    state = ",".join(f"{field}={number}" for field, number in rows)
-    lines = [
-        f"rollwise solve {name}",
-        f"rollwise advise {name} --state {state} --throw 2,2,3,5,6 --rolls-left 1",
-        f"rollwise play {name} --coach",
-        f"rollwise check {name}",
-        f"rollwise report {name}",
-    ]
-    note = "<!-- not run: it takes minutes -->"
-    return "\n".join(
-        [note, "```sh", *lines, "```", "", "The first takes minutes; its answer is kept."]
-    )
 
 
 def title(name: str) -> str:
@@ -155,26 +152,52 @@ def title(name: str) -> str:
 def _parameters(cls: type[Game]) -> str:
     specs = parameter_specs(cls)
     if not specs:
-        return "It has no parameters."
-    rows = ["| parameter | default | range | |", "|---|---|---|---|"]
+        return "The game has no parameters."
+    rows = []
     for spec in specs:
         span = "true or false" if spec.type is bool else spec.range_text
-        shown = typed(spec.default)
-        rows.append(f"| `{spec.name}` | {shown} | {span} | {spec.about} |")
+        rows.append(f"- `{spec.name}={typed(spec.default)}` ({span}): {spec.about}")
     return "\n".join(rows)
 
 
-def _commands(name: str, solution: rollwise.Solution) -> str:
-    choice = has_choice(solution)
-    kind = "policy" if choice else "length"
-    save, load = "", ""
-    if solution.graph.n_outcomes > WORTH_KEEPING:
-        save, load = f" --save {name}.parquet", f" --load {name}.parquet"
-    lines = [f"rollwise solve {name}{save}"]
-    if choice:
-        lines += [f"rollwise table {name} --limit 10{load}", f"rollwise play {name} --coach{load}"]
-    lines += [f"rollwise plot {name} {kind} --out {name}.html{load}"]
-    return "\n".join(["```sh", *lines, "```"])
+def position(name: str) -> str:
+    """A position of a game, as `rollwise play` shows it, and its best action."""
+    cls = available()[name]
+    game = cls(**({"boxes": BOXES} if name in BY_LAYERS else {}))
+    solution = rollwise.solve(game)
+    narrator, state = Narrator(solution.graph, game), middle(solution)
+    here = solution.graph.view[state]
+    best = int(solution.graph.action_label[solution.best_actions[state]])
+    lines = [narrator.board(state), *textwrap.wrap(narrator.position(state), WIDTH)]
+    if here.is_choice:
+        lines.append(f"The best of {len(here.actions)} choices: {action_name(solution, best)}")
+    return "\n".join(["```text", *(line for line in lines if line), "```"])
+
+
+def middle(solution: rollwise.Solution) -> int:
+    """A decision from a game between perfect players; a position if there is none.
+
+    It is as unlike the start as any, and the nearest to the middle of the longest of some games.
+    """
+    games = [met(solution, seed) for seed in range(GAMES)]
+    longest = max(games, key=len)
+    rows = solution.graph.fields
+    unlike = [int(np.count_nonzero(rows[s] != rows[0])) for s in longest]
+    half = len(longest) // 2
+    return longest[max(range(len(longest)), key=lambda k: (unlike[k], -abs(k - half)))]
+
+
+def met(solution: rollwise.Solution, seed: int) -> list[int]:
+    """The states of a game between perfect players in which there is a choice, or else all."""
+    random, view, state = np.random.default_rng(seed), solution.graph.view, 0
+    found: list[int] = []
+    while True:
+        found.append(state)
+        action = view.action(int(solution.best_actions[state]))
+        outcome = action.outcomes[int(random.choice(len(action.chances), p=action.chances))]
+        if outcome.is_over:
+            return [s for s in found if view[s].is_choice] or found
+        state = outcome.target
 
 
 def has_choice(solution: rollwise.Solution) -> bool:
@@ -233,8 +256,6 @@ def _facts(solution: rollwise.Solution) -> str:
             f"{'; before that, which dice to keep' if graph.has_pool else ''}.",
             f"- {graph.n_positions:,} states{thrown}, {len(acting):,} actions, "
             f"{graph.n_outcomes:,} outcomes; {cycles}.",
-            "",
-            "All digits are certified.",
         ]
     )
 
@@ -287,31 +308,15 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
         figures = _rule_of_two(solution, policy) if of_two else _rule_of_one(solution, policy)
         has_ranges |= any(" to " in figure for figure in figures)
         rows.append(f"| `{name}`: {about[0].lower()}{about[1:]} | {' | '.join(figures)} |")
-    head, words = ONE if solution.graph.players == 1 else TWO
-    if solution.graph.has_stakes:
-        head, words = STAKES
-    if has_ranges:
-        words += " Ranges are over all optimal policies."
+    head = STAKES if solution.graph.has_stakes else ONE if solution.graph.players == 1 else TWO
     columns = head.count("|") - 1
-    return "\n".join([head, "|" + "---|" * columns, *rows, "", words])
+    table = "\n".join([head, "|" + "---|" * columns, *rows])
+    return table + "\n\nRanges cover all optimal policies." * has_ranges
 
 
-ONE = ("| rule | expected score | worse by |", "Exact, and certified to the digits shown.")
-TWO = (
-    "| rule | wins against perfect play, moving first | moving second | loses so | loses "
-    "to who knows it |",
-    "*Loses so* is how many games of a hundred the rule loses against perfect play, "
-    "compared with perfect play itself, on average of moving first and second; the last "
-    "column is the same against the best response to it. Exact, and certified to the "
-    "digits shown.",
-)
-STAKES = (
-    "| rule | expected payoff against perfect play, moving first | moving second | loses so | "
-    "loses to who knows it |",
-    "*Loses so* is what the rule loses a game against perfect play, on average of moving first "
-    "and second; the last column is the same against the best response to it. Exact, and certified "
-    "to the digits shown.",
-)
+ONE = "| rule | expected score | worse by |"
+TWO = "| rule | wins against perfect play, first | second | loses | to an expert |"
+STAKES = "| rule | payoff against perfect play, first | second | loses | to an expert |"
 
 
 def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:

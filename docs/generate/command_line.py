@@ -5,56 +5,44 @@ from __future__ import annotations
 import inspect
 import types
 import typing
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from typer.models import ArgumentInfo, OptionInfo
 
+OFTEN = 4  # commands have an option that is common
+
 INTRODUCTION = """\
-# The command line
+# Which commands and options are there?
 
-`rollwise COMMAND GAME [name=value ...] [options]`. Every command says what it takes with `--help`;
-this page is made from the same source.
+`rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists commands by purpose,
+`rollwise COMMAND --help` the main options of a command, and `rollwise help COMMAND` all options.
 
-**Games.** GAME is the name of a game that comes with rollwise ([list](games/README.md)), or a
-file of yours: `dragon.py` where it holds one game, else `dragon.py:Dragon`.
-
-**Parameters** are written `name=value` after the game: `rollwise solve pig target=50`. A value that
-is out of the game's range is refused, and the range told. `rollwise games` lists them all.
-
-**Forms** make another game of a solitaire game, and are written like parameters. `as=chase
-target=7` is played to reach a score (`ties=win`, `draw` or `lose`: what exactly that score counts
-as). `as=contest` lets two players take a whole turn each, and the better score wins (`ties=shared`,
-`first` or `win-or-tie`). `as=score` keeps the points made so far in the states. `solve` also takes
-`as=contest players=N` and `as=blind`, a contest of two who don't see each other's score.
-
-**States** are written with every field once: `--state banked=50,rival=50,turn=20`.
-
-**Policies**, wherever one is asked for, are `random`, a policy written beside the game's rules
-(`hold-at-20`), or a table in a `.csv` or `.parquet` file: a column for each field of the state,
-one named `action`, and `probability` where it mixes. What `rollwise table GAME --out mine.csv`
-writes is such a table. Where the help says so, also `optimal`, `longest` and `shortest` (what all
-do who want the game to last, or to end), a learner that `learn --save` kept (`.npz`), a rule of
-thumb that `thumb --save` kept or you wrote (`.json`), and mixtures such as
-`0.9*optimal+0.1*random`.
-
-**Output.** What was asked for goes to stdout, and nothing else does. With `--json` that is one JSON
-document; numbers that there aren't (an infinite bound, a value that a method didn't find) are
-`null`. Progress bars and warnings go to stderr, bars only if that is a terminal. Files are written
-all at once or not at all.
-
-**Exit codes.**
-
-| code | meaning |
-|---|---|
-| 0 | done |
-| 1 | a right request that failed: a method gave up, a tolerance was missed, `check` found errors |
-| 2 | wrong use: an unknown game, a value out of range, faulty rules; one line says what to do |
-| 130 | stopped by Ctrl-C |
-
-**Ctrl-C** stops at once, but for what plays games: `learn` and `simulate` end after the game in
-hand and give what they have, `thumb` prints the rules that it has found, and `play` keeps the game
-and prints how to go on with it.
+- **GAME** is the name of a [game](games/README.md) or a file of your own: `dragon.py`, or
+  `dragon.py:Dragon` if the file has several games. A rule sheet may import modules beside it.
+- **Parameters** follow the game: `rollwise solve pig target=50`. `rollwise games` lists them with
+  their ranges.
+- **Forms** make another game of a solitaire game. `as=chase target=7` reaches a score
+  (`ties=win`, `draw` or `lose`). `as=contest` is a contest of two (`ties=shared`, `first` or
+  `win-or-tie`). `as=score` keeps the points made so far in the state. `solve` also takes
+  `as=contest players=N` and `as=blind`, a simultaneous contest of two ([scores](threes.md)).
+- **States** name every field: `--state banked=50,rival=50,turn=20`.
+- **Policies** are `optimal`, `random`, a policy of the rule sheet (`hold-at-20`), a table
+  (`.csv` or `.parquet` with the fields of the state, `action`, and `probability` if it mixes), a
+  saved learner (`.npz`), a rule of thumb (`.json`), or a mixture: `0.9*optimal+0.1*random`. Some
+  commands take `longest` and `shortest`: all players prolong or shorten the game. `rollwise table
+  GAME --out mine.csv` writes a table of this form.
+- **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one document.
+  A missing or infinite number is `null`. Files are written completely or not at all.
+- **Kept answers.** rollwise keeps graphs and answers in the user's cache folder, identified by
+  everything that the rules read. "Kept from" marks them, `--no-cache` ignores them, and `rollwise
+  cache` lists or clears them.
+- **Exit codes**: 0 success; 1 a correct request failed (a method gave up, a tolerance was missed,
+  `check` found errors); 2 wrong use, with one line of advice; 130 stopped by Ctrl-C.
+- **Ctrl-C** ends a command at once. `learn`, `simulate` and `thumb` print their results so far;
+  `play` saves the game and prints how to resume it.
 """
 
 
@@ -63,36 +51,45 @@ def page() -> str:
     from rollwise.cli.app import GROUPS, all_functions
 
     commands = all_functions()
-    lines = [INTRODUCTION, "## The commands", "", "| purpose | command | |", "|---|---|---|"]
+    times = Counter(line for function in commands.values() for line in _options(function).values())
+    common = sorted(line for line, number in times.items() if number >= OFTEN)
+    lines = [INTRODUCTION, "## Common options", "", *common, "", "## Commands", ""]
     for group, listed in GROUPS.items():
-        for name in (one for main, related in listed.items() for one in (main, *related)):
-            about = _cell(_first_line(commands[name]))
-            lines.append(f"| {group.lower()} | [`{name}`](#{name}) | {about} |")
+        names = [one for main, related in listed.items() for one in (main, *related)]
+        lines.append(f"- {group}: {', '.join(f'[{name}](#{name})' for name in names)}")
     for name, function in sorted(commands.items()):
-        lines += ["", *_section(name, function)]
+        lines += ["", *_section(name, function, common)]
     return "\n".join(lines) + "\n"
 
 
-def _section(name: str, function: Any) -> list[str]:
+def _section(name: str, function: Any, common: Sequence[str]) -> list[str]:
     """A command from its function's signature, which is what Typer reads too."""
+    own = _options(function)
+    shared = [f"`{flags}`" for flags, line in own.items() if line in common]
+    rows = [line for line in own.values() if line not in common]
+    arguments = [line for line in rows if not line.startswith("- `-")]
+    rows = [*arguments, *(line for line in rows if line.startswith("- `-"))]
+    if shared:
+        rows.append(f"- common: {', '.join(shared)}")
+    return [f"### {name}", "", (inspect.getdoc(function) or "").strip(), "", *rows]
+
+
+def _options(function: Any) -> dict[str, str]:
+    """The line of each argument and option of a command, by its flags."""
     hints = typing.get_type_hints(function, include_extras=True)
-    words, rows = ["rollwise", name], []
+    lines = {}
     for key, parameter in inspect.signature(function).parameters.items():
         if not typing.get_args(hints[key]):  # the context, which Typer gives
             continue
         kind, info = typing.get_args(hints[key])
-        text = _cell(info.help)
         if isinstance(info, ArgumentInfo):
-            words.append(str(info.metavar))
-            rows.append(f"| `{info.metavar}` | {text} | |")
-            continue
-        flags = "`, `".join(_flags(key, info))
-        takes = _takes(kind, info)
-        rows.append(f"| `{flags}{takes}` | {text} | {_default(parameter.default)} |")
-    about = (inspect.getdoc(function) or "").strip()
-    usage = " ".join(words)
-    head = [f"### {name}", "", about, "", f"`{usage} [options]`", ""]
-    return [*head, "| | | unless given |", "|---|---|---|", *rows]
+            flags, takes = [str(info.metavar)], ""
+        else:
+            flags, takes = _flags(key, info), _takes(kind, info)
+        default = "" if isinstance(info, ArgumentInfo) else _default(parameter.default)
+        line = f"- `{'`, `'.join(flags)}{takes}`: {_text(info.help)}{default and f' ({default})'}"
+        lines["`, `".join(flags)] = line
+    return lines
 
 
 def _flags(key: str, info: OptionInfo) -> list[str]:
@@ -116,13 +113,9 @@ def _takes(kind: Any, info: OptionInfo) -> str:
 
 def _default(default: Any) -> str:
     if default is ... or default is inspect.Parameter.empty:
-        return "(needed)"
-    return "" if default in (None, False) else f"`{default}`"
+        return "needed"
+    return "" if default in (None, False) else f"default `{default}`"
 
 
-def _first_line(function: Any) -> str:
-    return (inspect.getdoc(function) or "").partition("\n")[0]
-
-
-def _cell(text: str | None) -> str:
-    return " ".join((text or "").split()).replace("|", "\\|")
+def _text(text: str | None) -> str:
+    return " ".join((text or "").split()).removesuffix(".")
