@@ -754,5 +754,5 @@ def require_game(given: object) -> Game:
         name = given.__name__
         raise UsageError(f"{name} is the class of a game, and a game is wanted: write {name}()")
     raise UsageError(
-        f"a game is wanted, such as Pig(target=50), and nothing of the type {type(given).__name__}"
+        f"a game is wanted, such as Pig(target=50), not a value of the type {type(given).__name__}"
     )

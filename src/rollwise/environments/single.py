@@ -106,7 +106,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
             if self.arena.narrator.final(action, ()) is None:
                 raise UsageError(
                     f"{self.graph.title}: shows_end needs the word final(s, action, faces) in the "
-                    "rules, which says in what position a game ends"
+                    "rules, which gives the final position"
                 )
             every = np.iinfo(np.int32)
             low, high = np.full_like(low, every.min), np.full_like(high, every.max)

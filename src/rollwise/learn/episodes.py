@@ -71,7 +71,9 @@ def read_game_record(
         try:
             name, outcome = move
         except (TypeError, ValueError):
-            raise UsageError(f"{where}: {move!r} isn't an action and what came of it") from None
+            raise UsageError(
+                f"{where}: {move!r} isn't a pair of an action and its outcome"
+            ) from None
         try:
             action = graph.view[s].find_action(name)
         except UsageError as error:

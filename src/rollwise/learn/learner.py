@@ -91,7 +91,9 @@ class Learner:
         if not 1 <= workers <= MOST_WORKERS:
             raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
         if workers > 1 and method == "q-learning":
-            raise UsageError("Q-learning takes one worker: what two have learned can't be added up")
+            raise UsageError(
+                "Q-learning takes one worker: estimates of two workers can't be added up"
+            )
         self.explore = check_explore(explore)
         self.seed = fresh_seed() if seed is None else check_seed(seed)
         require_ending(graph)

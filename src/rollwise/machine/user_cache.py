@@ -92,7 +92,7 @@ def is_private(folder: Path) -> bool:
         return True  # a user's folders are his own, on Windows
     about = folder.stat()
     if about.st_uid != os.getuid():
-        tell_once(f"{folder} belongs to somebody else, so nothing is read from it or kept there")
+        tell_once(f"{folder} belongs to another user and isn't used")
         return False
     if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and any(folder.iterdir()):
         tell_once(

@@ -94,7 +94,7 @@ class Ties:
         else:
             text += ", and to all others"
         if not math.isfinite(self.error_bound):
-            return f"{text}; what they change from the start isn't known: no bound was proved"
+            return f"{text}; their effect from the start is unknown: no bound was proved"
         if not self.matters:
             return f"{text}; from the start they change at most {rounded_up(self.width)} (proved)"
         ranges = ", ".join(
