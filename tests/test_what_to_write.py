@@ -34,8 +34,8 @@ ASKING = {
     [
         ("pig", r"find\('pig'\)\(\) is the game of that name"),
         (Pig, r"Pig is the class of a game.*write Pig\(\)"),
-        ({}, "nothing of the type dict"),
-        (None, "nothing of the type NoneType"),
+        ({}, "not a value of the type dict"),
+        (None, "not a value of the type NoneType"),
     ],
 )
 def test_what_is_no_game(asked, given, says):
