@@ -199,7 +199,7 @@ def test_threes_distributions_and_bets():
     says(
         "threes.md",
         "the second ({:.1f} %) should offer at once, {:+.3f} a unit instead of {:+.3f}, and the "
-        "first should accept. Against somebody who always takes one die, best play is worth "
+        "first should accept. Against a player of one die at a time, best play is worth "
         "{:+.3f} a unit going first and {:+.3f} going second, where −{:.3f} and {:+.3f} would be "
         "fair.",
         100 * bet["stakes"][1]["probability"],

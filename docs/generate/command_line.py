@@ -12,7 +12,7 @@ from typing import Any
 
 from typer.models import ArgumentInfo, OptionInfo
 
-OFTEN = 4  # commands have an option that is common
+OFTEN = 3  # commands have an option that is common
 
 INTRODUCTION = """\
 # Which commands and options are there?
