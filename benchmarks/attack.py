@@ -266,7 +266,7 @@ class Attack:
             if found is None:
                 return
             assert exact is not None
-            for i, (place,) in enumerate(found.states.tolist()):
+            for i, (place,) in enumerate(found.space.states.tolist()):
                 worth = sign * exact[("at", place), 0]
                 what = f"place {place} by layers"
                 self.compare(what, worth, float(found.values[i]), float(found.error_bounds[i]))
