@@ -13,6 +13,7 @@ from rollwise.machine.switches import jit_disabled
 
 # Every answer is found anew, and compiled rules aren't those of the user's own cache.
 os.environ["ROLLWISE_NO_CACHE"] = "1"
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrow
 kept = Path(__file__).parent.parent / ".pytest_cache" / "rollwise"
 os.environ.setdefault("ROLLWISE_CACHE_DIR", str(kept))
 

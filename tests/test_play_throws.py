@@ -42,7 +42,7 @@ def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
     shown = " ".join(shown.split())
     assert "nobody throws 9 9 in the state open=(1, 1), left=2; the throws are 1 1, 1 2" in shown
     assert "nobody throws 3 in the state" in shown
-    assert "'x' isn't what dice show" in shown
+    assert "'x' isn't a face of a die" in shown
     assert "→ you throw 2 and 3" in shown  # in any order
     assert moves(tmp_path / "two-boxes.game") == "you: throw 2 3"
 

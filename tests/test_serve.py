@@ -192,7 +192,7 @@ def test_games_are_kept(tmp_path):
         bad = [
             line | {"game": "piglet"},
             line | {"parameters": {"target": 6}},
-            line | {"ties": "shared"},
+            line | {"parameters": {"target": 5, "as": "chase"}},
             line | {"moves": [{"player": 1, "action": "roll", "shows": [6]}]},
             line | {"rules": "other"},
             [line],

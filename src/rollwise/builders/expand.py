@@ -235,7 +235,7 @@ def merged(action: Action) -> Action:
 
 
 def _sum_is_exact(a: float, b: float) -> bool:
-    """Whether a sum isn't rounded: the error of one in doubles is a double (Knuth 1969)."""
+    """Whether a sum isn't rounded: the error of one in doubles is a double (Knuth 1997)."""
     rounded = (a + b) - a
     return a - ((a + b) - rounded) == rounded - b
 

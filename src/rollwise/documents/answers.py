@@ -334,7 +334,7 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Doc
                 "is_throw": view.action(action).is_throw,
                 "deed": narrator.deed(action),
                 "value": number_or_none(worth),
-                "cost": number_or_none(cost),
+                "cost": number_or_none(cost if solution.is_score else cost / 2),
                 "best": is_best,
                 "reward": view.action(action).reward,
                 "outcomes": len(view.action(action).outcome_range),

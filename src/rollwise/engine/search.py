@@ -21,13 +21,14 @@ from rollwise.engine import components, sweeps
 from rollwise.engine.components import EPSILON, solve_all_components, solve_components
 from rollwise.engine.condensed import Workspace
 from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
-from rollwise.layers.layer import WORTH_HALVING, Block, Layer, Tables
+from rollwise.layers.layer import Block, Layer, Tables
 from rollwise.machine.interrupts import Clock, OutOfTime, heard
 from rollwise.machine.pipeline import on_both_cores
 
 CHUNK = 1_000_000  # outcomes between reports of progress
 LU_FIRST = 5_000  # positions below which a sparse LU is cheap enough to come first
 LU_SECONDS = 20.0
+WORTH_HALVING = 200_000  # outcomes of a layer that is worth two cores
 MOST_NEWTON_STEPS = 60
 MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, nothing will
 MOST_SWEEPS = 1000  # of a whole layer before Newton's method takes over

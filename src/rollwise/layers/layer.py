@@ -99,7 +99,6 @@ class Components(NamedTuple):
 
 
 MOST_FEEDBACK = 16  # positions of a listed feedback set
-WORTH_HALVING = 200_000  # outcomes of a layer
 
 
 @dataclass(eq=False)
@@ -148,14 +147,6 @@ class Layer:
     def nbytes(self) -> int:
         """Bytes of the blocks."""
         return sum(array.nbytes for _, block in self.blocks for array in block)
-
-    def halves(self) -> list[tuple[int, Block]]:
-        """Its blocks, those of a large layer in two parts each, for two cores."""
-        found = []
-        for place, block in self.blocks if self.n_outcomes > WORTH_HALVING else ():
-            n = len(block.throws)
-            found += [(place, block.part(0, n // 2)), (place + n // 2, block.part(n // 2, n))]
-        return found or self.blocks
 
     @property
     def is_left_at_once(self) -> bool:

@@ -144,8 +144,9 @@ export class OpenGame {
   // ---- actions and outcomes
 
   choices(s) {
+    const scale = this.head.is_score ? 1 : 2; // the server gives costs as win probabilities
     return this.#said(s).choices.map(({ action, value, cost, best }, place) =>
-      ({ place, name: action, value, cost, isBest: best }));
+      ({ place, name: action, value, cost: scale * cost, isBest: best }));
   }
 
   isChoice(s) {

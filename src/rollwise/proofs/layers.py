@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import Layer
-from rollwise.machine.pipeline import on_both_cores
 
 Floats = NDArray[np.float64]
 
@@ -137,9 +136,9 @@ def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
 
 def broken(layer: Layer, bounds: NDArray[np.float64]) -> tuple[int, int]:
     """How many lower bounds, and how many upper ones, aren't proved: as `holds` takes them."""
-    found = on_both_cores(
-        lambda part: sweep(*part, layer.tables, bounds, False, NOBODY), layer.halves()
-    )
+    found = [
+        sweep(place, block, layer.tables, bounds, False, NOBODY) for place, block in layer.blocks
+    ]
     return sum(low for low, _ in found), sum(high for _, high in found)
 
 
