@@ -1,1 +1,1 @@
-"""The search for the values of a layer, and for bounds of their errors. Nothing here is trusted."""
+"""The search for the values of a layer and for error bounds. No proof relies on it."""

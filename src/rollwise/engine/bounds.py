@@ -1,7 +1,7 @@
-"""Bounds of the errors of a layer's values: searched as the values are, and proved by one sweep.
+"""Error bounds of a layer's values: a search finds candidates, and one sweep proves them.
 
-`rollwise.engine.sweeps` says which recursion bounds have. A layer without cycles needs no search:
-one sweep of the proof encloses its values. Nothing here is trusted but `rollwise.proofs.layers`.
+`rollwise.engine.sweeps` gives the recursion of the bounds. A layer without cycles needs no search:
+one sweep of the proof encloses its values. Only `rollwise.proofs.layers` has to be right.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rollwise.layers import Layer, has_no_cycle
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.proofs import layers as proof
 
-# How much room there is over e, and how close the fixed point is: the first nearly always does.
+# room over e and closeness to the fixed point; the first try nearly always succeeds
 TRIES = ((0.25, 1e-9), (0.25, 1e-12), (1.0, 1e-14), (16.0, 1e-15))
 ROOM = 4.0  # times the distance from the fixed point
 SMALL = 1e-9  # bounds, in relation to the largest value
@@ -32,22 +32,22 @@ Border = tuple[Floats, Floats]  # values and bounds of their errors: (n_border,)
 
 
 class BoundsSearch:
-    """The search for bounds that are likely to hold.
+    """The search for candidate bounds.
 
     Parameters
     ----------
     values : (n_places,) float64
-        From any method; they may be found while the search goes on, ahead of it.
+        From any method. They may be filled in during the search, ahead of it.
     border_bounds : (n_border,) float64
     number : int
         Which try this is, of `TRIES`.
-    before : float
+    The index of the try in `TRIES`.
         The largest bound of the try before. The search ends a little beside the fixed point; this
-        may break the bound of a position that brings no error of its own, so each brings that much.
-    is_free : callable
-        Whether a core is free, besides this one.
+        The largest bound of the previous try. The search ends slightly beside the fixed point.
+        This may violate the bound of a position that adds no error of its own, so each position
+        adds this amount.
 
-    Attributes
+    Whether another core is free.
     ----------
     values : (n_places,) float64
     bounds : (n,) float64
@@ -80,7 +80,7 @@ class BoundsSearch:
         self._done = 0
 
     def run(self, progress: Callable[[int], None] | None = None) -> BoundsSearch:
-        """Search until all is found: see `Search.run`."""
+        """Run the whole search: see `Search.run`."""
         self._least = max(self._least, self._size(slice(0, self._layer.n)))
         for number, (_, block) in enumerate(self._layer.blocks):
             self._measure(number, 0, len(block.throws))
@@ -88,7 +88,7 @@ class BoundsSearch:
         return self
 
     def advance(self, stop: int) -> None:
-        """Go on to the component `stop`, in whose positions the values are known."""
+        """Search up to the component `stop`, whose values must be known."""
         parts, n = self._layer.parts, self._layer.n
         assert parts is not None
         low, high = n - int(parts.ends[stop]), n - int(parts.ends[self._done])
@@ -98,7 +98,7 @@ class BoundsSearch:
         self._done = stop
 
     def _size(self, places: slice) -> float:
-        """The largest value of some places, in size."""
+        """The largest absolute value of some places."""
         sizes = np.abs(self.values[places])
         return SMALL * float(sizes[np.isfinite(sizes)].max(initial=0.0))
 
@@ -116,9 +116,9 @@ class Proved(NamedTuple):
     Attributes
     ----------
     bounds : (n,) float64
-        Of the errors of values, by place.
+        Error bounds of the values, by place.
     residual : float
-        The largest distance of a value from its own look ahead; NaN where nobody measured it.
+        The largest distance of a value from its own look ahead; NaN if it was not measured.
     """
 
     bounds: Floats
@@ -128,13 +128,13 @@ class Proved(NamedTuple):
 def values_of(
     layer: Layer, border_values: Floats, is_free: Callable[[], bool] = lambda: True
 ) -> Floats:
-    """The values of the positions of a layer, which every play must leave: (n,) by place.
+    """The values of a layer in which play cannot stay forever: (n,) by place.
 
     Parameters
     ----------
     border_values : (n_border,) float64
     is_free : callable
-        Whether a core is free, besides this one.
+        Whether another core is free.
     """
     values = sweeps.values_for(layer, border_values)
     if not has_no_cycle(layer):
@@ -154,15 +154,15 @@ def solved(
     progress: Callable[[int], None] | None = None,
     prepare: Callable[[int], object] = int,
 ) -> tuple[Search, BoundsSearch]:
-    """Solve a layer in solving order; bounds follow behind the values, on two cores.
+    """Solve a layer in solving order. The bounds follow behind the values, on two cores.
 
     Parameters
     ----------
     border_values, border_bounds : (n_border,) float64
     progress : callable, optional
-        Called now and then with the number of positions that have their values.
+        Called at intervals with the number of solved positions.
     prepare : callable, optional
-        Called before components are solved, with the first that isn't.
+        Called before components are solved, with the first unsolved component.
     """
     values = sweeps.values_for(layer, border_values)
     search, bounding = Search(layer, values), BoundsSearch(layer, values, border_bounds)
@@ -191,10 +191,10 @@ def bounds_of(
     progress: Callable[[int], None] | None = None,
     begun: BoundsSearch | None = None,
 ) -> Proved | None:
-    """Proved bounds of the errors of values. None where none could be proved.
+    """Proved error bounds of values; None if the proof fails.
 
-    Every play must leave the layer (`rollwise.proofs.layers.staying`), unless somebody
-    else proves the bounds.
+    Every play must leave the layer (`rollwise.proofs.layers.staying`), unless `believes` proves
+    the bounds.
 
     Parameters
     ----------
@@ -202,13 +202,13 @@ def bounds_of(
         By place, from any method.
     border : Border
     is_free : callable
-        Whether a core is free, besides this one.
+        Whether another core is free.
     believes : callable, optional
-        Whether bounds, by place, are proved; by default `is_proved`.
+        Whether bounds, by place, are proved. The default is `is_proved`.
     progress : callable, optional
-        Called now and then with the number of positions that are done.
+        Called at intervals with the number of finished positions.
     begun : BoundsSearch, optional
-        The first try, if it was run.
+        The first try, if it has been run.
     """
     if believes is None:
         if has_no_cycle(layer):
@@ -221,7 +221,7 @@ def bounds_of(
         return None
     nothing = np.zeros(layer.n)
     if not values.any() and believes(nothing):
-        return Proved(nothing, 0.0)  # where nothing is at stake
+        return Proved(nothing, 0.0)  # all values are zero
     before = 0.0
     for number in range(len(TRIES)):
         if begun is None or number:
@@ -249,5 +249,5 @@ def enclosed(layer: Layer, values: Floats, border: Border) -> Floats:
 
 
 def is_proved(layer: Layer, values: Floats, bounds: Floats, border: Border) -> bool:
-    """Whether the proof believes values and bounds of their errors: (n,) float64, by place."""
+    """Whether the proof accepts values and error bounds: (n,) float64, by place."""
     return proof.holds(layer, proof.claims(layer, values, bounds, *border))

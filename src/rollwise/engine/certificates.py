@@ -1,10 +1,10 @@
-"""How error bounds are found, which then prove themselves: `certify`.
+"""The search for error bounds that prove themselves: `certify`.
 
 With b(s) = r h(s), r the residual and h the expected number of moves left, a state has the
-textbook bound r h; but here h counts only play that is good enough to matter, which makes the
-bound smaller. A candidate for b is the fixed point of "residual and rounding here, plus the bounds
-of what follows". It is found by the search that finds values, and nothing here is trusted: what
-proves the bounds is `rollwise.proofs.layers`.
+textbook bound r h. Here h counts only play that is good enough to matter, which makes the bound
+smaller. A candidate for b is the fixed point of "residual and rounding here, plus the bounds of the
+targets". The search for values also finds this fixed point. `rollwise.proofs.layers` proves the
+bounds and does not rely on the search.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from rollwise.proofs.endless_play import settled
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What was proved about the values of a graph.
+    """Proved error bounds of the values of a graph.
 
     Attributes
     ----------
     bounds : (n_states,) float64
-        ``|v(s) - v*(s)| <= bounds[s]``; infinite where nothing could be proved.
+        ``|v(s) - v*(s)| <= bounds[s]``; infinite without a proof.
     residual : float
-        The largest distance of a value from what one look ahead makes of it.
+        The largest distance of a value from its own look ahead.
     """
 
     bounds: NDArray[np.float64]
@@ -66,14 +66,14 @@ def certify(
     values : (n_states,) float64
         From any method.
     border_values, border_bounds : (n_border,) float64, optional
-        Values on the border of the graph and how far they can be off.
+        Values on the border of the graph and bounds of their errors.
     layer : Layer, optional
-        The graph in solving order, if it is at hand.
+        The graph in solving order, if available.
 
     Raises
     ------
     EndlessPlay
-        The players can go round for ever.
+        The players can prolong play forever.
     """
     layer = layer_of_graph(graph) if layer is None else layer
     border = border_values, border_bounds
@@ -102,12 +102,12 @@ def certify_ending(
     begun: BoundsSearch | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
-    """The same for a graph in which every play ends, and its layer in solving order.
+    """Bound the errors for a graph in which every play ends, with its layer in solving order.
 
     Parameters
     ----------
     begun : BoundsSearch, optional
-        A search for bounds of these values, if it was run.
+        A search for bounds of these values, if it has been run.
     """
     return _certified(graph, layer, values, border_values, border_bounds, None, progress, begun)
 
@@ -121,7 +121,7 @@ def certify_settled(
     claimed: NDArray[np.float64] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
-    """The same for a graph that `rollwise.graph.endings.settle` gave.
+    """Bound the errors for a graph from `rollwise.graph.endings.settle`.
 
     Parameters
     ----------

@@ -5,15 +5,15 @@ Karp, "On nonterminating stochastic games", Management Science 12, 1966.) Three 
 the size of the feedback set of a component (`rollwise.layers.layer.Components`):
 
 - none: one look ahead is enough;
-- few positions: a sweep is a map F of their values to themselves, and its derivative J is found by
-  a sweep for each of them. Newton's step on F(x) = x evaluates the chosen actions, at that price
+- few positions: a sweep is a map F of their values to themselves. One sweep for each of them gives
+  its derivative J, and Newton's step on F(x) = x evaluates the chosen actions
   (Glenn, Fang and Kruskal used this for Can't Stop, "A retrograde approximation
   algorithm for one-player Can't Stop", 2006);
 - many: the chosen actions are a linear system, which is condensed and solved by sweeps with
   Anderson acceleration (`rollwise.engine.condensed`).
 
-Choosing for both players at once can go round in circles. So a step must lessen the change of a
-sweep; where it doesn't, plain sweeps follow, which always converge where every play ends.
+Choosing for both players at once can cycle. Each step must therefore reduce the change of a sweep.
+After a step that does not, plain sweeps follow. They always converge if every play ends.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import MOST_FEEDBACK
 
 EPSILON = 2.0**-52
-LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
-MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
-ROUGHLY = 1e-3  # left of a change when choices that may not last are evaluated
-DONE, HARD, MANY = range(3)  # how the solving of components ends
+LEAVES = 1e-3  # the least chance to leave a component that a guess uses
+MOST_PLAIN = 256  # unsuccessful plain sweeps in a row: the component is too hard
+ROUGHLY = 1e-3  # share of a change that may remain while choices may still change
+DONE, HARD, MANY = range(3)  # outcomes of solving components
 
 
 @inner_kernel
 def carry_slope(low, high, block, tables, choice, slope):
-    """The derivatives of the numbers of a component by that of one of its feedback positions.
+    """The derivatives of a component's numbers with respect to one of its feedback positions.
 
     Parameters
     ----------
     slope : (at least high - low + 1,) float64, changed
-        By place, counted from `low`. It begins as 1 at this feedback position, 0 at the others, and
-        0 behind the last place.
+        By place, counted from `low`. Initially 1 at this feedback position, 0 at the others
+        and 0 behind the last place.
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw = tables.lists, tables.throw
@@ -65,7 +65,7 @@ def carry_slope(low, high, block, tables, choice, slope):
 
 @inner_kernel
 def feedback_system(low, high, feedback, block, tables, choice, slope, matrix):
-    """One minus the derivatives of a sweep, by the numbers of the feedback positions.
+    """The identity minus the derivatives of a sweep, for the feedback positions.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slope, to
     Returns
     -------
     int
-        Number of sweeps, or minus that number where no answer was reached.
+        Number of sweeps; negative if they did not converge.
     """
     m = feedback.shape[0]
     x, step, matrix = np.empty(m), np.empty(m), np.empty((m, m))
@@ -112,7 +112,7 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slope, to
         if change <= tolerance * scale:
             return sweeps
         if change >= last_change and change <= 64 * tolerance * scale:
-            return sweeps  # rounding alone moves it now
+            return sweeps  # the remaining change is rounding
         last_change = change
         if plain > 0:
             plain -= 1
@@ -131,18 +131,18 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slope, to
 
 @inner_kernel
 def guess_feedback(low, high, feedback, reader, over, block, tables, values):
-    """Begin the values of feedback positions with known values that the same player could reach.
+    """Initialize feedback positions with known values that the same player could reach.
 
     Parameters
     ----------
     over : int
-        The place of the first ending: those are no guess.
+        The place of the first ending. Endings are no guess.
     """
     first, lottery, target = block.first, block.lottery, block.target
     indptr, coefficient = tables.indptr, tables.coefficient
     for j in range(feedback.shape[0]):
         position = index(feedback[j])
-        same, other = position, position  # of the one player, and of the other
+        same, other = position, position  # of the same player and of the other
         passed = False
         i = index(reader[j])
         o = index(first[i, 2])
@@ -164,9 +164,9 @@ def guess_feedback(low, high, feedback, reader, over, block, tables, values):
 
 @inner_kernel
 def guess(low, high, block, tables, values):
-    """Begin the values of a component with those of what it leads to.
+    """Initialize the values of a component from the values of its targets.
 
-    A position gets what it would be worth if play that stays in the component came back to it.
+    A position gets the value it would have if play that stays in the component returned to it.
     """
     first, throws, count, lotteries, target = block
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
@@ -201,7 +201,7 @@ def guess(low, high, block, tables, values):
 
 @inner_kernel
 def guess_bounds(low, high, block, bound):
-    """Begin the bounds of a component with the mean of those of what it leads to."""
+    """Initialize the bounds of a component with the mean of the bounds of its targets."""
     first, target = block.first, block.target
     total, n = 0.0, 0
     for o in range(index(first[low, 2]), index(first[high, 2])):
@@ -217,13 +217,13 @@ def guess_bounds(low, high, block, bound):
 def improve(low, high, block, tables, values, errors, choice, condensed, tolerance):
     """Solve a component with many feedback positions.
 
-    An evaluation that doesn't lessen the change of a sweep is followed by plain sweeps, twice as
+    After an evaluation that does not reduce the change of a sweep, plain sweeps follow, twice as
     many each time.
 
     Returns
     -------
     int
-        Number of sweeps, or minus that number where they converge too slowly.
+        Number of sweeps; negative if they converge too slowly.
     """
     finds_bounds = errors.off.shape[0] > 0
     best, last = np.inf, np.inf
@@ -268,7 +268,7 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
 def solve_components(
     begin, end, n, over, parts, block, tables, values, errors, choice, slope, tolerance, stop_after
 ):
-    """Solve components `begin` to `end`, whose targets have their numbers.
+    """Solve components `begin` to `end`, whose targets outside them are solved.
 
     Parameters
     ----------
@@ -280,17 +280,17 @@ def solve_components(
     slope
         Workspace for the largest component.
     stop_after : int
-        Outcomes after which the caller wants to be asked.
+        Outcomes after which to return to the caller.
 
     Returns
     -------
     component : int
-        The component where it stopped.
+        The first component that is not solved.
     sweeps : int
         Over components with cycles.
     ending : int
-        DONE; or HARD or MANY: the component where it stopped is too hard, or has many feedback
-        positions and is for `solve_all_components`.
+        DONE, HARD (this component is too hard) or MANY (it has many feedback positions and
+        needs `solve_all_components`).
     """
     first, sweeps = block.first, 0
     top = np.int64(first[n - parts.ends[begin], 2])
@@ -303,7 +303,7 @@ def solve_components(
         if m > MOST_FEEDBACK:
             return component, sweeps, MANY
         component += 1
-        if m == 0:  # and likewise those that follow at once
+        if m == 0:  # and likewise the components directly after it
             while component < end and parts.n_feedback[component] == 0:
                 component += 1
                 low = n - parts.ends[component]
@@ -338,7 +338,7 @@ def solve_all_components(
     stop_after,
     condensed,
 ):
-    """The same, and components with many feedback positions, which takes long to compile.
+    """Like `solve_components`, but with many feedback positions too. It takes long to compile.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 Under one action for each situation, a position is one equation. An equation with a single unknown,
 found before it in solving order, is substituted into the others: its value is the unknown times
-a factor plus an offset. Known values outside the component are substituted too. What is left is
-the *condensed* system, which lies close together in memory. It is solved by Gauss-Seidel sweeps
+a factor plus an offset. Known values outside the component are substituted too. The remaining
+equations are the *condensed* system, compact in memory. It is solved by Gauss-Seidel sweeps
 with Anderson acceleration: "Iterative procedures for nonlinear integral equations" (J. ACM 12,
 1965), as given by Walker and Ni (SIAM J. Numer. Anal. 49, 2011).
 """
@@ -19,14 +19,14 @@ from rollwise.engine.sweeps import NOT_CHOSEN
 from rollwise.kernels.jit import ONE, index, inner_kernel
 from rollwise.layers.layer import MOST_FEEDBACK, Layer
 
-MEMORY = 4  # sweeps that the acceleration looks back on; written out below
-FARTHEST = 1e6  # what a mixture may weigh a sweep with: more is rounding
-PATIENCE = 40  # sweeps before their rate of convergence is judged
-WORTHWHILE = 400  # sweeps that it may then still take
+MEMORY = 4  # sweeps that the acceleration remembers; written out below
+FARTHEST = 1e6  # largest weight of a sweep in a mixture; larger weights are rounding errors
+PATIENCE = 40  # sweeps before the rate of convergence is estimated
+WORTHWHILE = 400  # further sweeps allowed by that estimate
 
 
 class Condensed(NamedTuple):
-    """The workspace of a condensed component, and what it was made from.
+    """The condensed system of a component and the map back to its positions.
 
     Position i of the component, counted from its last one, is
     ``factor[i] * x[row[i]] + offset[i]``. Row r is ``x[r] = constant[r] + sum of
@@ -47,14 +47,14 @@ class Condensed(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Memory for one component at a time; what isn't used takes none."""
+    """Memory for one component at a time; unused parts are empty."""
 
     slope: NDArray[np.float64]
     condensed: Condensed
 
     @classmethod
     def of(cls, layer: Layer, begin: int = 0, stop: int | None = None) -> Workspace:
-        """For the largest of the components from `begin` to below `stop`, in solving order."""
+        """For the largest component from `begin` to below `stop`, in solving order."""
         assert layer.parts is not None
         n, first = layer.n, layer.blocks[0][1].first[:, 2]
         n_feedback = layer.parts.n_feedback[begin:stop]
@@ -86,13 +86,13 @@ class Workspace(NamedTuple):
 def condense(low, high, block, tables, values, errors, choice, condensed):
     """Fill in the condensed system of the chosen actions of a component.
 
-    Rows are counted from the last position of the component on. Positions of which nothing is
-    chosen keep their values. No others may read them.
+    Rows are counted from the last position of the component on. Positions without a chosen action
+    keep their values. No other position may read them.
 
     Returns
     -------
     rows, n_feedback : int
-        Number of unknowns, and of those that are read before they are written.
+        Number of unknowns, and of unknowns that are read before they are written.
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
@@ -145,7 +145,7 @@ def condense(low, high, block, tables, values, errors, choice, condensed):
 
 @inner_kernel
 def fill_rows(rows, low, high, block, tables, choice, condensed):
-    """Fill in the coefficients of a condensed system; how many unknowns are read before written."""
+    """Fill in the coefficients; return the number of unknowns that are read before written."""
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
     coefficient, outcome, lottery = tables.coefficient, choice.outcome, choice.lottery
@@ -204,7 +204,7 @@ def sweep_rows(rows, condensed):
 
 @inner_kernel
 def spread(low, high, condensed, values):
-    """Give all positions of the component their values."""
+    """Compute all positions of the component from the unknowns."""
     row, factor, offset, x = condensed.row, condensed.factor, condensed.offset, condensed.x
     n = index(high) - index(low)
     for here in range(n):
@@ -255,29 +255,29 @@ def forget(changes, products):
 def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
     """Solve a condensed system by sweeps with Anderson acceleration, if they converge soon enough.
 
-    A sweep takes x, the values of the feedback vertex set, to g(x). After each, the next x is the
-    mixture of the last few g whose changes g(x) - x, mixed likewise, are least
-    (Anderson). Where a change grows, the memory is dropped and the sweep stands.
+    A sweep takes x, the values of the feedback vertex set, to g(x). The next x is a mixture of
+    the last few g. Its weights minimize the same mixture of the changes g(x) - x
+    (Anderson). If a change grows, the memory is cleared and the sweep is accepted.
 
     Parameters
     ----------
     enough, share : float
-        It is done when a sweep changes none of these values by more than `enough`, and that
-        `share` of the largest of them.
+        The sweeps stop when one changes no value by more than `enough` and by more than `share`
+        of the largest value.
     rounding : float
-        Nor does it go on where no sweep gets below that.
+        They also stop if changes do not fall below this.
 
     Returns
     -------
     int
-        Number of sweeps, or minus that number where they converge too slowly.
+        Number of sweeps; negative if they converge too slowly.
     """
     feedback, x = condensed.feedback, condensed.x
     before = np.empty(n_feedback)
     change_before = np.empty(n_feedback)  # g(x) - x of the last sweep
     after_before = np.empty(n_feedback)  # g(x) of the last sweep
-    # Differences of both from sweep to sweep; in columns, since their products are
-    # taken side by side. A column of zeros is no memory.
+    # Differences of both from sweep to sweep, in columns because products of adjacent
+    # columns are taken. A column of zeros is unused.
     changes = np.zeros((n_feedback, MEMORY))
     afters = np.zeros((n_feedback, MEMORY))
     products = np.zeros((MEMORY, MEMORY))
@@ -351,7 +351,7 @@ def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
             matrix[i, i] = matrix[i, i] * (1.0 + 1e-12) if matrix[i, i] > 0.0 else 1.0
         usable = solve_small(matrix, mixture)
         for i in range(MEMORY):
-            usable &= abs(mixture[i]) <= FARTHEST  # false where it is no number
+            usable &= abs(mixture[i]) <= FARTHEST  # false for NaN
         if not usable:
             forget(changes, products)
             newest = -1

@@ -1,19 +1,19 @@
-"""Upper and lower bounds of a game in which both players can keep the turn passing for ever.
+"""Upper and lower bounds of a game in which two players can prolong play forever.
 
-A policy proves a lower bound: the least that it can be held to. A best response to it is a game for
-one player, in which end components do no harm. Within one of them the responder goes wherever it
-likes, so all its states have one value. They become one state, with one more action: to stay for
-ever, for the worth of endless play (de Alfaro 1997; Haddad and Monmege 2018). Then every play
-ends, and the responder's values are a fixed point of an ordinary recursion.
+A policy proves a lower bound: its value against a best response. The best response is a game for
+one player. Inside an end component of that game the responder can reach every state, so all its
+states have one value. They become one state with one more action: to stay forever, for the worth of
+endless play (de Alfaro 1997; Haddad and Monmege 2018). Then every play ends, and the responder's
+values are a fixed point of an ordinary recursion.
 
-Both seats have the same policy. So with U(s) the value of the state s to a responder who is to
-move there, and W(s) where the policy is to move, the value v*(s) of the game lies between -W(s) and
-U(s). Each move outside an end component brings the responder a step more than it is worth, which
-leaves room for roundings: U and W are then supersolutions that `rollwise.proofs.check_endless`
-accepts, ties included.
+Both seats follow the same policy. Let U(s) be the value of the state s to the responder if the
+responder moves there, and W(s) if the policy moves there. The value v*(s) of the game then lies
+between -W(s) and U(s). Each move outside an end component brings the responder a step more than its
+worth, which leaves room for rounding. U and W are then supersolutions that
+`rollwise.proofs.check_endless` accepts, ties included.
 
-The policy is improved against its best responses (Hoffman and Karp 1966), until U and W meet. Where
-it pays to go round for ever, no single action shows it: the policy then stays among states that
+The policy is improved against its best responses (Hoffman and Karp 1966), until U and W meet. If
+staying forever pays, no single action shows it: the policy then stays among states that
 are worth less to it than endless play (`Responses.stand`).
 """
 
@@ -38,23 +38,22 @@ Mask = NDArray[np.bool_]
 
 MOST_ROUNDS = 1_000
 WORTH = {"draw": 0.0, "lose": 1.0}  # of endless play, to a responder who could gain by it
-NEARLY = (1e-6, 1e-9, 1e-12)  # what ties may cost, for payoffs of 1: tried one after the other
-ROOMS = (1.0, 4.0, 32.0)  # for roundings, likewise
-SMALL = 2.0**-900  # the least that is played for, as far as roundings go
+NEARLY = (1e-6, 1e-9, 1e-12)  # largest loss of a tie, for payoffs of 1; tried in order
+ROOMS = (1.0, 4.0, 32.0)  # for rounding; tried in order
+SMALL = 2.0**-900  # the least stakes of a game when rounding is bounded
 
 
 class Enclosure(NamedTuple):
-    """Values of a game and bounds of their errors, which a policy proves.
+    """Values of a game and error bounds, both proved by a policy.
 
     Attributes
     ----------
     values, bounds : (n_states,) float64
-        Their sums and differences are doubles as well. The bounds are infinite where
-        nothing was proved.
+        Their sums and differences are doubles too. The bounds are infinite without a proof.
     residual : float
         See `rollwise.proofs.check.Verdict`.
     rounds : int
-        Policies that were tried.
+        Number of policies tried.
     """
 
     values: Floats
@@ -71,12 +70,12 @@ class Responses:
     worth : float
         Of endless play, to the responder.
     step : float
-        What each move brings the responder besides.
+        The additional gain of the responder for each move.
 
     Parameters
     ----------
     graph : StateGraph
-        As `rollwise.graph.endings.settle` gives it, of a game for two players to win.
+        From `rollwise.graph.endings.settle`, for a game that two players can win.
     border_values, border_bounds : (n_border,) float64, optional
     room : float
         The step, in multiples of the error of a look ahead.
@@ -93,7 +92,7 @@ class Responses:
         value = empty if border_values is None else border_values
         bound = empty if border_bounds is None else border_bounds
         self.graph, self.worth = graph, WORTH[graph.endless]
-        # where the responder is to move, and where the policy is
+        # first the states in which the responder moves, then the states in which the policy moves
         self.border = np.nextafter(np.concatenate([value + bound, bound - value]), np.inf)
         most = max(
             np.abs(graph.outcome_payoff).max(),
@@ -118,7 +117,7 @@ class Responses:
         return np.concatenate([np.ceil(merged.spread(found) / grid) * grid, self.border])
 
     def ahead(self, upper: Floats) -> Floats:
-        """What each action is worth to the responder, whoever takes it: (2 n_actions,) float64."""
+        """The worth of each action to the responder, for either mover: (2 n_actions,) float64."""
         state, begin = self._both.outcome_state, self._both.outcome_indptr[:-1]
         weight = self._both.outcome_weight.astype(np.float64)
         after = weight * np.where(state < 0, self._both.outcome_payoff, upper[state])
@@ -126,21 +125,21 @@ class Responses:
         return np.asarray(self.step + total)
 
     def best(self, ahead: Floats) -> Ints:
-        """The policy's best action of each state, by what they bring the responder."""
+        """The action of each state that leaves the responder least."""
         mine = ahead[self.graph.n_actions :]
         least = np.minimum.reduceat(mine, self.graph.action_indptr[:-1])
         return _first(self.graph, mine == least[self.graph.action_state])
 
     def stand(self, chosen: Ints, upper: Floats, ahead: Floats, nearly: float) -> Ints:
-        """A policy that stays for ever where that seems better, and else is the same.
+        """A policy that stays forever where that seems better, and otherwise agrees with `chosen`.
 
-        The states are those worth more to the responder than endless play, among which the policy
-        can stay by actions that are ties, as long as the responder takes such actions.
+        It stays among states worth more to the responder than endless play. Both the policy and the
+        responder must be able to stay there by actions that are ties.
 
         Parameters
         ----------
         nearly : float
-            What an action may cost that counts as a tie.
+            The largest loss of an action that counts as a tie.
         """
         both, n, n_actions = self._both, self.graph.n_states, self.graph.n_actions
         here, begin = upper[both.action_state], both.action_indptr[:-1]
@@ -170,16 +169,16 @@ def enclose(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Enclosure:
-    """Improve a policy until nothing improves it, and prove what it is worth.
+    """Improve a policy as long as possible, and prove its value.
 
     Parameters
     ----------
     graph, border_values, border_bounds
         See `Responses`.
     values : (n_states,) float64
-        Estimates, by which the first policy chooses.
+        Estimates for choosing the first policy.
     progress : callable, optional
-        Called with two equal numbers, once a round.
+        Called with two equal numbers in each round.
     """
     border, rounds, n = (border_values, border_bounds), 0, graph.n_states
     for room in ROOMS:
@@ -203,7 +202,7 @@ def enclose(
 def _improve(
     responses: Responses, chosen: Ints, progress: Callable[[int, int], None] | None
 ) -> tuple[Ints, Floats, int]:
-    """The last of a series of better policies, its best response, and their number."""
+    """The last of a series of better policies, its best response, and the number of policies."""
     graph, n = responses.graph, responses.graph.n_states
     upper = responses.to(chosen)
     rounds = 1
@@ -229,18 +228,18 @@ def _improve(
 
 
 def _first(graph: StateGraph, good: Mask) -> Ints:
-    """The first good action of each state: (n_states,) int64; too large where there is none."""
+    """The first good action of each state: (n_states,) int64; too large if there is none."""
     number = np.where(good, np.arange(graph.n_actions), graph.n_actions)
     return np.asarray(np.minimum.reduceat(number, graph.action_indptr[:-1]))
 
 
 def _in_one_players_eyes(graph: StateGraph, step: float) -> StateGraph:
-    """Two copies of a graph, in the second of which the other player moves.
+    """Two copies of a graph: in the first the responder moves, in the second the policy.
 
     Parameters
     ----------
     step : float
-        What each action brings the one in whose eyes all values are.
+        The additional gain of the responder for each action. All values are the responder's.
     """
     n, border, state = graph.n_states, graph.n_border, graph.outcome_state.astype(np.int64)
     goes_on, beyond = state >= 0, state >= n

@@ -1,12 +1,13 @@
-"""Following one action a situation: what that is worth, and how often play comes by.
+"""Values of a fixed policy, and the expected number of visits to each position.
 
-Both are linear: ``v = constant + C v`` and ``visits = start + transpose(C) visits``, C being the
-coefficients of the chosen actions. A layer is put in solving order once; to follow other actions
-then takes one sweep. Within a component with one feedback position both are found in one pass, in
-which each position carries what it has apart from the feedback position, and how much of the
-feedback position. Components with more are solved as in `rollwise.engine.components`.
+Both are linear: ``v = constant + C v`` and ``visits = start + transpose(C) visits``, where C holds
+the coefficients of the chosen actions. A layer is put in solving order once. Each other policy
+then takes one sweep. In a component with one feedback position, one pass finds both: each position
+carries a constant and a multiple of the value of the feedback position. Components with more
+feedback positions are solved as in `rollwise.engine.components`.
 
-Where only some positions are asked for, those that play doesn't come to are left out: often most.
+If only some positions are requested, positions that play cannot reach from them are skipped. These
+are often the majority.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import MOST_FEEDBACK, Layer
 from rollwise.machine.interrupts import heard
 
-ACCURACY = 1e-9  # of values where they are found by sweeps
-VISITS_LOST = 1e-3  # the share of the visits to a component that may be left out
+ACCURACY = 1e-9  # of values found by sweeps
+VISITS_LOST = 1e-3  # share of the visits to a component that may be left out
 MOST_ROUNDS = 10_000  # sweeps over one component
 
 Floats = NDArray[np.float64]
@@ -34,17 +35,17 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What an evaluation works on; two at a time need two.
+    """The working memory of one evaluation. Concurrent evaluations need separate ones.
 
     Attributes
     ----------
     chosen : Choice
-        What is followed in each situation.
+        The action of each situation.
     kept : Choice
-        The same where it matters: outcomes are `NOT_CHOSEN` elsewhere.
+        The same, with `NOT_CHOSEN` at the positions that are skipped.
     waiting : (n,) uint32
     values : (n_places,) float64
-        Those of the actions that were evaluated last.
+        Values under the actions that were evaluated last.
     slope : (n_places,) float64
     """
 
@@ -57,7 +58,7 @@ class Memory:
 
 
 class Following:
-    """A layer whose actions are followed.
+    """A layer for evaluating policies.
 
     Parameters
     ----------
@@ -68,10 +69,10 @@ class Following:
     ----------
     layer : Layer
     place : (n,) int64
-        Of each position, in the order in which the rules were read.
+        The place of each position. Positions are in the order in which the rules were read.
     begin : (n_places,) float64
-        Values with which sweeps begin. Near ones save sweeps. They are the same for all actions
-        that are followed, so that no evaluation depends on those before it.
+        Initial values of sweeps. Good ones save sweeps. They are the same for all policies,
+        so that no evaluation depends on earlier ones.
     """
 
     def __init__(self, layer: Layer) -> None:
@@ -83,7 +84,7 @@ class Following:
         self.begin = values_for(layer, np.zeros(layer.n_border))
 
     def memory(self) -> Memory:
-        """What an evaluation works on. At first, all follow the first action of each situation."""
+        """New working memory, in which each situation has its first action."""
         layer, workspace = self.layer, Workspace.of(self.layer)
         first = self.first_actions
         chosen = Choice(self._first_outcome[first], self._block.lottery[first])
@@ -104,13 +105,13 @@ class Following:
         memory.chosen.lottery[situations] = self._block.lottery[actions]
 
     def evaluate(self, memory: Memory, starts: Ints | None = None) -> bool:
-        """Find the values of the chosen actions; False where play may have no end.
+        """Find the values of the chosen actions; False if play may be endless.
 
         Parameters
         ----------
         starts : (n,) int64, optional
-            Only the values of these positions are asked for. Those to which no play from them
-            comes have none then: that is often most.
+            Only the values of these positions are requested. Positions that play from them
+            cannot reach, often the majority, get no values.
         """
         if starts is None:
             memory.kept.outcome[:] = memory.chosen.outcome
@@ -137,7 +138,7 @@ class Following:
         return bool(done)
 
     def visits(self, memory: Memory, starts: Ints) -> Floats:
-        """How often play from some positions comes by each, roughly: (n,) float64."""
+        """The approximate number of visits to each position from some starts: (n,) float64."""
         visits = np.zeros(self.layer.n_places)
         visits[starts] = 1.0
         lists = self._parts, self._block, self._tables, memory.chosen
@@ -145,7 +146,7 @@ class Following:
         return visits[: self.layer.n]
 
     def action_values(self, actions: Ints, memory: Memory) -> Floats:
-        """What some actions are worth by the values that were found: (n,) float64."""
+        """The worth of some actions by the values found: (n,) float64."""
         found = np.empty(len(actions))
         first = self._first_outcome[actions]
         action_worths(actions, first, self._block, self._tables, memory.values, found)
@@ -154,7 +155,7 @@ class Following:
 
 @inner_kernel
 def follow_plainly(low, high, block, tables, choice, values):
-    """The values of positions from what they lead to, in place and from the last on."""
+    """The values of positions from the values of their targets, in place and from the last on."""
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
     coefficient, reward = tables.coefficient, tables.reward
@@ -179,7 +180,7 @@ def follow_plainly(low, high, block, tables, choice, values):
 
 @inner_kernel
 def follow_one(low, high, block, tables, choice, values, slope):
-    """The same, and how much each changes with that of the one feedback position."""
+    """The same, with the derivative of each value with respect to the one feedback position."""
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
     coefficient, reward = tables.coefficient, tables.reward
@@ -208,17 +209,17 @@ def follow_one(low, high, block, tables, choice, values, slope):
 
 @kernel
 def keep_to(starts, n, block, tables, chosen, kept, waiting):
-    """Leave out the positions that no play comes to.
+    """Skip the positions that play cannot reach.
 
     Parameters
     ----------
     starts : (n_starts,) int64
-        Places in which play begins.
+        The places in which play begins.
     n : int
         Positions of the layer.
     chosen : Choice
     kept : Choice
-        Its outcomes are filled: the same, but NOT_CHOSEN at positions that are left out.
+        Filled: a copy of `chosen` with NOT_CHOSEN at skipped positions.
     waiting : (n,) uint32
         Workspace.
     """
@@ -262,7 +263,7 @@ def evaluate_chosen(
     one_slope,
     condensed,
 ):
-    """What the chosen actions are worth at each position.
+    """The value of each position under the chosen actions.
 
     Parameters
     ----------
@@ -272,20 +273,20 @@ def evaluate_chosen(
     chosen, kept : Choice
         See `Memory`.
     begin : (n_places,) float64
-        Values with which sweeps begin, in components with many feedback positions.
+        Initial values of sweeps, in components with many feedback positions.
     accuracy : float
-        Of the values that are found by sweeps.
+        Of the values found by sweeps.
     values : (n_places,) float64
-        Filled, but for what is left out.
+        Filled, except at skipped positions.
     slope : (n_places,) float64, all 0
-        Workspace, left as it was found.
+        Workspace, restored at the end.
     one_slope, condensed
         See `rollwise.engine.condensed.Workspace`.
 
     Returns
     -------
     bool
-        Whether every component came to rest.
+        Whether every component converged.
     """
     x = np.empty(MOST_FEEDBACK)
     for component in range(parts.n_feedback.shape[0]):
@@ -339,16 +340,16 @@ def evaluate_chosen(
 
 @kernel
 def count_visits(n, parts, block, tables, chosen, visits, enough):
-    """How often play comes by each position under the chosen actions, roughly.
+    """The approximate number of visits to each position under the chosen actions.
 
     Parameters
     ----------
     n : int
         Positions of the layer.
     visits : (n_places,) float64
-        How often play begins at each; filled.
+        Initially the number of plays that begin at each position; filled.
     enough : float
-        The share of what has come to a component that may be lost there.
+        The share of the visits to a component that may be lost there.
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
@@ -385,14 +386,14 @@ def count_visits(n, parts, block, tables, chosen, visits, enough):
 
 @kernel
 def action_worths(actions, first, block, tables, values, found):
-    """What some actions are worth at given values.
+    """The worth of some actions at given values.
 
     Parameters
     ----------
     actions : (n_actions,) int64
-        Their places.
+        The places of the actions.
     first : (n_actions,) uint32
-        Their first outcomes.
+        The first outcomes of the actions.
     found : (n_actions,) float64, filled
     """
     lottery, target, indptr = block.lottery, block.target, tables.indptr
@@ -408,7 +409,7 @@ def action_worths(actions, first, block, tables, values, found):
 
 @kernel
 def tally(values, gains, low, totals):
-    """Add up the gains of states by the value of a form there.
+    """Add up the gains of states by the value of a form in each state.
 
     Parameters
     ----------

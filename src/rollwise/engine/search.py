@@ -1,11 +1,11 @@
 """The search for the fixed point of a layer: its values, or bounds of their errors.
 
 A layer in solving order is solved component by component (`rollwise.engine.components`). A large
-layer whose components nobody looked for is swept as a whole: a sweep chooses actions, and a few
-more evaluate them. What either leaves undone is solved by Newton's method. Its linear systems are
+layer without a solving order is swept as a whole: one sweep chooses actions, and a few more
+evaluate them. If either fails to converge, Newton's method follows. Its linear systems are
 solved by BiCGSTAB on sweeps (van der Vorst, "Bi-CGSTAB", SIAM Journal on Scientific and Statistical
-Computing 13, 1992), or, where that stalls and there are few positions, by a sparse LU
-decomposition.
+Computing 13, 1992). If that stalls and there are few positions, a sparse LU decomposition solves
+them.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ from rollwise.machine.interrupts import Clock, OutOfTime, heard
 from rollwise.machine.pipeline import on_both_cores
 
 CHUNK = 1_000_000  # outcomes between reports of progress
-LU_FIRST = 5_000  # positions below which a sparse LU is cheap enough to come first
+LU_FIRST = 5_000  # with fewer positions, a sparse LU is cheap enough to come first
 LU_SECONDS = 20.0
-WORTH_HALVING = 200_000  # outcomes of a layer that is worth two cores
+WORTH_HALVING = 200_000  # outcomes of a layer that makes a second core worthwhile
 MOST_NEWTON_STEPS = 60
-MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, nothing will
+MOST_PLAIN_SWEEPS = 4_096  # between two steps; more would not help either
 MOST_SWEEPS = 1000  # of a whole layer before Newton's method takes over
-TRIED = 100  # sweeps, after which it is estimated how many more are needed
-COARSE = 0.01  # changes that are larger may well change choices
-LEFT = {True: 0.3, False: 0.01}  # of a change by a choice, coarse or not, when the next is made
-SETTLED = 2e-15  # change of a sweep that is rounding, in relation to the largest value
-MOST_ITERATIONS = 1000  # of BiCGSTAB: its residual may rise for hundreds of them, and fall then
-HARDLY = 1e-3  # of what a sweep lets numbers rise by, it lets them fall
-DIVERGED = 1e6  # times the residual at first: it won't come closer
+TRIED = 100  # sweeps before the number of further sweeps is estimated
+COARSE = 0.01  # larger changes are likely to change choices
+LEFT = {
+    True: 0.3,
+    False: 0.01,
+}  # share of a change by a choice, coarse or not, that may remain at the next choice
+SETTLED = 2e-15  # a change of a sweep that is rounding, relative to the largest value
+MOST_ITERATIONS = 1000  # of BiCGSTAB: its residual may rise for hundreds of them before it falls
+HARDLY = 1e-3  # ratio of fall to rise below which a sweep counts as rising only
+DIVERGED = 1e6  # multiple of the first residual that counts as divergence
 
 Floats = NDArray[np.float64]
 Found = TypeVar("Found")
@@ -61,7 +64,7 @@ class _Part(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """By how much a sweep lets numbers fall and rise at most, and the largest of them in size."""
+    """The largest fall and rise of a number in one sweep, and the largest absolute value."""
 
     fall: float
     rise: float
@@ -73,7 +76,7 @@ class Moved(NamedTuple):
 
 
 class LinearSystem(NamedTuple):
-    """The equations of some positions whose actions are chosen.
+    """The equations of some positions under their chosen actions.
 
     Attributes
     ----------
@@ -81,7 +84,7 @@ class LinearSystem(NamedTuple):
         A position, counted from the first of them, and the place of a target.
     coefficient : (n_entries,) float64
     constant : (n,) float64
-        What positions bring besides.
+        The constant term of each equation.
     """
 
     row: NDArray[np.int64]
@@ -91,28 +94,28 @@ class LinearSystem(NamedTuple):
 
 
 class Search:
-    """The search for the values of a layer, or for bounds of the errors of such values.
+    """The search for the values of a layer, or for error bounds of such values.
 
     Parameters
     ----------
     layer : Layer
-        To find bounds, with `rollwise.engine.sweeps.tables_of_errors`.
+        For bounds, with the tables of `rollwise.engine.sweeps.tables_of_errors`.
     found : (n_places,) float64, changed
-        Right on the border and for the endings.
+        The border and the endings must be filled.
     errors : list of Errors, optional
-        Of each block: then bounds are searched.
+        One for each block, if the search is for bounds.
     tolerance : float
-        A component is done when a sweep changes none of its numbers by more than this, in relation
+        A component is done when a sweep changes none of its numbers by more than this, relative
         to the largest of them.
     is_free : callable, optional
-        Whether a core is free, besides this one.
+        Whether another core is free.
     is_over : callable, optional
-        Whether the time is over. Then the search ends where it is.
+        Whether the time is over. The search then stops with its current numbers.
 
     Attributes
     ----------
     choices : list of Choice
-        Of each block.
+        One for each block.
     sweeps : int
         Over components with cycles.
     converged : bool
@@ -139,19 +142,19 @@ class Search:
         self._done = 0
 
     def _halved(self) -> int:
-        """The block with which the second half of a large layer begins; 0 where it has one half."""
+        """The first block of the second half of a large layer; 0 if the layer is not halved."""
         sizes = np.cumsum([len(block.target) for _, block in self.layer.blocks])
         if sizes[-1] <= WORTH_HALVING:
             return 0
         return min(int(np.searchsorted(sizes, sizes[-1] / 2)) + 1, len(sizes) - 1)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Search:
-        """Search until all is found.
+        """Run the whole search.
 
         Parameters
         ----------
         progress : callable, optional
-            Called now and then with the number of positions that are done.
+            Called at intervals with the number of finished positions.
         """
         parts = self.layer.parts
         if parts is None:
@@ -161,7 +164,7 @@ class Search:
         return self
 
     def choose(self, low: int = 0, high: int | None = None) -> Moved:
-        """Sweep positions by their best actions, which are chosen."""
+        """Sweep positions by their best actions, and choose these."""
         tables = self.layer.tables
 
         def sweep(part: _Part, numbers: Floats) -> tuple[float, float, float, int]:
@@ -180,15 +183,15 @@ class Search:
         high: int | None = None,
         tables: Tables | None = None,
     ) -> float:
-        """Sweep positions by the chosen actions; by how much a number changes at most.
+        """Sweep positions by the chosen actions; return the largest change of a number.
 
         Parameters
         ----------
         numbers : (n_places,) float64, changed
         brought : (1,) or (n,) float64
-            What each position brings besides.
+            The constant term of each position.
         tables : Tables, optional
-            In the place of those of the layer.
+            By default the tables of the layer.
         """
         tables = self.layer.tables if tables is None else tables
 
@@ -207,8 +210,8 @@ class Search:
     ) -> list[Found]:
         """Sweep positions block by block, the last one first.
 
-        A large layer is swept in two halves, each by a core of its own. Each half sees the other's
-        numbers as they were before the sweep. So the numbers don't depend on the cores.
+        A large layer is swept in two halves, each by its own core. Each half sees the other's
+        numbers from before the sweep. The numbers therefore do not depend on the cores.
         """
         self.sweeps += 1
         parts = []
@@ -233,7 +236,7 @@ class Search:
         return every
 
     def advance(self, stop: int, progress: Callable[[int], None] | None = None) -> None:
-        """Go on to the component `stop` of a layer in solving order."""
+        """Search up to the component `stop` of a layer in solving order."""
         layer, parts = self.layer, self.layer.parts
         assert parts is not None
         workspace = Workspace.of(layer, self._done, stop)
@@ -267,7 +270,7 @@ class Search:
                 progress(int(parts.ends[done]))
 
     def _sweep_all(self) -> None:
-        """Modified policy iteration over the whole layer; Newton's method where it is slow."""
+        """Modified policy iteration over the whole layer; Newton's method if it is slow."""
         n, first, swept, change = self.layer.n, 0.0, 0, np.inf
         while swept < MOST_SWEEPS and not self._is_over():
             moved = self.choose()
@@ -289,11 +292,12 @@ class Search:
         self.converged &= self._newton(0, n)
 
     def _newton(self, low: int, high: int) -> bool:
-        """Strategy iteration on some positions; whether it came to rest.
+        """Strategy iteration on some positions; return whether it converged.
 
-        A step that doesn't lessen the change of a sweep is followed by plain sweeps, twice as many
-        each time. But where a sweep lets numbers rise and hardly fall, these are the values of a
-        policy that it improves (Howard 1960): the next policy is evaluated, whatever the change.
+        After a step that does not reduce the change of a sweep, plain sweeps follow, twice as many
+        each time. If a sweep raises numbers and hardly lowers any, these are the values of a
+        policy that the sweep improves (Howard 1960). The improved policy is then evaluated,
+        whatever the change.
         """
         direct, may_be_direct = high - low <= LU_FIRST, high - low <= 10 * LU_FIRST
         best = last = np.inf
@@ -336,14 +340,14 @@ class Search:
         left: float,
         low: int = 0,
     ) -> tuple[Floats, bool]:
-        """Newton's step from what a sweep moved the numbers by, and whether it was found.
+        """Newton's step from the residual of a sweep, and whether it was found.
 
         Parameters
         ----------
         moved : (n,) float64
-            Of the positions from `low` on. It is used up.
+            The change of each position from `low` on in the sweep. It is overwritten.
         left : float
-            The share of it, in the Euclidean norm, that may be left.
+            The share of it, in the Euclidean norm, that may remain.
         """
         n, residual, shadow = len(moved), moved, moved.copy()
         solution, direction, image = (np.zeros(n) for _ in range(3))
@@ -387,12 +391,12 @@ class Search:
         return solution, False
 
     def _evaluated_by_lu(self, low: int, high: int) -> Floats | None:
-        """Numbers of some positions by the chosen actions, by sparse LU; None if singular.
+        """Numbers of some positions under the chosen actions, by sparse LU; None if singular.
 
         Raises
         ------
         OutOfTime
-            The factors are so full that they would take more than `LU_SECONDS`.
+            The factors are so dense that they would take more than `LU_SECONDS`.
         """
         from scipy.sparse import csc_matrix, identity
         from scipy.sparse.linalg import splu
@@ -413,7 +417,7 @@ class Search:
         return solved if np.all(np.isfinite(solved)) else None
 
     def linear_system(self, low: int, high: int) -> LinearSystem:
-        """What the chosen actions of the positions from `low` to below `high` lead to."""
+        """The equations of the positions from `low` to below `high` under the chosen actions."""
         tables, parts = self.layer.tables, []
         lists, indptr = tables.lists.astype(np.int64), tables.indptr.astype(np.int64)
         constant = np.zeros(high - low)

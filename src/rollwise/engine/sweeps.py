@@ -1,20 +1,20 @@
 """Sweeps over a layer, from its last position to its first: see `rollwise.layers.layer`.
 
-`choose` takes the best action of each situation by the values so far, and writes it down as a
+`choose` takes the best action of each situation by the current values and records it as a
 *choice*: the first outcome of the action, and its lottery. `evaluate` sweeps by these choices.
 (Puterman and Shin, "Modified policy iteration algorithms for discounted Markov decision problems",
-Management Science 24, 1978.) New values are used at once, as Gauss and Seidel do.
+Management Science 24, 1978.) New values are used at once, as in the Gauss-Seidel method.
 
-Errors have a recursion of the same kind. Let v be the values found and e what one look ahead says
-against each of them: the distance of v from its own look ahead, and the rounding. Then
+Errors have a recursion of the same kind. Let v be the values and e the local error of each value:
+its distance from its own look ahead, and the rounding. Then
 
     b = e + sum over throws of chance * max over actions of
             (worth by v - worth of the best by v + sum over outcomes of  chance * b of the target)
 
 bounds all errors: v + b is a supersolution of the equation and v - b is a subsolution, so
 `rollwise.proofs.layers` can prove them. `measure` finds e and the *gap* of each action, its worth
-by v less that of the best. With these and the sizes of the coefficients (`tables_of_errors`),
-``choose`` and ``evaluate`` sweep this recursion as they sweep values.
+by v minus the worth of the best action. With these and the absolute coefficients
+(`tables_of_errors`), ``choose`` and ``evaluate`` sweep this recursion as they sweep values.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import Layer, Pool, Tables
 
 TWO = index(2)
-SPARE = 0.1  # of the error of a position: a rise of its bound that `measure` left room for
-FALLEN = 1e-6  # how much the fall of a bound counts
+SPARE = 0.1  # share of the error of a position: `measure` left room for such a rise of its bound
+FALLEN = 1e-6  # weight of the fall of a bound
 NOT_CHOSEN = 2**32 - 1
 
 
 class Choice(NamedTuple):
-    """The action that is taken in each situation of a block."""
+    """The chosen action of each situation of a block."""
 
     outcome: Any  # (n_situations,) uint32: the first outcome of the action
     lottery: Any  # (n_situations,) the type of the block's lotteries
 
 
 class Errors(NamedTuple):
-    """What the recursion of errors has besides; arrays of no length where values are searched."""
+    """Further data of the recursion of errors. All arrays are empty if values are searched."""
 
     off: Any  # (n,) float64: e, by place
     gap: Any  # (n_actions,) float64: of the actions of a block
@@ -51,13 +51,13 @@ NO_ERRORS = Errors(np.empty(0), np.empty(0))
 
 
 def tables_of_errors(tables: Tables) -> Tables:
-    """The tables by which errors spread: coefficients without their signs, and no rewards."""
+    """The tables of the recursion of errors: absolute coefficients and no rewards."""
     coefficient, reward = np.abs(tables.coefficient), np.zeros_like(tables.reward)
     return tables._replace(coefficient=coefficient, reward=reward)
 
 
 def choices_for(layer: Layer) -> list[Choice]:
-    """Room for the choices of each block; nothing is chosen yet."""
+    """Memory for the choices of each block; no action is chosen yet."""
     return [
         Choice(
             np.full(len(block.count), NOT_CHOSEN, np.uint32),
@@ -68,7 +68,7 @@ def choices_for(layer: Layer) -> list[Choice]:
 
 
 def values_for(layer: Layer, border: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Room for the values by place: 0 for positions, then the border and the endings."""
+    """Memory for the values by place: 0 for positions, then the border and the endings."""
     values = np.zeros(layer.n_places)
     values[layer.n : layer.n + layer.n_border] = border
     values[layer.n + layer.n_border :] = layer.endings
@@ -82,7 +82,7 @@ def fold(pool: Pool, kept, best):
     Parameters
     ----------
     kept : (n_kept,) float64, changed
-        By kept dice. Filled for the throws, which stand behind the others.
+        By kept dice. The values after the throws, at the end, must be filled.
     best : (n_kept,) float64, scratch
     """
     with_face, without = pool.with_face, pool.without
@@ -90,14 +90,14 @@ def fold(pool: Pool, kept, best):
     n_kept = without.shape[0]
     part = 1.0 / sides
     for left in range(pool.rerolls + 1):
-        for k in range(n_partial - 1, -1, -1):  # one die after the other falls
+        for k in range(n_partial - 1, -1, -1):  # add one die after the other
             total = 0.0
             for face in range(sides):
                 total += kept[with_face[k, face]]
             kept[k] = total * part
         if left == pool.rerolls:
             return
-        for k in range(n_kept):  # keep the best of the dice
+        for k in range(n_kept):  # keep the best dice
             top = kept[k]
             for i in range(without.shape[1]):
                 fewer = without[k, i]
@@ -111,28 +111,28 @@ def fold(pool: Pool, kept, best):
 
 @kernel
 def choose(place, low, high, block, tables, values, errors, choice):
-    """Take the best action of each situation, write it down and take up the new values.
+    """Take and record the best action of each situation, and replace the values.
 
     Parameters
     ----------
     place : int
-        That of the first position of the block.
+        The place of the first position of the block.
     low, high : int
-        Which positions of the block, from the last to the first.
+        The range of positions of the block, swept from the last to the first.
     values : (n_places,) float64, changed
-        Or bounds, with the tables and `errors` of their recursion.
+        Values, or bounds with the tables and `errors` of their recursion.
     choice : Choice, changed
 
     Returns
     -------
     fall, rise : float
-        By how much a number falls and rises at most. A bound counts by what has yet to be done.
+        The largest fall and rise of a number. A bound counts by its remaining change.
     scale : float
-        The largest number in size.
+        The largest absolute value.
     switched : int
-        Situations whose choice is another than it was.
+        Situations with a changed choice.
     """
-    # arrays are taken out of the tuples once: the loop would count their references
+    # arrays are unpacked once: the loop would count their references
     first, throws, count, lottery, target = block
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
@@ -190,12 +190,12 @@ def choose(place, low, high, block, tables, values, errors, choice):
 
 @kernel
 def evaluate(place, low, high, block, tables, choice, brought, values):
-    """Sweep by what was chosen; by how much a value changes at most.
+    """Sweep by the chosen actions; return the largest change of a value.
 
     Parameters
     ----------
     brought : (1,) or (n,) float64
-        What each position brings besides, by place; one number is for all.
+        The constant term of each position, by place; a single number applies to all.
     values : (n_places,) float64, changed
     """
     first, throws, target = block.first, block.throws, block.target
@@ -224,17 +224,17 @@ def evaluate(place, low, high, block, tables, choice, brought, values):
 
 @kernel
 def measure(place, low, high, block, tables, slack, least, values, off, gap):
-    """What one look ahead says against each value: e of the recursion of errors, and the gaps.
+    """Measure the local errors of values: e of the recursion of errors, and the gaps.
 
-    It is the distance of the value from its own look ahead, and the rounding of the check, each
-    with some room.
+    The local error is the distance of the value from its own look ahead, plus the rounding of the
+    check, each with some room.
 
     Parameters
     ----------
     slack : float
-        This times as much room.
+        The relative room.
     least : float
-        Bounds are likely to be smaller; their rounding counts too.
+        A likely upper limit of bounds, whose rounding counts too.
     off : (n,) float64, filled
     gap : (n_actions,) float64, filled
 
@@ -266,7 +266,7 @@ def measure(place, low, high, block, tables, slack, least, values, off, gap):
                     size += abs(x) + abs(coefficient[j]) * least
                     o += ONE
                 is_sure = indptr[number + ONE] - indptr[number] == ONE
-                if not (is_sure and reward[number] == 0.0):  # which nothing rounds
+                if not (is_sure and reward[number] == 0.0):  # this case has no rounding
                     room = max(room, error[number] * size)
                 size_of_best = max(size_of_best, size)
                 best = max(best, q)
@@ -286,7 +286,7 @@ def measure(place, low, high, block, tables, slack, least, values, off, gap):
             fold(pool, kept, scratch)
             new = kept[0]
             rounding += throw_error[0] * largest
-        if not abs(new - values[p]) <= residual:  # also where it is no number
+        if not abs(new - values[p]) <= residual:  # also true for NaN
             residual = abs(new - values[p])
         off[p] = (abs(new - values[p]) + rounding) * (1.0 + slack) + 3.0 * UNIT * abs(new) + LEAST
     return residual
