@@ -1,7 +1,7 @@
 """rollwise solves turn-based dice games: rules in plain Python in, a certified answer out.
 
-This is the front door. It lists the public names and loads what they need when
-they are first used, so that importing it is instant.
+This is the front door. It lists the public names and loads their modules at the first use, so
+that importing it is instant.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rollwise.hooks import HOOKS as _HOOKS
 
 __version__ = "0.2.0"
 
-# Each public name and the module that it comes from.
+# The module of each public name.
 _HOME = {
     "AGAIN": "game",
     "DRAW": "game",
@@ -159,7 +159,7 @@ if TYPE_CHECKING:
 
 
 def _when_called(home: str, name: str) -> Callable[..., Any]:
-    """A function whose module is imported when it is first called."""
+    """A function whose module is imported at the first call."""
     return lambda *given, **named: getattr(importlib.import_module(home), name)(*given, **named)
 
 

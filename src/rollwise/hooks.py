@@ -1,8 +1,8 @@
 """Functions of upper rooms that objects of lower rooms offer as methods.
 
-``solution.plot()`` is a function of the room `plot`, and ``Threes().chase(7)`` one of `derive`. The
-front door (`rollwise/__init__.py`) fills these hooks before any game or answer exists. The room of
-a hook is imported when the hook is first called.
+``solution.plot()`` is a function of the room `plot`, and ``Threes().chase(7)`` a function of
+`derive`. The front door (`rollwise/__init__.py`) fills these hooks before any game or answer
+exists. The room of a hook is imported at the first call of the hook.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Hooks:
     chase, contest, with_score : callable
         Methods of a game, called with the game and the arguments of the method.
     create_form : callable
-        Makes a game from its class and parameters as text, one of which is ``as``.
+        Makes a game from its class and its parameters as text, including ``as``.
     """
 
     plot: Callable[..., Any]

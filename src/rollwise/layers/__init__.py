@@ -1,4 +1,4 @@
-"""A game, or a part of it that play leaves for good, as arrays for the engine and the proof."""
+"""A game, or a part that play leaves and never enters again, as arrays for engine and proof."""
 
 from __future__ import annotations
 

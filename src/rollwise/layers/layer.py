@@ -8,19 +8,19 @@ of the lottery leads to a *target*: a place in one array of values. The places a
 - then the border: positions of other layers, with known values;
 - then the endings: the payoffs of the game.
 
-So a sweep needs no test for the end of the game. A position stores its first situation, action and
-outcome. The positions stand in blocks, one after the other, and are swept from the
-last to the first.
+A sweep therefore needs no test for the end of the game. A position stores its first situation,
+action and outcome. The positions are in consecutive blocks, and are swept from the last to the
+first.
 
 The equation of a layer is, for each position,
 
     value = sum over throws of  chance * max over actions of
             (reward + sum over outcomes of  coefficient * value of the target)
 
-where the coefficient of an outcome is its chance, with a minus where the turn passes. With a pool
-of dice the mover keeps some dice and throws the others between the first throw and the choice; this
-is a fold over the values of the throws (see `Pool`) and needs no positions of its own. In a game
-for few points the signs of all points are changed.
+where the coefficient of an outcome is its chance, negative if the turn passes. With a pool
+of dice the mover keeps some dice and throws the others between the first throw and the choice. This
+is a fold over the values of the throws (see `Pool`) and needs no positions of its own. If a game
+is for few points, the signs of all points are changed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Pool(NamedTuple):
     """
 
     with_face: Any  # (n_partial, sides) int32: the set with one more die
-    without: Any  # (n_kept, n) int32: the sets with one die less; -1 behind the last of them
+    without: Any  # the sets with one die fewer; -1 behind the last of them
     rerolls: Any  # int
 
 
@@ -52,8 +52,8 @@ NO_POOL = Pool(np.empty((0, 1), np.int32), np.empty((0, 1), np.int32), 0)
 class Tables(NamedTuple):
     """Lists of throws and lotteries, shared by many positions.
 
-    ``weight`` and ``total`` are the weights for the proof, and ``error`` is the rounding
-    of a mean with them, in relation to the mean of the sizes.
+    ``weight`` and ``total`` are the weights for the proof. ``error`` is the rounding error
+    of a mean with them, relative to the mean of the absolute terms.
     """
 
     lists: Any  # (n_lists + 1,) uint32
@@ -62,8 +62,8 @@ class Tables(NamedTuple):
     throw_total: Any  # (n_lists,) float64
     throw_error: Any  # (n_lists,) float64
     indptr: Any  # (n_lotteries + 1,) uint32
-    coefficient: Any  # float64: the chance of each outcome, negative where the turn passes
-    weight: Any  # float64, negative where the turn passes
+    coefficient: Any  # the chance of each outcome, negative if the turn passes
+    weight: Any  # negative if the turn passes
     total: Any  # (n_lotteries,) float64
     error: Any  # (n_lotteries,) float64
     reward: Any  # (n_lotteries,) float64
@@ -71,7 +71,7 @@ class Tables(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some positions of a layer, one after the other."""
+    """Consecutive positions of a layer."""
 
     first: Any  # (n + 1, 3) uint32: situation, action, outcome
     throws: Any  # (n,) uint8, uint16 or uint32: the list of throws
@@ -80,7 +80,7 @@ class Block(NamedTuple):
     target: Any  # (n_outcomes,) uint32
 
     def part(self, begin: int, end: int) -> Block:
-        """The positions from `begin` to below `end`, in the same memory."""
+        """The positions from `begin` to below `end`, as views."""
         return self._replace(first=self.first[begin : end + 1], throws=self.throws[begin:end])
 
 
@@ -88,13 +88,13 @@ class Components(NamedTuple):
     """The strongly connected components of a layer, the first to be solved last.
 
     The component c has the places from ``n - ends[c + 1]`` to below ``n - ends[c]``. Its *feedback
-    set* is the positions read before they are written in a sweep: every cycle goes through it. The
-    *reader* of such a position reads it; preferably it has a way out of the component.
+    set* contains the positions read before they are written in a sweep. Every cycle passes through
+    it. The *reader* of such a position reads it and, if possible, leads out of the component.
     """
 
     ends: Any  # (n_components + 1,) int64
     n_feedback: Any  # (n_components,) uint8: `MOST_FEEDBACK` + 1 if there are more
-    feedback: Any  # (n,) uint32: places, from that of the component's first position on
+    feedback: Any  # places, relative to the component's first position
     reader: Any  # (n,) uint32: places, likewise
 
 
@@ -103,7 +103,7 @@ MOST_FEEDBACK = 16  # positions of a listed feedback set
 
 @dataclass(eq=False)
 class Layer:
-    """Positions that play leaves for good, with their border and the endings of the game.
+    """Positions that play leaves and never enters again, their border and the endings of the game.
 
     Attributes
     ----------
@@ -116,10 +116,10 @@ class Layer:
     endings : (n_endings,) float64
         Payoffs for the mover, with the sign of the objective.
     parts : Components, optional
-        The strongly connected components, in solving order. None where nobody looked for them.
+        The strongly connected components, in solving order; None if they were not computed.
     position : (n,) int32, optional
-        How many places from the last one each position stands, as the rules were read. None: they
-        stand as they were read.
+        The distance of each position from the last place, in reading order: the order in which the
+        rules were read. None: the places are in reading order.
     """
 
     blocks: list[tuple[int, Block]]
@@ -140,7 +140,7 @@ class Layer:
 
     @property
     def n_places(self) -> int:
-        """How many values there are: of positions, of the border, and of endings."""
+        """The number of values: positions, border and endings."""
         return self.n + self.n_border + len(self.endings)
 
     @property
@@ -161,16 +161,16 @@ class Layer:
         return first
 
     def in_reading_order(self, found: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of the positions, as the rules were read: (n,)."""
+        """Numbers by place, rearranged into reading order: (n,)."""
         found = found[: self.n]
         return found if self.position is None else found[::-1][self.position]
 
     def positions_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The positions at some places, as the rules were read: ascending."""
+        """The positions at some places, as indices in reading order: ascending."""
         return np.flatnonzero(self.in_reading_order(np.isin(np.arange(self.n), places)))
 
     def by_place(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """The same the other way: numbers of the positions, as the rules were read, by place."""
+        """The inverse of `in_reading_order`: numbers in reading order, rearranged by place."""
         if self.position is None:
             return numbers
         placed = np.empty_like(numbers)
@@ -179,12 +179,12 @@ class Layer:
 
     @property
     def order(self) -> NDArray[np.int32]:
-        """The position, as the rules were read, that stands at each place: (n,) int32."""
+        """The position at each place, as an index in reading order: (n,) int32."""
         return self.by_place(np.arange(self.n, dtype=np.int32))
 
     @property
     def place(self) -> NDArray[np.int64]:
-        """The place of each position, as the rules were read: (n,) int64."""
+        """The place of each position, in reading order: (n,) int64."""
         return self.in_reading_order(np.arange(self.n))
 
 
@@ -214,5 +214,5 @@ def block_of(
 
 
 def smallest_kind(most: int) -> type[np.unsignedinteger[Any]]:
-    """The type of as few bytes as numbers up to `most` need."""
+    """The smallest unsigned type that holds numbers up to `most`."""
     return np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32

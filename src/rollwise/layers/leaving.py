@@ -1,10 +1,10 @@
 """The order in which positions leave a layer. It saves most sweeps of the proof.
 
 A position leaves if, after one of its throws, each action may lead out of the layer or to a
-position that leaves. A situation waits at one action at a time, for any of the targets of this
-action. So each outcome is read twice at most. (Dowling and Gallier,
+position that leaves. A situation waits for one action at a time, until any target of this
+action leaves. Each outcome is therefore read twice at most. (Dowling and Gallier,
 "Linear-time algorithms for testing the satisfiability of propositional Horn formulae", Journal of
-Logic Programming 1, 1984.) The order isn't trusted: `rollwise.proofs.layers` checks it.
+Logic Programming 1, 1984.) The order is not trusted: `rollwise.proofs.layers` checks it.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def find_leaving(n, block, tables, order):
     has_pool = tables.pool.with_face.shape[0] > 0
     n_situations, n_outcomes = count.shape[0], target.shape[0]
     position = np.empty(n_situations, np.uint32)
-    action = np.empty(n_situations, np.uint32)  # the first one not known to leave
+    action = np.empty(n_situations, np.uint32)  # the first action not known to leave
     outcome = np.empty(n_situations, np.uint32)  # its first outcome
-    left = np.empty(n_situations, np.uint32)  # actions from it on
+    left = np.empty(n_situations, np.uint32)  # number of actions from this one on
     missing = np.empty(n, np.uint32)  # number of its situations still waiting
     waiting = np.full(n, NONE, np.uint32)  # for each position, the last outcome waiting for it
     before = np.empty(n_outcomes, np.uint32)  # the previous outcome waiting for the same position
@@ -96,7 +96,7 @@ def find_leaving(n, block, tables, order):
             k = waiting[p]
             while k != NONE:
                 w = index(owner[k])
-                if left[w] > 0:  # else its situation has left already
+                if left[w] > 0:  # otherwise its situation has left already
                     number = index(lottery[action[w]])
                     size = index(indptr[number + ONE]) - index(indptr[number])
                     if outcome[w] <= k and k < outcome[w] + size:

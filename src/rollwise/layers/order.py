@@ -20,7 +20,7 @@ from rollwise.layers.layer import MOST_FEEDBACK, Block, Components, Layer, block
 
 MOST_OUTCOMES = 2**32  # of a layer in one block: positions count them in 32 bits
 OVER = index(2**31)  # in a graph, the least target of an outcome to an ending
-NEAR, FAR = index(8), index(16)  # positions ahead
+NEAR, FAR = index(8), index(16)  # prefetch distances, in positions
 NO_ENDING = np.empty(0, np.uint32)
 
 
@@ -33,7 +33,7 @@ def in_solving_order(layer: Layer) -> Layer:
 
 
 class Ordering:
-    """A layer that is put in solving order, component by component.
+    """Puts a layer in solving order, component by component.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class Ordering:
     found : rollwise.graph.lotteries.Components
         Its components.
     ending : (n_lottery_outcomes,) uint32, optional
-        The target of each outcome that ends the game, where the block has 2^31 or more.
+        The target of each outcome that ends the game, if the block has 2^31 outcomes or more.
 
     Attributes
     ----------
     layer : Layer
-        In solving order, from the first position of the last component that is done.
+        In solving order, from the first position of the last finished component.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Ordering:
         self._done = 0
 
     def advance(self, stop: int) -> None:
-        """Go on to the component `stop`."""
+        """Process the components up to `stop`."""
         move(self._done, stop, *self._known)
         self._done = stop
 
@@ -90,12 +90,12 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
     begin, stop : int
         From the component `begin` to below `stop`.
     order, position : (n,) int32
-        The position that stands so many places from the last one, and the same the other way.
+        The position at each distance from the last place, and its inverse.
     indptr : (n_lotteries + 1,) uint32
     ending : (n_lottery_outcomes,) uint32
         See `Ordering`.
     moved : Block, filled
-        Backwards: the end of `first` is there, and what was written before.
+        Backwards: the end of `first` and all earlier components are filled.
     parts : Components, filled
     """
     n, most = index(order.shape[0]), index(MOST_FEEDBACK)
@@ -109,7 +109,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
         while i > low:
             j = n - i
             i -= ONE
-            if j + FAR < n:  # ask for what comes soon, with the help of what was asked for before
+            if j + FAR < n:  # prefetch soon needed data, with the help of earlier prefetches
                 prefetch(flat, index(3) * index(order[j + FAR]))
                 p = index(order[j + NEAR])
                 prefetch(from_lottery, index(from_first[p, 1]))
@@ -150,7 +150,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
                                 reader[low + known] = i
                             n_feedback += ONE
             if leads_out and known < most:
-                reader[low + known] = i  # of those that lead out, the one that is solved last
+                reader[low + known] = i  # of the readers that lead out, the last one solved
         n_feedback_of[component] = n_feedback
 
 
@@ -160,7 +160,7 @@ def joined(layer: Layer) -> Layer:
         return layer
     found, blocks = [], [block for _, block in layer.blocks]
     begins = np.zeros(3, np.uint32)
-    for block in blocks:  # each counts its situations, actions and outcomes from 0
+    for block in blocks:  # each block counts its situations, actions and outcomes from 0
         found.append(block.first[:-1] + begins)
         begins = begins + block.first[-1]
     first = np.concatenate([*found, begins[None]])
@@ -176,7 +176,7 @@ def has_no_cycle(layer: Layer) -> bool:
 
 @kernel
 def leads_on(place, n, block):
-    """Whether no position of a block leads to itself, or to a position of a lower place.
+    """Whether no position of a block leads to itself or to a position at a lower place.
 
     Parameters
     ----------

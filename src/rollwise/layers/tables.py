@@ -26,7 +26,7 @@ def layer_of_graph(graph: StateGraph) -> Layer:
 
 
 def ordering_of(graph: StateGraph) -> Ordering:
-    """The same, to be put in solving order."""
+    """A graph as a layer that is yet to be put in solving order."""
     sign = float(sign_of(graph.objective))
     n, inside = graph.n_states, graph.n_states + graph.n_border
     endings, ending = endings_of(graph.lotteries, sign, inside)
@@ -47,7 +47,7 @@ def endings_of(lotteries: Lotteries, sign: float, first: int) -> tuple[Floats, N
     Parameters
     ----------
     sign : float
-        Of the objective.
+        The sign of the objective.
     first : int
         The place of the first ending.
 
@@ -73,7 +73,7 @@ def tables_of(
 
     Parameters
     ----------
-    sign : float
+    The sign of the objective, for rewards.
         Of the objective: rewards have it.
     throws : (indptr, weight), optional
         The lists of throws.

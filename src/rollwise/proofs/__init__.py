@@ -1,1 +1,1 @@
-"""Bounds on the error of values, and the check that proves them."""
+"""Proofs of error bounds."""

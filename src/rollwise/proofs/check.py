@@ -1,9 +1,8 @@
-"""Whether the values of a graph are as near to the true ones as their bounds say.
+"""Check that the values of a graph are as accurate as their bounds claim.
 
-A graph is checked as a layer (`rollwise.proofs.layers`, which says what is proved, and what is
-assumed). Games whose rules allow endless play have more to prove: see
-`rollwise.proofs.check_endless`. `rollwise.proofs.check_rules` is a proof on the rule sheet itself,
-where nothing is rounded.
+A graph is checked as a layer. `rollwise.proofs.layers` states the theorem and its assumptions.
+Games whose rules allow endless play need a further proof: `rollwise.proofs.check_endless`.
+`rollwise.proofs.check_rules` is a proof on the rule sheet itself, without rounding.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a check found.
+    """The result of a check.
 
     Attributes
     ----------
     unproved : (n,) int64
-        The states that don't prove their bound from the bounds of what follows.
+        The states whose bounds do not follow from the bounds of their targets.
     endless : (n,) int64
-        The states from which it isn't shown that play ends.
+        The states from which play is not proved to end.
     residual : float
-        The largest distance of a value from what one look ahead makes of it.
+        The largest distance of a value from its own look ahead.
     """
 
     unproved: NDArray[np.int64]
@@ -66,12 +65,12 @@ def check(
     border_values, border_bounds : (n_border,) float64, optional
         0 unless given.
     layer : Layer, optional
-        The graph as a layer, if it is at hand.
+        The graph as a layer, if available.
 
     Raises
     ------
     UsageError
-        An array isn't as long as it has to be.
+        An array has the wrong length.
     """
     known, sure = with_border(graph, values, bounds, border_values, border_bounds)
     layer = layer_of_graph(graph) if layer is None else layer
@@ -93,7 +92,7 @@ def ranks_of(graph: StateGraph, order: NDArray[Any]) -> NDArray[np.int32]:
     Parameters
     ----------
     order : (n_states,) int
-        In which order to look at the states first.
+        The order in which to examine the states first.
     """
     ranks = np.empty(graph.n_states + graph.n_border, np.int32)
     lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state

@@ -1,17 +1,17 @@
-"""What the check needs besides for games whose play may never end: trusted, for these alone.
+"""Further checks for games that may never end: trusted, for these games alone.
 
-`rollwise.graph.endings.settle` gives endless play its worth, and refuses rules that don't. It is
-trusted as it is: that it finds where play can be kept up for ever, that every round there costs
-points, or has the worth that the rules give it, and that it joins states of one value. Its graph
-is checked as `rollwise.proofs.check` says, but for the ranks, in whose place these facts stand:
+`rollwise.graph.endings.settle` gives endless play its worth, and rejects rules for which this is
+impossible. It is trusted in three respects. It finds where play can be prolonged forever. Every
+round there costs points, or has the worth given by the rules. It joins only states of one value.
+Its graph is checked by `rollwise.proofs.check`, except for the ranks. Two facts replace them:
 
-- Where rounds cost points, sub- and supersolutions enclose the one solution of the recursion,
+- If rounds cost points, sub- and supersolutions enclose the unique solution of the recursion,
   whether or not play ends (Bertsekas and Tsitsiklis 1991, proposition 2).
-- Where both players can keep the turn passing, more has to be shown. Let MAX play against somebody
-  who takes only actions that uphold a supersolution. What it makes of the present state never
-  rises on average, so play that ends brings no more than it says. Play that doesn't end brings no
-  more either, if it keeps coming back to states where the supersolution is at least what endless
-  play is worth to MAX; `rollwise.kernels.check.force_an_end` shows that it has to.
+- If both players can keep the turn passing, more has to be proved. Let MIN take only actions that
+  uphold a supersolution. Its value at the present state then never rises on average, so play that
+  ends brings MAX at most this value. The same holds for endless play that keeps returning to
+  states whose supersolution is at least the worth of endless play to MAX.
+  `rollwise.kernels.check.force_an_end` proves that it has to return.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def check_game(
     border_values: Floats | None = None,
     border_bounds: Floats | None = None,
 ) -> Verdict:
-    """Check the bounds of all values of a graph, whether or not its play always ends.
+    """Check the bounds of all values of a graph, even if its play may be endless.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def check_game(
     Raises
     ------
     EndlessPlay
-        Play may go on for ever, and has no worth then.
+        Play may be endless, and endless play has no worth.
     UsageError
-        An array isn't as long as it has to be.
+        An array has the wrong length.
     """
     lists = values, bounds, border_values, border_bounds
     found = check(graph, *lists)
@@ -58,7 +58,7 @@ def check_game(
     found = check_settled(settled.graph, standing, sure, border_values, border_bounds)
     doubtful = np.zeros(len(standing), np.bool_)
     doubtful[found.unproved] = doubtful[found.endless] = True
-    # the bound of one that stands for others, and how far their values are from its own
+    # the bound of each joined state, and the distances of the values that it represents
     lost = settled.place < 0
     with np.errstate(invalid="ignore"):
         away = np.abs(values - settled.spread(standing))
@@ -76,14 +76,14 @@ def check_settled(
     border_values: Floats | None = None,
     border_bounds: Floats | None = None,
 ) -> Verdict:
-    """The same for a graph that `rollwise.graph.endings.settle` gave.
+    """Check the bounds of all values of a graph from `rollwise.graph.endings.settle`.
 
     Returns
     -------
     Verdict
-        Its ``endless`` are the states from where a player may gain by going round for ever.
+        Its ``endless`` are the states from which a player may gain by endless play.
     """
-    if not graph.n_states:  # nobody can end the play anywhere
+    if not graph.n_states:  # neither player can end the play anywhere
         return Verdict(NOWHERE, NOWHERE, 0.0)
     lists = values, bounds, border_values, border_bounds
     found = check(graph, *lists)
@@ -105,11 +105,11 @@ def _ends_or_does_not_matter(
     arrays = graph.action_indptr, graph.action_lottery, graph.outcome_indptr, graph.outcome_state
     upholds = np.empty(graph.n_actions, np.bool_)
     kernels.find_upholding(*arrays, chances_of(graph.lotteries), known, 1.0, sure, upholds)
-    # what endless play is worth to whoever could gain by it
+    # the worth of endless play to the player who could gain by it
     worth = 1.0 if graph.endless == "lose" else 0.0
     free, forcing = np.empty(graph.n_states, np.bool_), np.empty(graph.n_states, np.bool_)
     kernels.find_worth_it(worth, values, bounds, free, forcing)
-    # play never comes back to a component of a higher number, or nothing is shown
+    # play must never return to a component of a higher number; otherwise this proves no state
     component = np.empty(graph.n_states, np.int32)
     sizes = np.diff(graph.components.indptr)
     component[graph.components.order] = np.repeat(np.arange(len(sizes)), sizes)

@@ -1,18 +1,19 @@
 """The exact check: the claims of an answer, proved on the rule sheet itself.
 
 It runs the rules as ordinary Python and computes with fractions. It reads no graph and no compiled
-code, so neither the builders nor the compiler nor rounding has to be trusted. Role 0 has the turn,
-role 1 moves next, and so on; U(s, i) is the claimed upper bound on the payoff of role i. A claim
-v ± b for the mover means U(s, 0) = v + b and U(s, 1) = b - v; with one player role 1 never moves.
+code, so the builders, the compiler and rounding need no trust. Role 0 has the turn,
+role 1 has the next one, and so on. U(s, i) is the claimed upper bound on the payoff of role i. A
+claim v ± b for the mover means U(s, 0) = v + b and U(s, 1) = b - v. With one player role 1 never
+moves.
 
-1. *No turn raises U on average*, if role 0 takes the action that is best for it. The other roles
-   face the action that is worst for them (two players) or the mixture of the profile (more). So
-   play that ends brings role i at most U(s, i) on average (Shapley 1953; Condon 1992).
-2. *Play ends*: each action of each position may end it, or lead to where this is shown already.
-   Otherwise the opponents of a role have to force an end, or returns to positions whose U is at
-   least the worth of endless play, and may only take actions that don't raise U. For points,
-   where an upper bound is proved, a turn or an action that is worth less than U serves as an end:
-   whoever keeps taking such ones loses without bound, since U has bounds.
+1. *No turn raises U on average*, if role 0 takes its best action. The other roles
+   face the action that is worst for them (two players) or the mixture of the profile (more). Play
+   that ends therefore brings role i at most U(s, i) on average (Shapley 1953; Condon 1992).
+2. *Play ends*: each action of each position may end it, or may lead to a position where this is
+   proved already. Otherwise the opponents of a role must force an end, or returns to positions
+   whose U is at least the worth of endless play. They may only take actions that do not raise U.
+   For points, if an upper bound is proved, a turn or an action that is worth less than U serves as
+   an end: a player who repeats such turns loses without limit, since U is bounded.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from rollwise.dice import Pool
 from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, payoff_of, seats_on
 from rollwise.numbers.shares import brought
 
-Position = tuple[int, ...]  # the numbers of a state, those in tuples one after the other
+Position = tuple[int, ...]  # the numbers of a state, with tuples flattened
 Node = tuple[Any, int]  # a state and a role
 NAMED = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0, END: 0.0}
-WORTH = {"draw": 0, "lose": 1}  # of endless play that both sides keep up, in an upper bound
+WORTH = {"draw": 0, "lose": 1}  # worth of endless play that both sides prolong, in an upper bound
 
 
 class Action(NamedTuple):
@@ -51,16 +52,16 @@ class Chance(NamedTuple):
 
 @dataclass(frozen=True)
 class Claims:
-    """Claims of an answer about each position.
+    """The claims of an answer about each position.
 
     Attributes
     ----------
     values, bounds : mapping of Position to sequence of float
-        A number for each seat from the mover on, or one for the mover with one or two players.
+        A number for the mover; for three or more players one for each seat, from the mover on.
     gains : mapping, optional
-        Three or more players: the most that each seat gains by leaving the profile.
+        Three or more players: the largest gain of each seat from leaving the profile.
     profile : callable, optional
-        Three or more players: ``profile(state, throw)`` gives the actions their probabilities.
+        Three or more players: ``profile(state, throw)`` gives the probability of each action.
     """
 
     values: Mapping[Position, Sequence[float]]
@@ -70,12 +71,12 @@ class Claims:
 
 
 def check_rules(game: Game, claims: Claims, most: float = float("inf")) -> str:
-    """Prove the claims about all positions that play reaches; the first fault, empty if none.
+    """Prove the claims about all positions that play reaches; the first error, or an empty string.
 
     Parameters
     ----------
     most : float
-        The number of outcomes beyond which the check gives up.
+        The check gives up after this number of outcomes.
     """
     sheet, size = {}, 0
     for state, turn in turns(game):
@@ -127,7 +128,8 @@ class Roles:
     def ahead(self, node: Node, shown: Any = (), room: Fraction | None = None) -> Any:
         """The mean of U after a turn, and whether the turn may end play or reach a node `shown`.
 
-        Opponents may take any action or, to force this, those within `room` of the worst.
+        Opponents may take any action. With `room` they try to force this, by an action within
+        `room` of the worst.
         """
         known: dict[int, tuple[Fraction, bool]] = {}  # by identity: pools share their choices
 
@@ -178,7 +180,7 @@ class Roles:
         return side * action.reward + worth / sum(w for w, _, _ in action.outcomes), hit
 
     def unending(self) -> list[Node]:
-        """The nodes from which it isn't shown that endless play can't beat U."""
+        """The nodes without a proof that endless play cannot beat U."""
         shown: set[Node] = set()
         left = self._extend(shown, self.nodes, force=False)
         worth = WORTH.get(self.game.endless)
@@ -194,12 +196,12 @@ class Roles:
             shown |= stays
 
     def _extend(self, shown: set[Node], left: list[Node], force: bool) -> list[Node]:
-        """Add the nodes whose turns lead to those shown, again and again; those that remain."""
+        """Repeatedly add the nodes whose turns lead to shown nodes; return the remaining nodes."""
         while True:
             before, left = len(left), [node for node in left if node not in shown]
             for node in left:
                 room = None
-                if force:  # an action may raise U by its part of what the turn leaves
+                if force:  # an action may raise U by its part of the slack of the turn
                     rerolls = depth(self.sheet[node[0]])
                     room = (self.upper(node) - self.ahead(node)[0]) / rerolls
                 ahead, ends = self.ahead(node, shown, room)
@@ -210,7 +212,7 @@ class Roles:
                 return left
 
     def _stays(self, left: list[Node], shown: set[Node]) -> set[Node]:
-        """Nodes where role 0 can only go on and on within its turn, which it loses."""
+        """Nodes where role 0 can only prolong its own turn forever, which loses."""
         kept = {node for node in left if node[1] == 0 and self.upper(node) >= -1}
         while True:
             lost = {
@@ -240,7 +242,7 @@ def turns(game: Game) -> Iterator[tuple[Any, Chance]]:
 
 
 def turn_of(game: Game, state: Any) -> Chance:
-    """All that can happen in a turn, as the rules say it."""
+    """The whole turn from a state by the rules."""
     if type(game).throws is Game.throws:
         return Chance([1], [list(choice_of(game, state))])
     thrown = game.throws(state)
@@ -262,7 +264,7 @@ def turn_of(game: Game, state: Any) -> Chance:
 
 
 def choice_of(game: Game, state: Any, *throw: Any) -> Iterator[Action]:
-    """The actions of a state, after a throw where the game has throws."""
+    """The actions of a state, after a throw if the game has throws."""
     for label in game.actions(state, *throw):
         rows = [(exact(w), int(then), s) for w, then, s in game.outcomes(state, *throw, label) if w]
         thrown = throw[0] if throw else None
@@ -293,17 +295,17 @@ def depth(turn: Chance) -> int:
 
 
 def exact(number: Any) -> int | Fraction:
-    """A weight or a reward with nothing rounded."""
+    """A weight or a reward without rounding."""
     return Fraction(number) if isinstance(number, float | Fraction) else index(number)
 
 
 def plain(throw: Any) -> Any:
-    """A throw as the rules are given it: a whole number, or a tuple of them."""
+    """A throw in the form that the rules expect: a whole number, or a tuple of them."""
     return tuple(map(int, throw)) if hasattr(throw, "__len__") else int(throw)
 
 
 def numbers_of(game: Game, state: Any) -> Position:
-    """The numbers of a state that the game uses, those in tuples one after the other."""
+    """The numbers of a state that the game uses, with tuples flattened."""
     named = zip(state._fields, state, strict=True)
     fields = (field for name, field in named if game.column_names.get(name) != "")
     parts = (field if isinstance(field, tuple) else (field,) for field in fields)

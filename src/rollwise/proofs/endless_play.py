@@ -1,4 +1,4 @@
-"""Whether every play of a layer, or of a graph, ends."""
+"""Whether every play of a layer or of a graph ends."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rollwise.layers import Layer, layer_of_graph
 from rollwise.layers.leaving import leaving_order
 from rollwise.proofs.layers import NO_ORDER, mark, staying
 
-FEW_SWEEPS = 64  # to mark positions, before their order is looked for
+FEW_SWEEPS = 64  # to mark positions, before a better order is computed
 
 
 def staying_places(layer: Layer) -> NDArray[np.int64]:
-    """The places of the positions in which the players can stay for ever: ascending."""
+    """The places of the positions in which the players can stay forever, ascending."""
     found = staying(layer, FEW_SWEEPS)
     if not len(found):
         return found
@@ -24,17 +24,17 @@ def staying_places(layer: Layer) -> NDArray[np.int64]:
 
 
 class PlayMayNotEnd(Exception):
-    """Some positions were not seen to leave their layer."""
+    """The sweeps did not mark all positions as leaving their layer."""
 
 
 class Leaving:
-    """A look whether play leaves a layer in solving order, component by component."""
+    """Checks that play leaves a layer in solving order, component by component."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer, self._leaves, self._done = layer, np.zeros(layer.n, np.bool_), 0
 
     def advance(self, stop: int) -> None:
-        """Go on to the component `stop`.
+        """Check up to the component `stop`.
 
         Raises
         ------
@@ -52,18 +52,18 @@ class Leaving:
 
 
 def endless_states(graph: StateGraph, layer: Layer | None = None) -> NDArray[np.int64]:
-    """The states in which the players can go round for ever, if they want to."""
+    """The states in which the players can prolong play forever if all want to."""
     layer = layer_of_graph(graph) if layer is None else layer
     return layer.positions_at(staying_places(layer))
 
 
 def require_ending(graph: StateGraph, layer: Layer | None = None) -> None:
-    """Make sure that every play ends, whatever the players do.
+    """Require that every play ends, whatever the players do.
 
     Raises
     ------
     EndlessPlay
-        Names states where they can go round for ever, and the actions that do it.
+        Names states and actions by which play can continue forever.
     """
     endless = endless_states(graph, layer)
     if len(endless):
@@ -79,14 +79,14 @@ def settled(
     layer: Layer | None = None,
     border_values: NDArray[np.float64] | None = None,
 ) -> Settled | None:
-    """The graph with the worth of endless play; None where play can't be endless.
+    """The graph with the worth of endless play; None if play cannot be endless.
 
     Parameters
     ----------
     layer : Layer, optional
-        The graph in solving order, if it is at hand.
+        The graph in solving order, if available.
     border_values : (n_border,) float64, optional
-        Infinite where nobody can be sure to end the play.
+        Infinite at border states where no player is certain to end the play.
 
     Raises
     ------
@@ -100,12 +100,12 @@ def settled(
 
 
 def require_settled(graph: StateGraph, method: str) -> bool:
-    """Make sure that a method can look for values: play ends, or every round costs points.
+    """Require that a method can find the values: play ends, or every round costs points.
 
     Returns
     -------
     bool
-        Whether players can go round, at a cost.
+        Whether players can prolong play, at a cost.
 
     Raises
     ------

@@ -1,28 +1,28 @@
 """The proof of a layer: whether the values of its positions lie within claimed bounds.
 
-It reads a layer (`rollwise.layers.layer`) and an interval for each place, whoever found them. Two
-facts prove that every interval holds the value of its position.
+It reads a layer (`rollwise.layers.layer`) and an interval for each place, from any source. Two
+facts prove that every interval contains the value of its position.
 
 1. *Every play leaves the layer, whatever the players do* (`staying`). A position is marked
    if, after one of its throws, each action may end the game, may leave the layer or may lead to a
-   marked position. Where all positions are marked, play stays for so many moves with a probability
-   below one; play that stayed for ever would have missed that chance infinitely often.
+   marked position. If all n positions are marked, any n successive moves leave the layer with at
+   least a fixed positive probability. Play therefore stays forever with probability zero.
 2. *The upper bounds are a supersolution of the equation of the layer, and the lower bounds a
    subsolution* (`sweep`). No action is worth more than the upper bound, if its targets are worth
-   their upper bounds; some action is worth at least the lower bound, if its targets are worth their
-   lower bounds. A player who takes that action everywhere has at least the lower bound on average
-   when play leaves the layer, and against such a player nobody has more than the upper bound.
+   their upper bounds. Some action is worth at least the lower bound, if its targets are worth their
+   lower bounds. A player who always takes this action gets at least the lower bound on average.
+   Against an opponent who does so, no policy gets more than the upper bound.
 
 (Shapley, "Stochastic games", PNAS 39, 1953, for games that end with a chance at each move; Condon,
 "The complexity of stochastic games", Information and Computation 96, 1992, for games that end with
 probability one; Bertsekas and Tsitsiklis, "An analysis of stochastic shortest path problems",
 Mathematics of Operations Research 16, 1991, for points.)
 
-Every rounding is counted and given away on the safe side (Higham 2002, Accuracy and Stability of
-Numerical Algorithms, chapter 3). Assumed are IEEE 754 doubles, rounded to nearest; positive finite
-weights; fewer than 2^40 outcomes of an action; intervals on the border that hold; and that the
-layer is the game, which `rollwise check` and `rollwise.proofs.check_rules` look at. A game whose
-weights break these assumptions has no proved bounds (`rollwise.builders.arrays`). Where bounds are
+Every rounding is bounded and counted on the safe side (Higham 2002, Accuracy and Stability of
+Numerical Algorithms, chapter 3). Assumptions: IEEE 754 doubles, rounded to nearest; positive finite
+weights; fewer than 2^40 outcomes of an action; valid intervals on the border; and a layer that
+represents the game, as `rollwise check` and `rollwise.proofs.check_rules` test. A game whose
+weights violate these has no proved bounds (`rollwise.builders.arrays`). If bounds are
 replaced and not checked, `rollwise.layers.has_no_cycle` is trusted too.
 """
 
@@ -37,7 +37,7 @@ from rollwise.layers.layer import Layer
 Floats = NDArray[np.float64]
 
 UNIT = 2.0**-53  # half the distance from 1 to the next double
-UP = 1.0 + 2.0**-40  # more than the roundings of a bound of roundings
+UP = 1.0 + 2.0**-40  # more than the rounding of a bound of rounding errors
 PHI, ETA = UNIT * (1.0 + 2.0 * UNIT), 2.0**-1074  # Rump et al., BIT 49 (2009)
 LEAST = 1e-300  # more than the loss of a sum by underflow
 NOBODY = np.empty(0, np.bool_)
@@ -47,14 +47,14 @@ NO_ORDER = np.empty(0, np.int64)
 def staying(
     layer: Layer, most_sweeps: float = np.inf, order: NDArray[np.int64] = NO_ORDER
 ) -> NDArray[np.int64]:
-    """The positions from which players can stay in a layer for ever: their places, ascending.
+    """The places of the positions from which players can stay in a layer forever, ascending.
 
-    After so many sweeps, all positions from which play was not seen to leave.
+    After `most_sweeps` sweeps, the places of all positions that are not marked.
 
     Parameters
     ----------
     order : (m,) int64, optional
-        Places of a layer of one block, from anybody, in which to look first: it saves sweeps.
+        Places of a layer of one block to examine first, from any source. It saves sweeps.
     """
     ending = np.zeros(layer.n, np.bool_)
     if len(order):
@@ -72,22 +72,22 @@ def staying(
 
 @kernel
 def intervals(values, bounds, known, out):
-    """Write the intervals of values and bounds of their errors, rounded on the safe side.
+    """Compute the intervals of values and error bounds, rounded on the safe side.
 
     Parameters
     ----------
     values, bounds : (n,) float64
     known : bool
-        The errors are proved, and the intervals are rounded outward. Else they are claimed, and
-        the intervals are rounded inward: if those hold, so do the bounds.
+        The errors are proved, and the intervals are rounded outward. Otherwise they are claims, and
+        the intervals are rounded inward: the bounds hold if the intervals hold.
     out : (n, 2) float64, filled
     """
     for i in range(values.shape[0]):
         for column in range(2):
             bound = bounds[i] if column == 1 else -bounds[i]
             end = values[i] + bound
-            # end + rest is the sum with nothing rounded (Knuth, The Art of Computer Programming 2,
-            # 1997, section 4.2.2, theorem B); infinite ones have no rest
+            # end + rest is the exact sum (Knuth, The Art of Computer Programming 2,
+            # 1997, section 4.2.2, theorem B); infinite sums have no rest
             part = end - values[i]
             rest = (values[i] - (end - part)) + (bound - part)
             step = abs(end) * PHI + ETA  # end + step is at least the next double
@@ -105,14 +105,14 @@ def claims(
     border_values: Floats,
     border_bounds: Floats,
 ) -> Floats:
-    """The intervals of all places, of which those of the positions are claimed: (n_places, 2).
+    """The intervals of all places, claimed for positions and known for the border: (n_places, 2).
 
     Parameters
     ----------
     values, bounds : (n,) float64
         By place.
     border_values, border_bounds : (n_border,) float64
-        Known.
+        Proved already.
     """
     found, begin, end = np.empty((layer.n_places, 2)), layer.n, layer.n + layer.n_border
     intervals(values, bounds, False, found[:begin])
@@ -122,7 +122,7 @@ def claims(
 
 
 def unproved(layer: Layer, bounds: Floats) -> NDArray[np.int64]:
-    """The places whose bounds aren't proved: as `holds` takes them."""
+    """The places without proved bounds; `bounds` as in `holds`."""
     proved = np.ones(layer.n, np.bool_)
     for place, block in layer.blocks:
         sweep(place, block, layer.tables, bounds, False, proved)
@@ -135,7 +135,7 @@ def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
 
 
 def broken(layer: Layer, bounds: NDArray[np.float64]) -> tuple[int, int]:
-    """How many lower bounds, and how many upper ones, aren't proved: as `holds` takes them."""
+    """The numbers of lower and of upper bounds without a proof; `bounds` as in `holds`."""
     found = [
         sweep(place, block, layer.tables, bounds, False, NOBODY) for place, block in layer.blocks
     ]
@@ -149,18 +149,18 @@ def sweep(place, block, tables, bounds, replace, proved):
     Parameters
     ----------
     place : int
-        That of the first position of the block.
+        The place of the first position of the block.
     bounds : (n_places, 2) float64, changed
     replace : bool
-        Each position gets the bounds that follow from its targets. These are proved if no target
-        is a position that the sweep has yet to come to.
+        Each position gets the bounds that follow from its targets. They are proved if the sweep
+        has already visited all targets that are positions.
     proved : (n,) bool, changed
-        Positions whose bounds aren't proved are marked; of no length where nobody asks.
+        False is set at positions without proved bounds. An empty array is left alone.
 
     Returns
     -------
     n_low, n_high : int
-        Lower and upper bounds that aren't proved.
+        Numbers of lower and upper bounds without a proof.
     """
     first, throws, count, lottery, target = block
     lists, indptr, pool = tables.lists, tables.indptr, tables.pool
@@ -209,7 +209,7 @@ def sweep(place, block, tables, bounds, replace, proved):
                 low, high = -np.inf, np.inf
         if replace:
             bounds[p, 0], bounds[p, 1] = low, high
-        n_low += not bounds[p, 0] <= low  # also where it is no number
+        n_low += not bounds[p, 0] <= low  # also true for NaN
         n_high += not high <= bounds[p, 1]
         if proved.shape[0] > 0 and not (bounds[p, 0] <= low and high <= bounds[p, 1]):
             proved[p] = False
@@ -228,7 +228,7 @@ def look_ahead(tables, number, target, o, bounds, found):
     """
     reward = tables.reward[number]
     j, after = index(tables.indptr[number]), index(tables.indptr[number + ONE])
-    if after - j == ONE:  # one outcome is certain, and is not rounded
+    if after - j == ONE:  # a single outcome is certain, and exact
         to = target[o]
         low, high = bounds[to, 0], bounds[to, 1]
         if tables.weight[j] < 0.0:
@@ -253,9 +253,9 @@ def look_ahead(tables, number, target, o, bounds, found):
     total = tables.total[number]
     size = size / total + abs(reward)
     room = tables.error[number] * size * UP + LEAST
-    found[0], found[1] = -np.inf, np.inf  # nothing is proved where an error is infinite
-    if room < np.inf:  # nor where it is no number, as infinity times 0
-        room = room if size > 0.0 else 0.0  # zeros aren't rounded
+    found[0], found[1] = -np.inf, np.inf  # an infinite error proves no bounds
+    if room < np.inf:  # neither does NaN, from infinity times 0
+        room = room if size > 0.0 else 0.0  # zeros are exact
         found[0], found[1] = reward + low / total - room, reward + high / total + room
         if reward == 0.0:  # a mean lies between its terms
             found[0], found[1] = max(found[0], least), min(found[1], most)
@@ -263,19 +263,19 @@ def look_ahead(tables, number, target, o, bounds, found):
 
 @inner_kernel
 def keep_the_best(pool, kept, best):
-    """Bounds of a turn with a pool of dice from those after its last throw.
+    """Bounds of a turn with a pool of dice from the bounds after its last throw.
 
     Parameters
     ----------
     kept : (n_kept, 2) float64, changed
-        By kept dice (`rollwise.layers.layer.Pool`). The throws stand behind the others and are
-        filled; the first row is found.
+        By kept dice (`rollwise.layers.layer.Pool`). The throws are the last rows and must be
+        filled. The first row is the result.
     best : (n_kept, 2) float64, scratch
     """
     n_partial, sides = pool.with_face.shape
     n_kept = kept.shape[0]
     for left in range(pool.rerolls + 1):
-        for k in range(n_partial - 1, -1, -1):  # one die after the other falls
+        for k in range(n_partial - 1, -1, -1):  # add one die after the other
             low, high, size = 0.0, 0.0, 0.0
             for face in range(sides):
                 after = pool.with_face[k, face]
@@ -286,7 +286,7 @@ def keep_the_best(pool, kept, best):
             kept[k, 0], kept[k, 1] = low / sides - room, high / sides + room
         if left == pool.rerolls:
             return
-        for k in range(n_kept):  # keep the best of the dice: all of them, or one less, and so on
+        for k in range(n_kept):  # keep the best dice: all of them, or one fewer, and so on
             low, high = kept[k, 0], kept[k, 1]
             for i in range(pool.without.shape[1]):
                 fewer = pool.without[k, i]
@@ -302,21 +302,21 @@ def keep_the_best(pool, kept, best):
 def mark(place, block, tables, ending, order):
     """Mark the positions of a block from which every play may leave the layer.
 
-    With a pool of dice the mover has a say in the last throw. So each throw has to be such.
+    With a pool of dice the mover influences the last throw. Every throw must then qualify.
 
     Parameters
     ----------
     place : int
-        That of the first position of the block.
+        The place of the first position of the block.
     ending : (n,) bool, changed
         Of the positions of the layer.
     order : (m,) int64
-        Which positions to look at, one after the other; of no length: all, from the last one on.
+        Positions to examine, in this order. If empty: all, from the last one on.
 
     Returns
     -------
     int
-        How many were marked.
+        Number of newly marked positions.
     """
     first, throws, count, lottery, target = block
     lists, indptr, n = tables.lists, tables.indptr, ending.shape[0]
