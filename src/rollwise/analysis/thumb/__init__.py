@@ -1,1 +1,1 @@
-"""Rules that people can remember: what each costs, and the search for those that cost least."""
+"""Rules that people can remember: their losses, and the search for the best ones."""

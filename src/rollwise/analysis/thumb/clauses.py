@@ -1,9 +1,8 @@
-"""Rules of thumb on the graph of a game: which clauses are promising, by an estimate of their gain.
+"""Rules of thumb on the graph of a game: promising clauses, by an estimate of their gain.
 
-First preferences alone are looked for. The best of them, and the actions, are the deeds of clauses.
-A rule is changed in every way that adds or replaces a clause: any form, any bound, any deed. What
-these changes gain is estimated by where play comes by and what actions are worth there
-(`rollwise.analysis.thumb.score`).
+The search begins with preferences alone. The best of them, and the actions, are the deeds of
+clauses. Each change of a rule adds or replaces a clause, with any form, bound and deed. The gain of
+a change is estimated from visits and action values (`rollwise.analysis.thumb.score`).
 """
 
 from __future__ import annotations
@@ -31,29 +30,29 @@ from rollwise.thumb.language import (
     whole_parameters,
 )
 
-LIKELY = 400  # changes to a rule that are looked at, for each kind of form
-PROMISING = 10  # changes to a rule that are scored, for each number of integers
-PLAIN = 3  # of those whose new clause looks at one feature
-PRODUCTS = 5  # of those whose new clause has a product
-LEAST_PREFERRED = 8  # preferences that clauses may say
-MOST_USUAL = 14  # deeds that are tried in new clauses
-MOST_LEVELS = 100  # of a form, that are tried as bounds where no action alone ends play
-MOST_CACHED = 96  # forms, and preferences, whose values are cached
+LIKELY = 400  # changes to a rule with an estimate, for each kind of form
+PROMISING = 10  # scored changes to a rule, for each number of integers
+PLAIN = 3  # scored changes with one feature in the new clause
+PRODUCTS = 5  # scored changes with a product in the new clause
+LEAST_PREFERRED = 8  # preferences for use in clauses
+MOST_USUAL = 14  # deeds for new clauses
+MOST_LEVELS = 100  # values of a form, tried as bounds where no action alone ends play
+MOST_CACHED = 96  # cached forms, and cached preferences
 MOST_BINS = 1 << 16
-REST = 0.01  # the share of what could be gained that estimates may leave out
-FEW = 10_000  # states, of which all are looked at
-LEFT = 0.6  # the chance that a clause stays where some are left out
+REST = 0.01  # estimates may omit this share of the possible gain
+FEW = 10_000  # estimates on so few states omit none
+LEFT = 0.6  # the chance of each clause to stay in a rebuilt rule
 SHAKEN = 4  # rules with bounds moved at random
-OTHER_FORM = 0.4  # the chance that a bound moved at random is one of another form
-FARTHEST = 6  # by how much bounds are moved at random
-DIGITS = 11  # of estimates that count
+OTHER_FORM = 0.4  # the chance of another form for a bound moved at random
+FARTHEST = 6  # the longest random move of a bound
+DIGITS = 11  # decimals of estimates
 
 Deed = int | Preference
 Floats = NDArray[np.float64]
 
 
 class OnGraph(Field):
-    """A game whose positions are all at hand, for `rollwise.analysis.thumb.search.Search`."""
+    """A game with a graph of all positions, for `rollwise.analysis.thumb.search.Search`."""
 
     def __init__(self, setting: Setting, cores: int = 2) -> None:
         super().__init__(whole_parameters(setting.graph))
@@ -68,10 +67,10 @@ class OnGraph(Field):
 
     def starts(self) -> Iterator[list[Rule]]:
         scorer = self.scorer
-        # to prefer one of two actions is to name it
+        # a preference between two actions is the same as one of the actions
         single = self._single() if len(scorer.labels) != 2 or scorer.of_the_sheet else []
         yield [*map(_always, scorer.labels), *map(_always, single)]
-        # no estimate of a change is to be had from a rule whose plays don't end
+        # a rule with endless play gives no estimate of its changes
         for form in self.forms:
             levels = np.unique(self.values(form))[1:MOST_LEVELS].tolist()
             yield [
@@ -81,7 +80,7 @@ class OnGraph(Field):
             ]
 
     def _single(self) -> list[Preference]:
-        """What an action may be preferred for: a feature of actions, or the lack of it."""
+        """Preferences for a single feature of actions, or for the lack of it."""
         names = self.scorer.action_columns
         return [Preference((Form(((sign, Feature(name)),)),)) for name in names for sign in (1, -1)]
 
@@ -93,7 +92,7 @@ class OnGraph(Field):
         for other in sorted(losses, key=lambda other: losses[other]):
             deed, numbers = other.clauses[0].deed, other.numbers
             if isinstance(deed, Preference) and losses[other] != last.get(numbers):
-                # those of few integers first, as clauses need more
+                # few integers first, as clauses need more
                 ranked.append((numbers + places[numbers], deed))
                 places[numbers] += 1
                 last[numbers] = losses[other]
@@ -125,7 +124,7 @@ class OnGraph(Field):
     # -- scoring
 
     def values(self, form: Form) -> Column:
-        """The values of a form in the states with a choice, kept for the next time."""
+        """The values of a form in the states with a choice, cached."""
         found = self._values.get(form)
         if found is None:
             if len(self._values) >= MOST_CACHED:
@@ -134,7 +133,7 @@ class OnGraph(Field):
         return found
 
     def places(self, deed: Deed) -> Taken:
-        """The action that a deed takes in each state with a choice; -1 where it takes none."""
+        """The action taken by a deed in each state with a choice; -1 for none."""
         if isinstance(deed, int):
             return self.scorer.labels[deed]
         found = self._places.get(deed)
@@ -149,7 +148,7 @@ class OnGraph(Field):
         return values >= bound if condition.at_least else values <= bound
 
     def taken(self, rule: Rule) -> Taken:
-        """What a rule does: (n_choices,) int32."""
+        """The actions of a rule: (n_choices,) int32."""
         found = self.scorer.default
         for clause in reversed(rule.clauses):
             places = self.places(clause.deed)
@@ -166,7 +165,7 @@ class OnGraph(Field):
         finally:
             self._memories.put(memory)
 
-    # -- changes, and what they are likely to gain
+    # -- changes, and their estimated gains
 
     def changes(self, rule: Rule, most: int, map_: Map) -> list[Rule]:
         if not self.phase:
@@ -210,7 +209,7 @@ class OnGraph(Field):
         return [_always(one) for one in found]
 
     def _weights(self, base: Rule) -> list[Floats]:
-        """What each action is likely to gain in its state, by two estimates: (n,) float64."""
+        """Two estimates of the gain of each action in its state: (n,) float64."""
         scorer, taken = self.scorer, self.taken(base)
         visits, now = scorer.visits(taken), scorer.advantages(taken)
         return [
@@ -219,7 +218,7 @@ class OnGraph(Field):
         ]
 
     def _places_of(self, base: Rule) -> Iterator[tuple[int, bool, Deed]]:
-        """Where a clause may be put: before which one, whether in its place, and its deed."""
+        """Each change: the place of the new clause, whether it replaces a clause, its deed."""
         for place in range(len(base.clauses)):
             for deed in self._usual:
                 yield place, False, deed
@@ -229,7 +228,7 @@ class OnGraph(Field):
     def _gains(
         self, base: Rule, changes: list[tuple[int, bool, Deed]], weight: Floats
     ) -> tuple[Floats, Floats]:
-        """What a new clause gains where it holds, by state and change; and what it gains anyway."""
+        """The gain of a new clause by state and change, and the gain from removing the old one."""
         n, last = len(self.scorer.default), len(base.clauses) - 1
         owner = np.full(n, last)
         for place in range(last - 1, -1, -1):
@@ -255,7 +254,7 @@ class OnGraph(Field):
         offset: Floats,
         map_: Map,
     ) -> Iterator[tuple[float, Rule]]:
-        """Rules with a new clause, each form with its best bounds, and what they may gain."""
+        """Rules with a new clause, each form with its best bounds, and their estimated gains."""
         relevant = np.flatnonzero(_matter(np.abs(gain)) | _matter(np.maximum(gain, 0.0)))
         if not len(relevant):
             return
@@ -269,7 +268,7 @@ class OnGraph(Field):
         freed = [conditions[place].numbers if instead else 0 for place, instead, _ in changes]
         for ways in best.values():
             estimates = np.round(np.array([way.gains for way in ways]), DIGITS)
-            for numbers in sorted(set(freed)):  # each leads to rules of another number
+            for numbers in sorted(set(freed)):  # each gives rules with another number
                 of_these = np.flatnonzero(np.array(freed) == numbers)
                 likely = np.argsort(-estimates[:, of_these].ravel(), kind="stable")[:LIKELY]
                 for which, column in zip(*np.divmod(likely, len(of_these)), strict=True):
@@ -287,7 +286,7 @@ def _always(deed: Deed) -> Rule:
 
 
 def _without(rule: Rule, place: int) -> Rule:
-    """A rule that lacks a clause."""
+    """A rule without one of its clauses."""
     return Rule(rule.clauses[:place] + rule.clauses[place + 1 :])
 
 
@@ -296,7 +295,7 @@ def _conditions(rule: Rule) -> list[Condition]:
 
 
 def _matter(gain: Floats) -> NDArray[np.bool_]:
-    """The states that make out nearly all of some gains; all of few states."""
+    """The states with nearly all of the gain; of few states all with a gain."""
     size = gain.max(axis=1)
     found: NDArray[np.bool_] = size > 0.0
     if len(size) > FEW:
@@ -316,7 +315,7 @@ class _Way(NamedTuple):
 
 
 def _ways(form: Form, columns: Mapping[str, Column], gain: Floats, offset: Floats) -> list[_Way]:
-    """A form from its best bounds upward, and downward; none where it never differs."""
+    """A form with its best lower bounds, and its best upper bounds; none if constant or too wide."""
     values = form.values(columns)
     low, high = int(values.min()), int(values.max())
     if high == low or high - low >= MOST_BINS:

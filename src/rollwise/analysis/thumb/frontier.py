@@ -1,11 +1,11 @@
 """The frontier of simplicity against loss: the best rule of thumb for each number of integers.
 
-The search says which rules are good, and nothing it says is taken on trust: what each rule loses
-is found anew by evaluating its policy against the optimal one, and certified.
+The search proposes rules. The loss of each proposed rule is certified by an evaluation of its
+policy against the optimal policy.
 
-One search is no work for many: it scores some rules, and what it scores next depends on them.
-Several searches share nothing. So each is a task, and the best rules of all are the answer. The
-first one begins with the seed that was given, so that several never find less than it alone.
+One search is sequential, since each score decides the next rules. Several searches are independent
+tasks, and the best rules of all are the answer. The first search has the given seed, so several
+searches find at least the rules of a single one.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Progress = Callable[[str, int, "int | None"], None]
 MOST_SEARCHES = 10_000
 SECONDS = 30.0
 NUMBERS = 4
-NO_LOSS = 1e-8  # what a rule may lose that is called optimal, while it is searched for
+NO_LOSS = 1e-8  # the largest loss of an optimal rule in the search
 
 
 class Met(NamedTuple):
-    """What one search came to.
+    """The result of one search.
 
     Attributes
     ----------
     rules : tuple of (Rule, float)
-        The best ones, and what each loses.
+        The best rules, with their losses.
     scored : int
     stopped, timed_out : bool
         Whether Ctrl-C, or the clock, cut it short.
@@ -60,18 +60,18 @@ def search_all(
     progress: Progress | None,
     pool: Pool | None,
 ) -> tuple[Met, int]:
-    """Search from several seeds: what all came to, and how many there were.
+    """Search from several seeds: the joint result, and the number of searches.
 
-    Each rule is there once; a rule counts as scored once in each search that scored it.
+    The result contains each rule once. The number of scored rules is the sum over the searches.
 
     Parameters
     ----------
     search : callable
-        ``search(setting, limits, seed, progress)``, which workers can import.
+        ``search(setting, limits, seed, progress)``; workers import it.
     setting : object
-        What all searches are given. It travels to each worker.
+        The setting of all searches, sent to each worker.
     pool : Pool, optional
-        Whose workers each take a search; this process takes all unless given.
+        The workers of the searches. Without them this process runs all.
 
     Raises
     ------
@@ -106,9 +106,9 @@ def search_all(
 
 @dataclass(frozen=True)
 class RuleOfThumb:
-    """A rule of thumb and what it costs, certified.
+    """A rule of thumb with its certified loss.
 
-    A loss is a win probability, or points; of a game for two the mean over the seats.
+    A loss is a win probability, or points; in a game for two the mean over the seats.
 
     Attributes
     ----------
@@ -118,13 +118,13 @@ class RuleOfThumb:
     loss, loss_first, loss_second : float
         Against optimal play; `loss_second` is None in a game for one.
     exploitability : float or None
-        What a best response wins against it, see `rollwise.answer.evaluation`.
+        The gain of a best response against it, see `rollwise.answer.evaluation`.
     error_bound : float
-        How far the losses can be off.
+        Of the losses.
     exploitability_bound : float or None
     spread : Spread or None
-        The range of the losses, where they depend on which of several equally good actions the
-        optimal player takes.
+        The range of the losses, if they depend on the optimal player's choice among equally good
+        actions.
     """
 
     rule: Rule
@@ -144,17 +144,17 @@ class RuleOfThumb:
 
 @dataclass(frozen=True)
 class Frontier:
-    """The rules that were found, and how they were looked for.
+    """The best rules, with the facts of their search.
 
     Attributes
     ----------
     rules : tuple of RuleOfThumb
         Each has more numbers than the one before, and loses less.
     scored : int
-        How many rules were scored, by all searches together.
+        The number of scored rules in all searches together.
     seed : int
     searches : int
-        How many there were, each from a seed of its own.
+        The number of searches, each with its own seed.
     stopped : bool
         Whether Ctrl-C ended the search.
     timed_out : bool
@@ -215,23 +215,22 @@ def find_rules(
     numbers : int
         The most integers that a rule may have.
     within : float, optional
-        Look no further than a rule that loses at most that.
+        Stop at a rule with at most this loss.
     seconds : float
-        How long a search may look.
+        The time limit of a search.
     evaluations : int, optional
-        Look until a search has scored so many rules, however long that takes: then the same seed
-        finds the same rules.
+        Stop each search after so many scored rules, without a time limit. Then the same seed finds
+        the same rules.
     seed : int
     searches : int
-        How many searches there are. The first one begins with the seed, the others with seeds that
-        are derived from it.
+        The number of searches. The first one has this seed, the others have seeds derived from it.
     features : Features, optional
-        What rules look at, where it isn't what the game offers.
+        The features for rules, instead of those of the game.
     progress : callable, optional
     pool : Pool, optional
-        Whose workers each take a search; see `rollwise.cluster`.
+        The workers of the searches; see `rollwise.cluster`.
     entire : bool
-        Whether Ctrl-C raises KeyboardInterrupt, and doesn't end the search with what it has found.
+        Whether Ctrl-C raises KeyboardInterrupt instead of ending the search with its best rules.
 
     Returns
     -------
@@ -274,7 +273,7 @@ def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | No
 
 
 def found_on(field: Field, limits: Limits, seed: int, progress: Progress | None) -> Met:
-    """One search: the best rule of each number of integers, and what it loses."""
+    """One search: the best rule of each number of integers, with its loss."""
     search = Search(field, limits, seed, progress)
     stopped = False
     try:
@@ -287,9 +286,9 @@ def found_on(field: Field, limits: Limits, seed: int, progress: Progress | None)
 
 
 def _best(rules: Iterable[tuple[Rule, float]], enough: float) -> list[Rule]:
-    """Of each number the rule that loses least, if that is less than with fewer; none after enough.
+    """The best rule of each number, if it loses less than all rules with fewer numbers.
 
-    Of several that lose the same, the first one.
+    Of equally good rules the first one. The last rule is the first with at most the loss `enough`.
     """
     found, least = list[Rule](), float("inf")
     for rule, loss in sorted(rules, key=lambda pair: (pair[0].numbers, round(pair[1], DIGITS))):
@@ -300,12 +299,12 @@ def _best(rules: Iterable[tuple[Rule, float]], enough: float) -> list[Rule]:
 
 
 def certified_rule(policies: Policies, rule: Rule, features: Features | None = None) -> RuleOfThumb:
-    """A rule of thumb with what it costs, certified.
+    """A rule of thumb with its certified loss.
 
     Parameters
     ----------
     features : Features, optional
-        Of the game, if they are at hand.
+        Of the game, if known already.
     """
     graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit

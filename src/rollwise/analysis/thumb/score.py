@@ -1,12 +1,12 @@
-"""The forms that a search for rules of thumb looks at, and what rules lose, many on one graph.
+"""The forms in a search for rules of thumb, and the losses of many rules on one graph.
 
-The rule plays against an optimal policy (nobody, in a game for one), in either seat. Only what play
-can come to is looked at. Its graph is arranged once, for a free first seat; a rule then is one
-action for each position, and its loss a sweep in compiled code (`rollwise.engine.following`).
+The rule plays against an optimal policy, in either seat; or alone, in a game for one. The graph
+contains the reachable positions only. It is arranged once, for a free first seat. Then a rule is an
+array of actions, and its loss takes a sweep in compiled code (`rollwise.engine.following`).
 
-The loss of a rule is the sum over states of how often play comes by times the regret of what it
-does there. Both what comes by and the values that follow depend on the rule. So a change of the
-rule is first *estimated* by the visits of the rule as it is, and those that look best are scored.
+The loss of a rule is a sum over states: expected visits times the regret of its action. The visits
+and the later values depend on the rule. The gain of a changed rule is first *estimated* with the
+visits of the present rule. The changes with the best estimates are scored.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import Column, Feature, Form, Preference, form_of
 
 MOST_FORMS = 1500
-# By how many features there are: the largest sums, and what a feature may be counted times.
+# By the number of features: the size of the largest sums, and the factors of a feature.
 SUMS = ((4, 3), (16, 2))
-MOST_PRODUCT = 1600  # of two features: beyond 40 × 40 nobody multiplies at the table
+MOST_PRODUCT = 1600  # of two features: products beyond 40 × 40 are too hard at the table
 TIMES = ((4, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)), (8, (2, 3, 4, 6, 8)))
 MOST_LABELS = 12  # actions that clauses name
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def forms_of(columns: Mapping[str, Column]) -> list[Form]:
     Parameters
     ----------
     columns : mapping of (n,) int32
-        The fields of the states with a choice. Those that never change are left out.
+        The fields of the states with a choice. Constant fields are omitted.
     """
     names = [name for name, values in columns.items() if len(values) and np.ptp(values)]
     found = dict.fromkeys(_forms(names, columns))
@@ -78,7 +78,7 @@ def _forms(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form
 
 
 def _products(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form]:
-    """Products of two that people can work out, also with one added to a factor, or taken away."""
+    """Products of two small fields, also with 1 added to or subtracted from a factor."""
     for first, second in combinations(names, 2):
         if _size(columns[first]) * _size(columns[second]) > MOST_PRODUCT:
             continue
@@ -94,7 +94,7 @@ def _size(values: Column) -> int:
 
 
 def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]]:
-    """Sums of so many fields with any signs, the first one's being plus."""
+    """Sums of so many fields with any signs, the first one plus."""
     for chosen in combinations(fields, size):
         for signs in range(1 << (size - 1)):
             yield {
@@ -109,17 +109,17 @@ def _form(terms: Mapping[Feature, int]) -> Form:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """In what rules are tried: arrays alone, so that other processes need no rule sheet.
+    """The graph, opponent and features of a search, as arrays: workers need no rule sheet.
 
     Attributes
     ----------
     graph : StateGraph
     optimal : Policy
-        What the others play.
+        The policy of the others.
     states : dict of (n_states,) int32
         The features of the states.
     actions : dict of (n_actions,) int32
-        Those of the actions.
+        The features of the actions.
     of_the_sheet : bool
         Whether the rule sheet offers features of actions.
     """
@@ -137,7 +137,7 @@ class Setting:
         Parameters
         ----------
         features : Features, optional
-            Where they aren't those of the graph and the game alone.
+            Those of the graph and the game unless given.
         """
         graph = policies.graph
         found = features or Features(graph, policies.game)
@@ -146,7 +146,7 @@ class Setting:
 
 
 class Scorer:
-    """What rules of one game lose.
+    """The losses of rules of one game.
 
     Parameters
     ----------
@@ -155,11 +155,10 @@ class Scorer:
     Attributes
     ----------
     labels : dict of (n_choices,) int32
-        By the labels of actions, as long as there are few: the action with that label in each
-        state with a choice, by its place among the actions of all these states; -1 if there is
-        none.
+        By action label, if there are few labels: the action with this label in each state with a
+        choice, as an index into the actions of all these states; -1 for none.
     columns : dict of (n_choices,) int32
-        Those of the states in which the rule has a choice.
+        The features of the states with a choice for the rule.
     of_the_sheet : bool
         Whether the rule sheet offers features of actions.
 
@@ -217,7 +216,7 @@ class Scorer:
         return preference.best(self.action_columns, self._own).astype(np.int32)
 
     def _taken_by(self, policy: Policy) -> Taken:
-        """What a policy does in the states with a choice; of several actions the likeliest."""
+        """The likeliest action of a policy in each state with a choice."""
         probability = policy.probability[self._action]
         most = np.maximum.reduceat(probability, self._begin)
         likeliest = np.flatnonzero(probability == most[self._own])
@@ -226,7 +225,7 @@ class Scorer:
         return found
 
     def memory(self) -> Memory:
-        """What an evaluation works on; two at a time need two."""
+        """The workspace of an evaluation; parallel evaluations need one each."""
         return self._following.memory()
 
     @cached_property
@@ -239,30 +238,30 @@ class Scorer:
         return self._begin.copy()
 
     def loss(self, taken: Taken, memory: Memory | None = None) -> float:
-        """What is lost by taking some actions, mean over the seats; infinity where play has no end.
+        """The loss of some actions, mean over the seats; infinity for endless play.
 
         Parameters
         ----------
         taken : (n_choices,) int32
-            By their place among the actions of all states with a choice.
+            Indices into the actions of all states with a choice.
         """
         memory = self._memory if memory is None else memory
         self._following.take(memory, self._choices, self._arranged[taken])
         if not self._following.evaluate(memory, self._starts):
             return np.inf
         first, *second = memory.values[self._starts]
-        mean = first - sum(second)  # the values of whoever moves
+        mean = first - sum(second)  # values are the mover's
         return float(self._best - mean * self._scale)
 
     def visits(self, taken: Taken) -> Floats:
-        """How often play comes by each state with a choice, roughly: (n_choices,) float64."""
+        """Approximate expected visits of each state with a choice: (n_choices,) float64."""
         self._following.take(self._memory, self._choices, self._arranged[taken])
         return self._following.visits(self._memory, self._starts)[self._choices]
 
     def advantages(self, taken: Taken) -> Floats:
-        """What each action gains over the one that is taken in its state: (n,) float64.
+        """The gain of each action over the taken action of its state: (n,) float64.
 
-        That is: once; what is done later stays as it is.
+        The action is taken once; all later actions stay the same.
         """
         self._following.take(self._memory, self._choices, self._arranged[taken])
         self._following.evaluate(self._memory)
@@ -271,7 +270,7 @@ class Scorer:
         return gains
 
     def spread(self, numbers: Floats) -> Floats:
-        """A number of each state with a choice, for all its actions."""
+        """A number for each state with a choice, repeated for its actions."""
         return numbers[self._own]
 
     @cached_property
@@ -281,5 +280,5 @@ class Scorer:
 
     @cached_property
     def optimal_visits(self) -> Floats:
-        """How often play comes by each state with a choice where all play optimally."""
+        """Expected visits of each state with a choice under optimal play."""
         return self.visits(self._optimal)

@@ -1,11 +1,11 @@
-"""The search for rules of thumb: for each number of integers, the rule that loses least.
+"""The search for rules of thumb: for each number of integers, the rule with the smallest loss.
 
-One loop serves every game. The best few rules of each number are kept. One of them is taken up,
-and changed in the ways that its *field* offers: `rollwise.analysis.thumb.clauses` where the whole
-game is one graph, `rollwise.analysis.thumb.turn_search` where turns are sampled. The changed rules
-are scored. The best of them are improved by moving their numbers, as long as that helps. When all
-rules that are kept have been taken up, parts of them are left out at random, and others put in. A
-small game has so few rules that this ends when no new one is found.
+One loop serves every game. It keeps the best few rules of each number. Its *field* offers changes
+of a rule: `rollwise.analysis.thumb.clauses` for a game on one graph,
+`rollwise.analysis.thumb.turn_search` for sampled turns. The loop changes one of the kept rules and
+scores the results. Then it moves the numbers of the best results as long as their losses fall. When
+all kept rules have been changed, it removes random parts of rules and adds other parts. The search
+ends early in a small game, when no new rule is found.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Field(ABC):
         """Rules with other numbers, and a shorter rule, both at random."""
 
     def condition(self, form: Form, at_least: bool, level: int) -> Condition:
-        """A condition whose bound may be the name of a parameter."""
+        """A condition; its bound may become the name of a parameter."""
         # "three times the turn and the bank make the target" has no number but the three
         named = form.numbers > 0 and level in self._named and form.is_sum
         return Condition(form, at_least, self._named[level] if named else level)
@@ -181,7 +181,7 @@ def with_form(preference: Preference, place: int, terms: Mapping[Feature, int]) 
 
 
 def longer(preference: Preference, features: Iterable[Feature]) -> Iterator[Preference]:
-    """Preferences whose last form has one more feature."""
+    """Preferences with one more feature in the last form."""
     terms = {feature: number for number, feature in preference.forms[-1].terms}
     largest = max(map(abs, terms.values()))
     scaled = {feature: number * max(SCALE // largest, 1) for feature, number in terms.items()}
@@ -192,7 +192,7 @@ def longer(preference: Preference, features: Iterable[Feature]) -> Iterator[Pref
 
 
 class Search:
-    """Looks for rules of one game.
+    """The search for rules of one game.
 
     Attributes
     ----------
@@ -201,9 +201,9 @@ class Search:
     losses : dict of float
         By rules.
     scored : int
-        The number of rules that were scored.
+        The number of scored rules.
     timed_out : bool
-        Whether the clock cut anything short: another run may then find other rules.
+        Whether the clock cut the search short: another run may then find other rules.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class Search:
             try:
                 self._run()
             except BaseException:
-                self._began = -np.inf  # what is being scored ends soon
+                self._began = -np.inf  # the clock is up, so the scoring threads end soon
                 raise
 
     def _run(self) -> None:
@@ -264,7 +264,7 @@ class Search:
         return late
 
     def _next(self) -> Rule | None:
-        """A rule that wasn't taken up yet: the best ones first, few numbers first."""
+        """The next rule to change: the best ones first, few numbers first."""
         phase = self.field.phase
         if phase == 0 and self._over(self.field.first_share):
             return None
@@ -280,7 +280,7 @@ class Search:
         return self.losses[rule]
 
     def _score(self, rules: Iterable[Rule]) -> list[Rule]:
-        """Those rules, each once, whose losses are known; they are scored if they weren't."""
+        """Score new rules; return each rule with a loss once."""
         every = [rule for rule in dict.fromkeys(rules) if rule.numbers <= self._limits.numbers]
         new = [rule for rule in every if rule not in self.losses]
 
@@ -318,7 +318,7 @@ class Search:
         return better
 
     def _improved(self, rule: Rule, *, bounds_only: bool = False) -> Rule:
-        """A rule with its numbers moved as long as that helps."""
+        """A rule with its numbers moved as long as the loss falls."""
         for _ in range(1 if bounds_only else MOST_ROUNDS):
             before = rule
             for place in range(len(list(self.field.moves(rule, bounds_only)))):
@@ -335,10 +335,10 @@ class Search:
         return rule
 
     def _vary(self, every: Sequence[Rule]) -> None:
-        """Change rules at random, and rebuild one from which parts were left out.
+        """Change rules at random; remove parts of a rule and rebuild it.
 
-        A new part is the best for the parts that are left, not for those that were there. So two
-        parts change that are good only together.
+        A new part suits the remaining parts, not the removed ones. Thus two parts that are good
+        only together can both change.
         """
         rules = [rule for rule in every if 0 < rule.numbers <= self._most] or every
         base = rules[int(self._random.integers(len(rules)))]

@@ -1,9 +1,9 @@
-"""Rules of thumb of games for three or more: what each loses among others who play an equilibrium.
+"""Rules of thumb of games for three or more: losses against others with an equilibrium policy.
 
-To one player among others who keep to their policy the game is one for a single player. The seat
-is drawn by chance, since a rule is the same in every seat. So the search is that for any game for
-one, and a loss is the mean over the seats. What a rule loses in each seat is certified besides;
-and what a best response gains where all play the rule, since then the others need not stand by.
+Fixed policies of all others make a game for a single player. A rule is the same in every seat, so
+chance draws the seat. The search is the one for a single player, and a loss is the mean over the
+seats. Two more figures are certified: the loss in each seat, and the gain of a best response where
+all players use the rule.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rollwise.thumb.sentences import sentence_of
 
 @dataclass(frozen=True)
 class SeatsRule:
-    """A rule of thumb, and what it costs in each seat.
+    """A rule of thumb, with its loss in each seat.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class SeatsRule:
     text : str
         The rule in words.
     losses : tuple of float
-        What its player has less than by the equilibrium, in each seat, if all others play that.
+        The loss against the equilibrium policy in each seat, where all others play the latter.
     error_bound : float
-        How far the losses, and their mean, can be off.
+        Of the losses and their mean.
     gain : float
-        The most that a seat gains by its best response where all others play the rule.
+        The largest gain of a seat by its best response where all others play the rule.
     gain_bound : float
-        How far that can be off.
+        The error bound of the gain.
     """
 
     of_search: RuleOfThumb
@@ -60,13 +60,13 @@ class SeatsRule:
 
 @dataclass(frozen=True)
 class SeatsFrontier:
-    """The rules that were found: each has more numbers than the one before, and loses less.
+    """The best rules: each has more numbers than the one before, and loses less.
 
     Attributes
     ----------
     rules : tuple of SeatsRule
     search : Frontier
-        How they were looked for.
+        The facts of the search.
     """
 
     rules: tuple[SeatsRule, ...]
@@ -120,7 +120,7 @@ def find_seats_rules(
     Parameters
     ----------
     found : Equilibrium
-        What all others play.
+        The policies of all others.
     numbers, within, seconds, evaluations, seed, searches, progress, pool, entire
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
     """
@@ -145,7 +145,7 @@ def find_seats_rules(
 
 
 def _certified(found: Equilibrium, of_search: RuleOfThumb, features: Features) -> SeatsRule:
-    """What a rule costs."""
+    """A rule with its certified losses."""
     graph, n, size = found.graph, found.players, found.graph.n_states
     policy = of_search.rule.policy(graph, found.game, features=features)
     profile = [policy.probability, *[found.policy.probability] * (n - 1)]

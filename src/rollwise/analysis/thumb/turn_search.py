@@ -1,11 +1,11 @@
 """Rules of thumb of games with a pool of dice that are too large for one graph.
 
-A rule has two preferences: what to keep while rolls are left, and what to do after the last
-throw. Each is a sum of features with whole numbers before them. What a rule loses is the sum, over
-the positions that it comes to, of what one turn by it loses if play goes on optimally from there.
-So games are played by the rule, and the turns of the positions that they came to are worked out
-for every rule that is tried: only which positions these are is left to chance. After some features
-more the games are played anew. What rules are worth is found exactly at the end.
+A rule has two preferences: one for the kept dice while rolls are left, one for the action after the
+last throw. Each is a sum of features with whole factors. The loss of a rule is a sum over its
+positions: the loss of one turn by the rule before optimal play. The search simulates games by one
+rule and keeps their positions as a sample. It computes the loss of every tried rule on the turns of
+this sample; only the sample is random. It simulates new games after a few more features. At the end
+the worth of the best rules is exact.
 """
 
 from __future__ import annotations
@@ -50,7 +50,21 @@ from rollwise.thumb.sentences import sentence_of
 GAMES = 60  # of a sample
 FINAL_GAMES = 150  # of the sample by which the last rules are improved
 RENEWED = 4  # rules that are taken up between samples
-CERTIFIED = (1, 2, 3, 4, 6, 8, 12, 16, 20, 25, 30, 40, 60)  # integers whose rules are certified
+CERTIFIED = (
+    1,
+    2,
+    3,
+    4,
+    6,
+    8,
+    12,
+    16,
+    20,
+    25,
+    30,
+    40,
+    60,
+)  # the best rule with at most so many integers is certified
 KEEP_WHEN = Condition(Form(((1, Feature(ROLLS_LEFT)),)), True, 1)
 
 Progress = Callable[[str, int, "int | None"], None]
@@ -65,7 +79,7 @@ def _of(name: str) -> Preference:
 
 
 class Sample:
-    """Positions that games by a rule came to, and what a turn by another rule loses there."""
+    """A sample of positions from games by one rule, for the turn losses of other rules."""
 
     def __init__(self, game: Game, answer: Solution, rule: Rule, games: int, seed: int):
         self._sign = float(sign_of(game.objective))
@@ -82,7 +96,7 @@ class Sample:
         self._kept: dict[object, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
 
     def loss(self, rule: Rule) -> float:
-        """Points that a rule loses in a game, estimated."""
+        """The estimated loss of a rule in a game, in points."""
         kept = self._kept.get(rule.clauses[0])
         if kept is None:
             if len(self._kept) > 8:
@@ -96,7 +110,7 @@ class Sample:
 def _played(
     rules: Rules, rule: Rule, games: int, seed: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The positions that games by a rule came to, and how often: the start first."""
+    """The different positions in games by a rule, with their numbers of visits."""
     words = stream(seed, 0)
     rows = np.array([rules.layout.numbers(rules.start)], np.int32)
     times = np.array([games])
@@ -123,13 +137,13 @@ def _played(
 
 
 def _shorter(deed: Preference) -> list[Preference]:
-    """Preferences with a feature less."""
+    """Preferences with one feature less."""
     terms = {feature: number for number, feature in deed.forms[0].terms}
     return [with_form(deed, 0, terms | {f: 0}) for f in terms] if len(terms) > 1 else []
 
 
 class OnTurns(Field):
-    """A game with a pool of dice whose turns are sampled.
+    """A game with a pool of dice and sampled turns.
 
     Parameters
     ----------
@@ -198,7 +212,7 @@ class OnTurns(Field):
         self._sample = Sample(self._answer.game, self._answer, rule, games, seed)
 
     def _features(self, part: int) -> list[Feature]:
-        """Features of a part, and the same multiplied with what is told of the position."""
+        """Features of a preference, and their products with features of the position."""
         positions = self._sample.positions
         tables = (positions.filled if part else positions.kept).tables
         varied = [name for name, table in tables.items() if np.ptp(table)]
@@ -209,7 +223,7 @@ class OnTurns(Field):
 
 @dataclass(frozen=True, eq=False)
 class SentAnswer:
-    """An answer as it travels to another process: without its game, whose rules are no data.
+    """An answer for another process: a rule sheet in place of the game.
 
     Attributes
     ----------
@@ -241,7 +255,7 @@ def _of_game(game: Game | None, answer: Solution) -> Solution:
 def _search(
     given: Solution | SentAnswer, limits: Limits, seed: int, progress: Progress | None = None
 ) -> Met:
-    """One search: rules to be certified, with what each is estimated to lose."""
+    """One search: rules for certification, with their estimated losses."""
     answer = given.whole if isinstance(given, SentAnswer) else given
     met = found_on(OnTurns(answer, seed), limits, seed, progress)
     chosen = dict[Rule, float]()
@@ -277,7 +291,7 @@ def find_turn_rules(
     -------
     frontier : Frontier
     graph : StateGraph
-        The turn of the start: by it the rules are written and read.
+        The turn of the start, for reading and writing rules.
     """
     check_limits(numbers, within, seconds, evaluations, searches)
     limits = Limits(

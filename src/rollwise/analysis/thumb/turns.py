@@ -1,7 +1,7 @@
-"""Rules of thumb in games with a pool of dice: what they say of many positions, and what it costs.
+"""Rules of thumb in games with a pool of dice: their choices in many positions, and their worth.
 
-No graph is needed. A rule keeps and fills the same in all positions in which it sees the same, so
-each such group is worked out once. Then one pass over the layers of the game finds the worth of the
+The method needs no graph. A rule makes the same choices in all positions with equal features, so
+each such group is computed once. Then one pass over the layers of the game finds the worth of the
 rule, with a bound of each error (`rollwise.kernels.turn_rules`).
 """
 
@@ -37,9 +37,9 @@ from rollwise.thumb.features import (
 )
 from rollwise.thumb.language import Form, Preference, Rule
 
-LEVEL = 1 << 20  # more than twice what a form comes to, in games with a pool
+LEVEL = 1 << 20  # more than twice the size of any form, in games with a pool
 MOST_LEVELS = 3  # of preferences, one behind the other
-POINTS, NUMBER = "points", "number"  # features that no rule sheet is asked for
+POINTS, NUMBER = "points", "number"  # features that need no rule sheet
 CORES = 2
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ Chain = tuple["int | Preference", ...]
 
 @lru_cache(8)
 def parts_of(pool: Pool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The parts of each throw that can be kept, as numbers in the order of the actions: CSR."""
+    """The possible kept dice of each throw, as numbers in the order of the actions: CSR."""
     number = {kept: k for k, kept in enumerate(kept_dice(pool))}
     found = [[number[part] for part in pool.kept_from(throw)] for _, throw in pool.throws]
     indptr = np.cumsum([0, *map(len, found)], dtype=np.int32)
@@ -56,14 +56,15 @@ def parts_of(pool: Pool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 class Seen(NamedTuple):
-    """What a preference looks at in some cases.
+    """The features for a preference in some cases.
 
     Attributes
     ----------
     asked : Asked
     told : tuple of str
+        Names of features of positions.
     different : (n_cases, 1 + n_told + ...) int64
-        The group of `asked` and what is `told`.
+        The group of `asked`, then the `told` features.
     numbers : (n_actions,) int64
         The feature `number` of the actions.
     """
@@ -74,7 +75,7 @@ class Seen(NamedTuple):
     numbers: NDArray[np.int64]
 
     def column(self, name: str) -> NDArray[np.int32]:
-        """A feature of each case and action, one row or column where it is the same in all."""
+        """A feature of each case and action; one row or column if it is the same in all."""
         if name == NUMBER:
             return self.numbers[None].astype(np.int32)
         if name in self.asked.tables:
@@ -86,13 +87,13 @@ class Seen(NamedTuple):
 
 
 class TurnPositions:
-    """Some positions of a game with a pool, and what can be done at the end of their turns.
+    """Some positions of a game with a pool, with the actions and outcomes of their turns.
 
     Parameters
     ----------
     rules : Rules
     arrays : Arrays
-        Of these positions; next states are numbers among some values.
+        Of these positions; next states are indices into some values.
     rows : (n, n_fields) int32
 
     Raises
@@ -127,12 +128,12 @@ class TurnPositions:
         )
 
     def values(self, says: Says, values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
-        """What the positions are worth by a rule, and bounds of the errors: (n,) float64.
+        """The worth of the positions by a rule, and bounds of the errors: (n,) float64.
 
         Parameters
         ----------
         values, bounds : (n_known,) float64
-            Of next states, by their numbers.
+            Of next states.
         """
         found, off = np.empty(len(self.rows)), np.empty(len(self.rows))
         follow_turns(*self._turns, says, values, bounds, found, off)
@@ -145,48 +146,48 @@ class TurnPositions:
         return after
 
     def says(self, rule: Rule) -> Says:
-        """What a rule says of the positions.
+        """The choices of a rule in the positions.
 
         Raises
         ------
         UsageError
-            It looks at what can't be looked at in so large a game.
+            A feature of the rule isn't available in so large a game.
         """
         return Says(*self.kept_by(rule), *self.filled_by(rule))
 
     def kept_by(self, rule: Rule) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """What a rule keeps: the first two parts of what it `says`."""
+        """The kept dice of a rule: the first two parts of `says`."""
         chains, chain = self._chains(rule)
         return self._keeps(chains, chain[:, 1:], self._multiplied(rule))
 
     def filled_by(
         self, rule: Rule
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """What a rule does after the last throw: the other parts."""
+        """The choices of a rule after the last throw: the other parts of `says`."""
         chains, chain = self._chains(rule)
         return self._fills(chains, chain[:, 0], self._multiplied(rule))
 
-    # -- what is asked of the rule sheet
+    # -- features from the rule sheet
 
     @cached_property
     def kept(self) -> Asked:
-        """The features of all that can be kept."""
+        """The features of all possible kept dice."""
         return kept_features(self._rules.game, self._pool, self.rows, self._rules.field_names)
 
     @cached_property
     def filled(self) -> Asked:
-        """The features of all that can be done after the last throw."""
+        """The features of all actions after the last throw."""
         labels = self._labels.tolist()
         names = self._rules.field_names
         return filled_features(self._rules.game, self._pool, labels, self.rows, names)
 
     @cached_property
     def told(self) -> dict[str, NDArray[np.int32]]:
-        """What the rule sheet says of the positions themselves: (n,) int32 by name."""
+        """The rule sheet's features of the positions: (n,) int32 by name."""
         return position_features(self._rules.game, self.rows, self._rules.field_names)
 
     def _multiplied(self, rule: Rule) -> tuple[str, ...]:
-        """What is told of positions and looked at where actions are preferred."""
+        """The features of positions that occur in preferences."""
         preferences = [c.deed for c in rule.clauses if isinstance(c.deed, Preference)]
         terms = [term for deed in preferences for form in deed.forms for term in form.terms]
         used = {name for _, feature in terms for name in (feature.first, feature.second)}
@@ -195,13 +196,13 @@ class TurnPositions:
     # -- which clauses hold
 
     def _chains(self, rule: Rule) -> tuple[list[Chain], NDArray[np.int64]]:
-        """What is to be done in each position: deeds of which the first that can be is done.
+        """The chain of deeds in each position: its first possible deed is done.
 
         Returns
         -------
         chains : list of tuple of deeds
         chain : (n, rerolls + 1) int64
-            By the rolls left.
+            Indices into `chains`, by the rolls left.
         """
         n, rerolls = len(self.rows), self._pool.rerolls
         parameters = self._rules.game.parameters
@@ -229,7 +230,7 @@ class TurnPositions:
     def _keeps(
         self, chains: list[Chain], chain: NDArray[np.int64], told: tuple[str, ...]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """What is kept of each throw, by groups of positions."""
+        """The kept dice of each throw, by groups of positions."""
         indptr, part = parts_of(self._pool)
         different, group = self._cases(self.kept, told, chain)
         rerolls = chain.shape[1]
@@ -250,7 +251,7 @@ class TurnPositions:
     def _fills(
         self, chains: list[Chain], chain: NDArray[np.int64], told: tuple[str, ...]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """What actions have after the last throw, by groups of positions."""
+        """The scores of the actions after the last throw, by groups of positions."""
         n_throws, n_labels = len(self._pool.throws), len(self._labels)
         different, group = self._cases(self.filled, told, chain[:, None])
         fill = np.zeros((len(different), n_throws, n_labels), np.int64)
@@ -267,12 +268,12 @@ class TurnPositions:
     def _cases(
         self, asked: Asked, told: tuple[str, ...], chain: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The different cases, and which of them each position is.
+        """The different cases, and the case of each position.
 
         Returns
         -------
         different : (n_cases, 1 + n_told + n_chains) int64
-            The group of `asked`, what is `told`, and the chains.
+            The group of `asked`, the `told` features, and the chains.
         group : (n,) int32
         """
         alike = asked.group if any(len(t) > 1 for t in asked.tables.values()) else 0 * asked.group
@@ -295,7 +296,7 @@ class TurnPositions:
         seen: Seen,
         labels: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:
-        """How much each case has of what is preferred, and the number before its points."""
+        """The preference score of each case without points, and the factor of the points."""
         levels = list[tuple[NDArray[np.int64], int]]()
         for deed in chain:
             if isinstance(deed, Preference):
@@ -317,7 +318,7 @@ class TurnPositions:
         form: Form,
         seen: Seen,
     ) -> tuple[NDArray[np.int64], int]:
-        """How much each case has of a form; the number before its points apart."""
+        """The value of a form in each case without points, and the factor of the points."""
         total, points = np.zeros((1, len(seen.numbers)), np.int64), 0
         for number, feature in form.terms:
             if feature.first == POINTS and not feature.pair:
@@ -340,7 +341,7 @@ class TurnPositions:
 
 
 def _chain_of(rule: Rule, holds: NDArray[np.bool_]) -> Chain:
-    """The deeds of the clauses that hold, up to the first that can always be done."""
+    """The deeds of the clauses that hold, up to the first preference, which is always possible."""
     found = list[int | Preference]()
     for clause, here in zip(rule.clauses, holds, strict=True):
         if here:
@@ -351,7 +352,7 @@ def _chain_of(rule: Rule, holds: NDArray[np.bool_]) -> Chain:
 
 
 def one_position(game: Game) -> StateGraph:
-    """The turn of the start, as a graph: what rules of thumb of a large game are read by."""
+    """The turn of the start as a graph, for reading rules of thumb of a large game."""
     rules = Rules(game)
     start = np.array([rules.layout.numbers(rules.start)], np.int32)
     graph, _ = some_states(rules, start)
@@ -369,12 +370,12 @@ def worth_by_layers(
     *,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> list[tuple[float, float]]:
-    """What some rules score from the start, and bounds of the errors, in one pass over the game.
+    """The scores of some rules from the start, with error bounds, in one pass over the game.
 
     Raises
     ------
     UsageError
-        A turn of the game can lead back to its layer; a rule looks at what it can't.
+        A turn of the game can lead back to its layer; a feature of a rule isn't available.
     """
     layers = find_layers(game, progress=progress)
     n = len(layers.states)
@@ -412,14 +413,14 @@ def evaluate_rule(
     *,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> tuple[Evaluation, StateGraph]:
-    """What the rule of thumb in a file is worth from the start, which is state 0 of the graph.
+    """The worth of the rule of thumb in a file from the start, which is state 0 of the graph.
 
     Raises
     ------
     PolicyError
         It can't be read, or doesn't fit the game.
     UsageError
-        It looks at what can't be looked at in so large a game.
+        A feature of the rule isn't available in so large a game.
     """
     graph = one_position(game)
     rule = Rule.load(path, graph, game, Features(graph, game, constant=True))
