@@ -1,15 +1,14 @@
-"""What rules of thumb look at: features of states, and of actions.
+"""Features of states and of actions, for rules of thumb.
 
-Of a state its fields, the numbers of the throw, and what the rule sheet offers by `features`. Of an
-action its number, its points, whether the mover goes on, whether it may win, and what the rule
-sheet offers by `action_features`. All are whole numbers.
+The features of a state are its fields, the numbers of the throw, and the `features` of the rule
+sheet. The features of an action are its number, its points, whether the mover goes on, whether it
+may win, and the `action_features` of the rule sheet. All are whole numbers.
 
-In a game with a pool of dice a position has some hundred throws, and each many parts that can be
-kept. So a rule sheet is not asked position by position: the fields of ``s`` are arrays, of many
-positions at once, and it computes with them. `kept_features` is asked of each part of a throw once,
-`action_features` of each throw and each action. Where it reads only some fields, only what differs
-in these is asked, and what is the same in all positions is asked once. `features` is asked of the
-positions alone.
+In a game with a pool of dice a position has some hundred throws, each with many possible kept dice.
+A call of the rule sheet therefore covers many positions: each field of ``s`` is an array. There is
+one call of `kept_features` for each set of kept dice, and one of `action_features` for each throw
+and action. The positions of a call differ in the fields that the function reads. A feature that is
+the same in all positions is computed once. `features` is called for positions alone.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ class Asked(NamedTuple):
     Attributes
     ----------
     group : (n,) int64
-        Which positions are alike in all that was read.
+        Positions of one group are equal in all fields that the function reads.
     tables : dict of (n_groups, n_cases) int32
-        By the names of features; of those that are the same in all positions (1, n_cases).
+        By the names of features; (1, n_cases) for features that are the same in all positions.
     """
 
     group: NDArray[np.int64]
@@ -62,14 +61,14 @@ class Asked(NamedTuple):
 
 
 def kept_dice(pool: Pool) -> list[tuple[int, ...]]:
-    """All that can be kept, by its number: as in `rollwise.layers.layer.Pool`."""
+    """All sets of kept dice by number, as in `rollwise.layers.layer.Pool`."""
     return [*pool.keeps, *(throw for _, throw in pool.throws)]
 
 
 def position_features(
     game: Game, rows: NDArray[np.int32], names: Sequence[str]
 ) -> dict[str, NDArray[np.int32]]:
-    """What the rule sheet says of each position: (n,) int32 by name.
+    """The rule sheet's features of each position: (n,) int32 by name.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ def position_features(
 
 
 def kept_features(game: Game, pool: Pool, rows: NDArray[np.int32], names: Sequence[str]) -> Asked:
-    """The features of all that can be kept, by its number.
+    """The features of all sets of kept dice, by number.
 
     Parameters
     ----------
@@ -116,7 +115,7 @@ def filled_features(
 
 
 class _Positions:
-    """Many positions in the place of one: each field an array. It notes which were read."""
+    """Many positions in the place of one: each field an array. It records the fields read."""
 
     def __init__(self, columns: Mapping[str, NDArray[np.int64]]) -> None:
         self.__dict__.update(_columns=columns, _read=set())
@@ -130,16 +129,16 @@ class _Positions:
 
 
 class _Probe(NamedTuple):
-    """What a rule sheet says of the start.
+    """The rule sheet's features at the start.
 
     Attributes
     ----------
     said : list of dict
-        Of each case the features.
+        The features of each case.
     read : frozenset of str
-        The fields that it looks at.
+        The fields read by the function.
     differ : frozenset of str
-        The features that may differ from position to position.
+        The features that may differ between positions.
     """
 
     said: list[dict[str, NDArray[np.int64]]]
@@ -151,7 +150,7 @@ class _Probe(NamedTuple):
 def _probed(game: Game, name: str, cases: tuple[Any, ...], names: tuple[str, ...]) -> _Probe:
     start = game.start()
     numbers = StateLayout.of(game, start).numbers(start)
-    twice = np.array([numbers] * 2, np.int32)  # one could be branched on
+    twice = np.array([numbers] * 2, np.int32)  # an array of one number allows an if
     one = _positions(twice, names)
     said = [_said_of_many(game, getattr(game, name), one, case, 2) for case in cases]
     differ = {key for case in said for key, value in case.items() if value.ndim}
@@ -193,7 +192,7 @@ def _positions(rows: NDArray[np.int32], names: Sequence[str]) -> Any:
 def _said_of_many(
     game: Game, function: Callable[..., Any], positions: Any, case: tuple[Any, ...], n: int
 ) -> dict[str, NDArray[np.int64]]:
-    """Whole numbers by name: () int64 where they are the same in all positions, (n,) int64."""
+    """Whole numbers by name: () int64 if the same in all positions, else (n,) int64."""
     name = function.__name__
     try:
         said = {
@@ -218,16 +217,16 @@ def _said_of_many(
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of one game, each kind worked out when it is first asked for.
+    """The features of one game, each kind computed at first use.
 
     Attributes
     ----------
     graph : StateGraph
     game : Game or None
     constant : bool
-        Whether features of actions are there that never differ, as in a part of a game.
+        Whether to include constant features of actions, as for a part of a game.
     among : (n,) int, optional
-        The states of whose features the rule sheet is asked; all unless given.
+        The states with features from the rule sheet; all unless given.
     """
 
     graph: StateGraph
@@ -254,15 +253,15 @@ class Features:
 
     @property
     def of_the_sheet(self) -> bool:
-        """Whether the rule sheet offers features of actions, besides those that all have."""
+        """Whether the rule sheet offers features of actions of its own."""
         return self.game is not None and type(self.game).action_features is not Game.action_features
 
     @cached_property
     def actions(self) -> Columns:
-        """Of each action: (n_actions,) int32 by name.
+        """The features of each action: (n_actions,) int32 by name.
 
-        Those that never differ are left out, unless `constant` ones are asked for. A game that is
-        made from another has the features of the other's actions, too.
+        Constant features are omitted unless `constant` is true. A game derived from another also
+        has the features of the other's actions.
         """
         graph, game = self.graph, self.game
         found = self._of_actions()
@@ -299,7 +298,7 @@ class Features:
 
 
 def _of_positions(graph: StateGraph, game: Game) -> Columns:
-    """What the rule sheet of a game with a pool says of each state: the same throughout a turn."""
+    """The rule sheet's features of each state in a game with a pool, constant within a turn."""
     fields = graph.field_names
     return position_features(game, np.asarray(graph.rows[:, : len(fields)], np.int32), fields)
 
@@ -319,9 +318,9 @@ def _apart(graph: StateGraph, word: str, own: Columns, names: Collection[str]) -
 
 
 def _pool_features(graph: StateGraph, game: Game) -> Columns:
-    """The features of actions in turns with a pool: of what is kept, and after the last throw.
+    """The features of actions in turns with a pool: of kept dice, and after the last throw.
 
-    What the rule sheet says of the position is there too, to be multiplied with these.
+    The features of the position are included, for products with these.
     """
     pool = Rules(game).pool
     if pool is None:
@@ -375,7 +374,7 @@ def _asked(
     *,
     of_actions: bool,
 ) -> Columns:
-    """What the rule sheet says of the states in which there is a choice, or of their actions."""
+    """The rule sheet's features of the states with a choice, or of their actions."""
     layout, throws = StateLayout.of(game), graph.throw_layout
     throw_too = of_actions or looks_at_throw(game)
     found = dict[str, NDArray[np.int32]]()

@@ -1,4 +1,4 @@
-"""The language of rules of thumb: the first clause that holds says what to do.
+"""The language of rules of thumb: the first clause that holds gives the action.
 
     {"rule": [
         {"if": "max(banked, rival) >= 71", "do": "roll"},
@@ -7,18 +7,18 @@
     ]}
 
 The last clause of another rule: ``{"most": ["captures", "12*number - points"]}``. It takes the
-action that has most of the first form; of several, the one with most of the next; of several, the
-first. These are forms of features of actions, see `rollwise.thumb.features`.
+action with the largest value of the first form. Ties go to the largest value of the next form, then
+to the first action. These are forms of features of actions, see `rollwise.thumb.features`.
 
-A condition compares a *form* with a bound. A form is a sum of features with whole numbers before
-them. A feature is a field of the state, a number of the throw, what the rule sheet offers, or of
-two of these the larger, the smaller or the product: ``mine*theirs``. A bound is a whole number, or
-a parameter of the game. A clause whose action can't be taken is passed over; where none is left,
-the first action is taken.
+A condition compares a *form* with a bound. A form is a sum of features with whole factors. A
+feature is a field of the state, a number of the throw, or a feature from the rule sheet; or the
+larger, the smaller or the product of two of these: ``mine*theirs``. A bound is a whole number, or a
+parameter of the game. A clause with an impossible action is skipped. If no clause is left, the
+first action is taken.
 
-What has to be remembered are the bound, unless it is 0 or a parameter, and each number before a
-feature other than 1. A condition counts as one at least. So does a form to have most of, and each
-of its features but one.
+A rule's numbers measure the effort to remember it. They are the bounds, except 0 and parameters,
+and the factors other than 1. A condition counts as at least one number. A preferred form counts
+as at least one, and as at least the number of its features less one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from rollwise.machine.atomic_files import read_text
 from rollwise.thumb.features import Features
 
 Column = NDArray[np.int32]
-LARGEST = 1 << 20  # number that a rule may hold
+LARGEST = 1 << 20  # number in a rule
 LARGEST_PRODUCT = 1 << 26  # of two features
 PAIRS: dict[str, Callable[[Any, Any], Any]] = {"max": np.maximum, "min": np.minimum}
 _ORDER: dict[type[ast.AST], str] = {
@@ -61,12 +61,12 @@ _DOT = "__dot__"  # a column of a tuple has a name that isn't one to Python: ``b
 
 @dataclass(frozen=True, order=True)
 class Feature:
-    """A column of the states, or of two the larger, the smaller or the product.
+    """A column of the states; or the larger, the smaller or the product of two columns.
 
     Attributes
     ----------
     first, second : str
-        Names of columns; `second` is empty where there is one.
+        Names of columns; `second` is empty for a single column.
     pair : "max", "min", "product" or empty
     """
 
@@ -108,7 +108,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Form:
-    """A sum of features with whole numbers before them, not all multiples of a larger one."""
+    """A sum of features with whole factors that have no common divisor."""
 
     terms: tuple[tuple[int, Feature], ...]
 
@@ -129,12 +129,12 @@ class Form:
 
     @property
     def numbers(self) -> int:
-        """How many numbers before features have to be remembered."""
+        """The number of factors other than 1 and -1."""
         return sum(abs(number) != 1 for number, _ in self.terms)
 
     @property
     def is_sum(self) -> bool:
-        """Whether nothing is taken away."""
+        """Whether all factors are positive."""
         return all(number > 0 for number, _ in self.terms)
 
     def values(self, columns: Mapping[str, Column]) -> Column:
@@ -166,7 +166,7 @@ class Condition:
 
     @property
     def numbers(self) -> int:
-        """How many numbers have to be remembered, at least 1."""
+        """The count of numbers to remember, at least 1."""
         own = isinstance(self.bound, int) and self.bound != 0
         return max(self.form.numbers + own, 1)
 
@@ -184,13 +184,13 @@ class Condition:
 
 @dataclass(frozen=True)
 class Preference:
-    """Takes the action that has most of a form; of several, most of the next."""
+    """The action with the largest value of a form; ties go to the next form, then to the first."""
 
     forms: tuple[Form, ...]
 
     @property
     def numbers(self) -> int:
-        """How many numbers have to be remembered: the weights of the features but for one."""
+        """The count of numbers to remember: the weights of all features but one."""
         return sum(max(form.numbers, len(form.terms) - 1, 1) for form in self.forms)
 
     def best(self, columns: Mapping[str, Column], state: NDArray[Any]) -> NDArray[np.int64]:
@@ -201,7 +201,7 @@ class Preference:
         columns : mapping of (n,) int32
             The features of actions.
         state : (n,) int
-            Ascending: the state of each of them.
+            The state of each action, ascending.
         """
         keys = [-form.values(columns).astype(np.int64) for form in reversed(self.forms)]
         order = np.lexsort([*keys, state])
@@ -211,12 +211,12 @@ class Preference:
 
 @dataclass(frozen=True)
 class Clause:
-    """What to do where a condition holds; always, where there is none.
+    """A deed with its condition; a clause without a condition always holds.
 
     Attributes
     ----------
     deed : int or Preference
-        An action by its number, or which action is preferred.
+        The number of an action, or a preference.
     """
 
     condition: Condition | None
@@ -225,7 +225,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of thumb: the first clause that holds says what to do.
+    """A rule of thumb: the first clause that holds gives the action.
 
     Examples
     --------
@@ -265,21 +265,21 @@ class Rule:
         name: str = "rule of thumb",
         features: Features | None = None,
     ) -> Policy:
-        """What it does in each state of a graph.
+        """Its policy on a graph.
 
         Parameters
         ----------
         game : Game, optional
-            Which may offer features.
+            The rules, which may offer features.
         name : str
         features : Features, optional
-            Those of the game, if they are at hand.
+            Those of the game, if known already.
         """
         known = Features(graph, game) if features is None else features
         return Policy.of_actions(graph, name, self.actions(graph, known))
 
     def actions(self, graph: StateGraph, features: Features) -> NDArray[np.int64]:
-        """The action that it takes in each state of a graph: (n_states,) int64."""
+        """Its action in each state of a graph: (n_states,) int64."""
         taken = first_actions(graph).copy()
         labels = graph.action_label
         for clause in reversed(self.clauses):
@@ -334,12 +334,12 @@ class Rule:
         game: Game | None = None,
         features: Features | None = None,
     ) -> Rule:
-        """The rule that a document writes down, for a game; see `load`.
+        """The rule of a document, for a game; see `load`.
 
         Raises
         ------
         PolicyError
-            It is none, or names what the game doesn't have.
+            It is no rule, or contains a name unknown to the game.
         """
         rule = document.get("rule") if isinstance(document, Mapping) else None
         if not isinstance(rule, list) or not rule:
@@ -351,7 +351,7 @@ class Rule:
 
 
 def form_of(terms: Mapping[Feature, int]) -> tuple[Form, int]:
-    """A form of its terms, the largest number first, and the number it was divided by."""
+    """A form from its terms, the largest factor first, and the common divisor taken out."""
     left = {feature: number for feature, number in terms.items() if number}
     by = gcd(*left.values()) if left else 1
     ordered = sorted(left.items(), key=lambda term: (-abs(term[1]), term[1] < 0))
@@ -389,7 +389,7 @@ class _Reader:
         return known[0]
 
     def preference(self, number: int, texts: Any) -> Preference:
-        """What to prefer as a list of forms, such as ``["captures", "12*number - points"]``."""
+        """A preference from a list of forms, such as ``["captures", "12*number - points"]``."""
         texts = [texts] if isinstance(texts, str) else texts
         fault = (
             f"clause {number}: {texts!r} isn't a list of what to prefer; write sums of features of "
@@ -469,7 +469,7 @@ class _Reader:
         fault: str,
         known: Mapping[str, Column],
     ) -> bool:
-        """Add what a node says to the terms; False where it says none."""
+        """Add the terms of a node; return False if the node isn't a sum of terms."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
             sign = 1 if isinstance(node.op, ast.Add) else -1
             left = self._add(terms, node.left, factor, number, fault, known)
@@ -519,14 +519,14 @@ class _Reader:
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
-    """What is multiplied."""
+    """The factors of a product."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return [*_factors(node.left), *_factors(node.right)]
     return [node]
 
 
 def whole_parameters(graph: StateGraph) -> dict[str, int]:
-    """The parameters of a game that are whole numbers, and no field's name."""
+    """The parameters with whole numbers, except those named like a field."""
     return {
         name: value
         for name, value in graph.parameters.items()

@@ -28,7 +28,7 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
     Parameters
     ----------
     unit : (str, str), optional
-        What an action's number counts, see `rollwise.Game.action_unit`.
+        The unit of an action's number, see `rollwise.Game.action_unit`.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def _deed(action: int | Preference, graph: StateGraph, unit: Sequence[str]) -> s
 
 
 def _most(form: Form) -> str:
-    """What an action is preferred for."""
+    """The words for a preferred form."""
     if len(form.terms) == 1:
         number, feature = form.terms[0]
         return f"the {'most' if number > 0 else 'least'} {feature.text}"
@@ -126,7 +126,7 @@ def _name(feature: Feature) -> str:
 
 
 def _sum(form: Form, *, grouped: bool = False) -> str:
-    """A form with the signs that people write, what is added first."""
+    """A form in mathematical signs, positive terms first."""
     terms = sorted(form.terms, key=lambda term: term[0] < 0)
     text = Form(tuple(terms)).written(_name, " × ", "−")
     return f"({text})" if grouped and len(terms) > 1 else text
@@ -200,7 +200,7 @@ class _Writer:
         return "\n".join([*head, *(f"    {line}" for line in lines)])
 
     def _clause(self, clause: Clause, reached: Bools) -> list[str]:
-        """The lines of a clause; the states in which it says what to do are no longer reached."""
+        """The lines of a clause; removes its states from those still reached."""
         graph = self.graph
         holds = reached.copy()
         conditions = list[str]()
@@ -231,7 +231,7 @@ class _Writer:
         return form.written(lambda feature: feature.written(written, " * "), " * ")
 
     def _of_state(self, name: str) -> str:
-        """A field, a number of the throw, or what the rule sheet offers."""
+        """A field, a number of the throw, or a feature from the rule sheet."""
         if name in self.own:
             return f'self.features({self.of_features})["{name}"]'
         if name == "throw" and name in self.graph.throw_names:

@@ -315,7 +315,7 @@ class _Way(NamedTuple):
 
 
 def _ways(form: Form, columns: Mapping[str, Column], gain: Floats, offset: Floats) -> list[_Way]:
-    """A form with its best lower bounds, and its best upper bounds; none if constant or too wide."""
+    """A form with its best lower and its best upper bounds; none if constant or too wide."""
     values = form.values(columns)
     low, high = int(values.min()), int(values.max())
     if high == low or high - low >= MOST_BINS:
