@@ -1,4 +1,4 @@
-"""What a policy is worth: against itself, against another, against the best response.
+"""The value of a policy: against itself, against another, against the best response.
 
 A policy's values obey the game's recursion without the max (Bellman's expectation
 equation; Sutton and Barto 2020, section 4.1). Exactly: its graph (see
@@ -11,8 +11,8 @@ plays it, and its exploitability is what that response wins against it, on avera
 over the two seats, with +1 for a win and -1 for a loss (half the NashConv of
 Lanctot et al. 2017).
 
-Whoever asks about one position, or the start, says so (`starts`): then only what play
-between the two comes to from there is solved, which may be much less than the game.
+With `starts`, only the positions reachable from there by the two policies are solved. These
+may be far fewer than those of the game.
 """
 
 from __future__ import annotations
@@ -45,22 +45,21 @@ THETA = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a policy is worth in every state, or in those that play comes to.
+    """The value of a policy in every state, or in the states reachable from `starts`.
 
-    Values and bounds are NaN where play from the `starts` that were asked for doesn't
-    come.
+    Values and bounds are NaN in states that are unreachable from `starts`.
 
     Attributes
     ----------
     policy, against : str
-        Names; of a policy evaluated against itself they are the same.
+        Names; the same for a policy evaluated against itself.
     values : (n_states,) float64
-        In the policy's eyes, where it is the one to move.
+        The policy's values with the policy to move.
     values_second : (n_states,) float64
-        In the policy's eyes, where the opponent is the one to move.
+        The policy's values with the opponent to move.
     bounds, bounds_second : (n_states,) float64, optional
-        Certified: how far the values can be off. None for the iterative method,
-        which proves nothing.
+        Certified error bounds of the values. None for the iterative method, which proves
+        no bounds.
     method : {"exact", "iterative"}
     status : Status
     sweeps : int
@@ -69,9 +68,9 @@ class Evaluation:
     theta : float, optional
         The stopping threshold of the iterative method, which is no bound on the error.
     n_solved : int
-        Number of positions that were solved for this, the seats counted apart.
+        Number of solved positions, counted for each seat.
     is_score : bool
-        Whether values are expected scores or payoffs, and not chances to win.
+        Whether values are expected scores or payoffs, rather than chances to win.
     """
 
     policy: str
@@ -107,7 +106,7 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class BestResponse(Evaluation):
-    """A best response to a policy, and what it is worth against it.
+    """A best response to a policy, and its value against it.
 
     Attributes
     ----------
@@ -119,9 +118,9 @@ class BestResponse(Evaluation):
 
     @cached_property
     def response(self) -> Policy:
-        """What it does where it is to move: the first of the best actions.
+        """The best response as a policy: the first of the best actions.
 
-        Where play from the `starts` doesn't come, it does as the policy does.
+        In states unreachable from `starts` it equals the given policy.
         """
         return self.find_response()
 
@@ -186,10 +185,10 @@ def evaluate(
         the policy of each seat, in the order of the moves, in a game of any number of players.
         One alone is everybody's.
     against : optional
-        What the opponent plays; the same policy unless given.
+        The opponent's policy; the same policy unless given.
     starts : sequence of int, optional
-        States that play begins in, with either player to move. Only what play comes to
-        from there is evaluated, which is faster; all states unless given.
+        First states of play, with either player to move. Only states reachable from there
+        are evaluated, which is faster; all states unless given.
     method : {"exact", "iterative"}
         Exact: linear systems, certified. Iterative: sweeps from a win probability
         (or a value) of 0 everywhere.
@@ -202,8 +201,8 @@ def evaluate(
     Returns
     -------
     Evaluation
-        What the policy is worth in every state; of a list, `Shares`: what each seat gets from the
-        start.
+        The value of the policy in every state; for a list, `Shares`, the result of each seat from
+        the start.
 
     Raises
     ------
@@ -245,7 +244,7 @@ def evaluate(
         found, history = _swept(graph, seats, **iterative)
     values = seats.spread(found.values)
     spread = [None] if certificate is None else seats.spread(certificate.bounds)
-    # one seat is both: who moves next plays the same policy
+    # one seat stands for both, since the next mover plays the same policy
     return Evaluation(
         mine.name,
         mine.name if theirs is None else theirs.name,
@@ -264,7 +263,7 @@ def evaluate(
 
 
 def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
-    """What each seat gets from the start, by policies of all seats."""
+    """The result of each seat from the start, given the policies of all seats."""
     graph, seated = policies.graph, one_each(policies.graph, [policies.find(p) for p in given])
     if graph.players > 2:
         return evaluate_seats(graph, seated)
@@ -278,7 +277,7 @@ def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
 
 
 def best_responses(game: Subject, policy: AnyPolicy) -> Response:
-    """What each seat can get from the start where all others play one policy, certified.
+    """The best result of each seat from the start where all others play one policy, certified.
 
     Parameters
     ----------
@@ -358,7 +357,7 @@ def _swept(
 def best_response(
     game: Subject, policy: AnyPolicy, *, starts: Sequence[int] | None = None
 ) -> BestResponse:
-    """The best that an opponent who knows the policy can do, certified.
+    """The best response of an opponent with knowledge of the policy, certified.
 
     Parameters
     ----------
@@ -367,9 +366,9 @@ def best_response(
     policy : str, callable or Policy
         As `evaluate` takes it.
     starts : sequence of int, optional
-        States that play begins in, with either player to move. Only what play against
-        the policy comes to from there is solved, which is faster; all states unless
-        given. ``starts=[0]`` is enough for the policy's exploitability.
+        First states of play, with either player to move. Only states reachable from there
+        against the policy are solved, which is faster; all states unless given.
+        ``starts=[0]`` is enough for the policy's exploitability.
 
     Returns
     -------

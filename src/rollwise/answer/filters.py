@@ -1,8 +1,7 @@
 """Conditions on the rows of a table, written in the names of its columns.
 
-``lid >= 3 and forced == 0`` has the syntax of a Python expression, of which only
-comparisons, arithmetic, ``and or not in`` and parentheses are known; nothing of
-it is ever run as Python.
+``lid >= 3 and forced == 0`` has the syntax of a Python expression, limited to
+comparisons, arithmetic, ``and or not in`` and parentheses. It is never run as Python.
 """
 
 from __future__ import annotations
@@ -59,14 +58,14 @@ def parse_filter(
         The names that may occur; a mapping to dtypes also checks that words are
         compared with words.
     vocabulary : Vocabulary, optional
-        What the actions in the column ``action`` are called. With it a number may be
-        compared with actions that are called by numbers, and an action that there
-        isn't is refused.
+        The names of the actions in the column ``action``. With it a number may be
+        compared with actions that have numbers for names, and an unknown action is
+        refused.
 
     Raises
     ------
     ExpressionError
-        With the part that can't be understood.
+        Names the faulty part.
     """
     import polars as pl
 
@@ -98,9 +97,9 @@ def mentions(text: str, column: str) -> bool:
 
 
 def said_of(text: str, columns: Iterable[str]) -> str | None:
-    """What a condition says of some columns alone, where its parts are joined by ``and``.
+    """The parts of a condition about some columns alone, where ``and`` joins its parts.
 
-    None where it says nothing of them. A condition that can't be read stays as it is.
+    None without such parts. A condition that can't be read stays as it is.
     """
     try:
         tree = ast.parse(_undotted(text).strip(), mode="eval").body
@@ -220,7 +219,7 @@ class _Reader:
         Raises
         ------
         ExpressionError
-            No action is called so.
+            No action has this name.
         """
         import polars as pl
 

@@ -1,9 +1,9 @@
-"""The first use on a machine: what a second process compiles, by using it.
+"""The first use on a machine: a second process compiles kernels by using them.
 
 Numba compiles on one core. The first process compiles the rules and the search for states. A
 second process runs this module meanwhile and compiles the solver, the search for bounds and the
-proof. It prints `ready`, and then compiles what solves components with many feedback positions,
-which takes long and which only some games need. It may outlive the command.
+proof. It prints `ready`, and then compiles the solver of components with many feedback positions.
+That takes long, and only some games need it. The process may outlive the command.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rollwise.machine.memory_limits import seldom_collected
 
 
 def nothing_compiled() -> bool:
-    """Whether no kernel was ever compiled on this machine, so that the first will be now."""
+    """Whether no kernel has been compiled on this machine yet."""
     from rollwise.engine.components import solve_components
     from rollwise.machine.kernel_cache import is_compiled
 
@@ -29,12 +29,12 @@ def nothing_compiled() -> bool:
 
 
 def compile_beside() -> Callable[[], None]:
-    """On the first use on a machine, compile in a second process what solves.
+    """On the first use on a machine, compile the solver in a second process.
 
     Returns
     -------
     callable
-        Waits until the process says that it is ready, or ends. If it fails, nobody waits.
+        Waits until the process reports that it is ready, or ends.
     """
     from rollwise.engine.components import solve_components
     from rollwise.machine.kernel_cache import is_kept
@@ -60,7 +60,7 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def compile_what_solves() -> None:
-    """What the second process does."""
+    """Compile the solver: the work of the second process."""
     from rollwise.answer.certified import solve_and_certify
     from rollwise.builders import build
     from rollwise.games.pig import Piglet, TwoDicePig

@@ -1,12 +1,12 @@
-"""Layers that are solved by workers, each in a process of its own, which share a folder.
+"""Layers solved by workers in processes of their own, with a shared folder.
 
-A layer waits for those that it may lead to: whose progress is larger, or of several numbers none
-is smaller. Others are solved at the same time. Where the turns of a layer all lead to later ones,
-its positions don't wait for each other: they are cut into parts, and each part is a task. Any
-other layer is one task.
-A worker finds all states in the folder, and the answers of later layers. It writes the answers of
-its part there, and only what is counted travels back. Whoever does a part writes the same bytes.
-So it does no harm if a worker dies, or if two do the same part. The manifest is written here alone.
+A layer waits for the layers that it may lead to: their progress is larger, or has several numbers
+and none smaller. Independent layers are solved at the same time. If all turns of a layer lead to
+later layers, its positions are independent. Such a layer is cut into parts, and each part is a
+task. Any other layer is one task.
+A worker reads all states and the answers of later layers from the folder. It writes the answers of
+its part there and returns counts only. Every worker writes the same bytes for a part. So a worker
+may die, and two workers may do the same part. The main process alone writes the manifest.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from rollwise.cluster.pool import Pool
 
 PARTS = 4  # of a layer, for each worker
-LOOKED_AT = 64  # layers that wait, to find one that need not
+LOOKED_AT = 64  # waiting layers, examined for one that is ready
 Progress = Callable[[str, int, "int | None"], None]
 
 
 class Part(NamedTuple):
-    """Some states of one layer, whose answers are to be found.
+    """Some unsolved states of one layer.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class Part(NamedTuple):
     parameters : dict
     layer, begin, end : int
     block : int
-        How many positions are solved together, as far as all their turns lead to later layers; 0
-        where some don't.
+        The number of positions solved together while all their turns lead to later layers; 0 if
+        some turns don't.
     """
 
     place: Path
@@ -63,15 +63,16 @@ class Part(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What is counted of a part that is done.
+    """The counts of a solved part.
 
     Attributes
     ----------
     end : int
-        Where it ended: before the end of the part, if a turn there doesn't lead to later layers.
+        The end of its solved states. It lies before the end of the part if a turn there doesn't
+        lead to later layers.
     facts : LayerFacts
     first_rows : dict of list of int
-        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
+        States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
     seconds : dict of float
     """
 
@@ -83,7 +84,7 @@ class Counted(NamedTuple):
 
 @dataclass(eq=False)
 class _Work:
-    """A layer that is being solved: its parts, and what was found of each."""
+    """A layer in progress: its parts, with the counts of each solved part."""
 
     parts: list[Part]
     found: list[Counted | None] = field(default_factory=list)
@@ -98,7 +99,7 @@ class Apart:
     Attributes
     ----------
     seconds : dict of float
-        What all workers together have spent.
+        The time of all workers together.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Apart:
         self.seconds: dict[str, float] = {}
         self._waiting: list[int] = []  # layers, the last one first
         self._begun: dict[int, _Work] = {}  # by their layers
-        self._tasks = deque[tuple[_Work, int]]()  # that can be done, and nobody does yet
+        self._tasks = deque[tuple[_Work, int]]()  # ready, not begun
         self._doing: dict[Future[Counted], tuple[_Work, int]] = {}
         sizes = np.diff(layers.indptr)
         self._solved = int(sizes[list(answers.known)].sum())
@@ -152,7 +153,7 @@ class Apart:
         return self._tasks.popleft()
 
     def _ready(self) -> int | None:
-        """The first layer that waits for none of those that aren't proved, if there is one."""
+        """The first layer independent of all unproved layers; None if there is none."""
         progress = self._layers.progress
         if progress.ndim == 1:
             return self._waiting[0] if self._waiting and not self._begun else None
@@ -163,7 +164,7 @@ class Apart:
         return None
 
     def _go_on(self, work: _Work) -> None:
-        """Count what the parts of a layer found; have the rest of it done, or note its proof."""
+        """Add the counts of a layer's parts; queue the unsolved rest, or record the proof."""
         layer, found = work.parts[0].layer, [part for part in work.found if part is not None]
         begin, end = self._layers.indptr[layer : layer + 2].tolist()
         place = begin
@@ -184,7 +185,7 @@ class Apart:
         report_done(self._progress, "solving", self._layers, n_layers, self._solved)
 
     def _cuts(self, begin: int, end: int, block: int) -> Iterator[tuple[int, int]]:
-        """Where the parts of a layer begin and end: whole blocks each."""
+        """The begin and end of each part of a layer, in whole blocks."""
         cut = min(begin + by_layer.FIRST_BLOCK, end)
         blocks = -(-(end - cut) // block)
         size = block * max(1, -(-blocks // (PARTS * self._pool.width)))
@@ -208,14 +209,14 @@ class Apart:
 
 
 class PartAnswers(LayerAnswers):
-    """The answers of later layers as they lie in the folder, and those of a part as they are found.
+    """The answers of later layers from the folder, and the new answers of a part.
 
     Attributes
     ----------
     found : LayerFacts
-        What is counted of the part.
+        The counts of the part.
     end : int
-        Up to where it is proved.
+        The end of its proved states.
     """
 
     def __init__(self, layers: Layers, rows: Rows, layer: int, begin: int) -> None:
@@ -228,11 +229,11 @@ class PartAnswers(LayerAnswers):
         return self._facts.get(self._layer, LayerFacts())
 
     def prove(self, begin: int, end: int) -> None:
-        """Note up to where the part is proved."""
+        """Record the end of the proved states."""
         self.end = end
 
 
-_busy = threading.Lock()  # for kernels that work on two cores, and on one explorer
+_busy = threading.Lock()  # for kernels on two cores, and for the one explorer
 _held: dict[tuple[Path, str], Layers] = {}  # the states of the last folder
 
 
@@ -252,7 +253,7 @@ def solve_part(part: Part) -> Counted:
 
 
 def _layers_of(part: Part) -> Layers:
-    """The layers of the game of a part, which a worker remembers."""
+    """The layers of the game of a part, cached by the worker."""
     from rollwise.answer.layer_folder import open_folder
 
     key = part.place, part.run

@@ -1,9 +1,8 @@
-"""Solving a game one layer at a time: for games whose whole graph is too large for memory.
+"""Solving a game one layer at a time, for a whole graph too large for memory.
 
 States are found first, layer by layer. Then the layers are solved and proved, last ones first:
-here (`by_layers`), or by workers (`layers_apart`). Held are
-a few layers; and of all states their fields, packed, and their answers, unless these lie in a
-folder or nobody wants them.
+here (`by_layers`), or by workers (`layers_apart`). Memory holds a few layers, the packed fields of
+all states, and their answers, unless these lie in a folder or only the start's is kept.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
     from rollwise.cluster.pool import Pool
 
-KEY_BYTES = 8  # of a state whose answer isn't kept
+KEY_BYTES = 8  # of a state without a kept answer
 
 
 def solve_by_layers(
@@ -63,29 +62,29 @@ def solve_by_layers(
     Parameters
     ----------
     game : Game
-        With a method ``progress(s)``, of which no outcome lowers a number.
+        With a method ``progress(s)``; no outcome lowers any of its numbers.
     max_states : int, optional
-        Stop with an error beyond this many states. By default they are as many as there is room
-        for, in memory or on the disk of the folder.
+        Stop with an error beyond this many states. The default is the room in memory or on the
+        disk of the folder.
     save : path, optional
-        A folder, in which each layer is kept as soon as it is proved. `rollwise.load` reads it.
+        A folder for each layer as soon as it is proved. `rollwise.load` reads it.
     resume : bool
-        Whether to go on with what is in the folder. A layer that is damaged is solved anew.
+        Whether to continue a run from the folder. A damaged layer is solved anew.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
     pool : Pool, optional
-        Whose workers solve the layers. They all see the folder, by the same name.
+        The workers for the layers. All see the folder by the same name.
     keep : {"all", "start"}
-        Which states the answer has in the end: all, or the start alone, which takes the least
-        memory, and no folder. Then only the states that play from the start reaches are solved.
+        The states of the answer: all, or the start alone, which takes the least memory, and no
+        folder. Then only the states reachable from the start are solved.
 
     Raises
     ------
     UsageError
-        The game doesn't measure its progress, or its rules can't be compiled. Workers, and no
-        folder that they share. A folder, for the start alone.
+        The game doesn't measure its progress, or its rules can't be compiled. Workers without a
+        shared folder. A folder for the start alone.
     ClusterError
-        The workers are gone. What they proved is kept.
+        The workers are gone. Their proved layers are kept.
     RulesError
         The rules break the contract of the language, or the progress falls.
     EndlessPlay
@@ -119,7 +118,7 @@ def solve_by_layers(
 
 
 def _check_choices(save: str | Path | None, pool: Pool | None, keep: str) -> None:
-    """Refuse what doesn't go together.
+    """Refuse options that exclude each other.
 
     Raises
     ------
@@ -139,12 +138,12 @@ def _opened(
     resume: bool,
     progress: Callable[[str, int, int | None], None] | None,
 ) -> LayerFolder | None:
-    """The folder of a run that was stopped; None where there is nothing to go on with.
+    """The folder of a stopped run; None without one.
 
     Raises
     ------
     UsageError
-        There is an answer in the folder, or a part of one, and nobody said to go on with it.
+        The folder contains an answer, or a part of one, without the option to resume.
     """
     if place is None:
         return None
@@ -166,7 +165,7 @@ def _opened(
             f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
             "choose another folder"
         )
-    forget(place)  # what a run may have left that was stopped
+    forget(place)  # possible remains of a stopped run
     folder.drop_damaged()
     return folder
 
@@ -179,7 +178,7 @@ def _begun(
     progress: Callable[[str, int, int | None], None] | None,
     keep: str,
 ) -> tuple[Layers, LayerAnswers]:
-    """The layers of a game, and what is known of them: of a run that was stopped, what it proved.
+    """The layers of a game, and their known answers, such as the proved ones of a stopped run.
 
     Raises
     ------
@@ -225,7 +224,7 @@ def _begun(
 
 
 def _most_states(game: Game, place: Path | None, keep: str) -> int:
-    """How many states a game may have, if nobody says: as many as there is room for."""
+    """The default limit of states: the room in memory or on the disk."""
     from rollwise.builders.rules import Rules
 
     if keep == START:

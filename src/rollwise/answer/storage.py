@@ -2,11 +2,10 @@
 
 A row is a state, in the order of the graph: the fields, the best action, the
 value, its error bound, and a checksum of these two (`checksum`, or `checksum_` if a field has that
-name; so with the other columns). The file's metadata holds what is needed to
-tell whether it fits: the game and its parameters, the hash of its graph, a checksum of
-the values, the method, and the versions that wrote it. Whoever wrote it isn't trusted: a
-file names no code to be run, and its error bounds are proved anew (`rollwise.proofs.check`). The
-checksums are for accidents: they say which row was damaged.
+name; likewise the other columns). The file's metadata identifies its game: the name and parameters,
+the hash of the graph, a checksum of the values, the method, and the versions of the writer. The
+writer isn't trusted: a file names no code to run, and its error bounds are proved anew
+(`rollwise.proofs.check`). The checksums are for accidents: they locate the damaged row.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ LISTS = ("throw_values", "throw_bounds")  # columns of a game with throws
 FORMAT = "1"
 EQUILIBRIUM = "equilibrium"  # the method of a file about three players or more
 PLACE = "place"  # a column of such a file: the number of the action in the graph
-# What a file says of itself, and in which types.
+# The metadata of a file, with types.
 FACTS: dict[str, Any] = {"game": str, "parameters": dict, "graph_hash": str, "method": str}
 FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list}
 FACTS_OF_VALUES: dict[str, Any] = {
@@ -159,7 +158,7 @@ def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
 
 
 def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
-    """What a saved solution says of itself: game, parameters, error bound, versions.
+    """The metadata of a saved solution: game, parameters, error bound, versions.
 
     Parameters
     ----------
@@ -202,7 +201,7 @@ def damaged_file(path: Path, why: str) -> SolutionFileError:
 
 
 def prove(path: Path, graph: StateGraph, found: Content) -> None:
-    """Refuse a file whose bounds can't be proved."""
+    """Refuse a file with unprovable bounds."""
     numbers = graph, found.values, found.bounds
     _, state = find_unproved(*numbers)
     if state is not None:
@@ -213,7 +212,7 @@ def prove(path: Path, graph: StateGraph, found: Content) -> None:
 
 
 class Content(NamedTuple):
-    """What was read from a file: its description, and the numbers of all states."""
+    """The content of a file: its description, and the numbers of all states."""
 
     facts: dict[str, Any]
     values: NDArray[np.float64]
@@ -229,7 +228,7 @@ class Built(NamedTuple):
 
 
 class Memory(Protocol):
-    """What earlier runs found out (see `rollwise.answer.kept`)."""
+    """The results of earlier runs (see `rollwise.answer.kept`)."""
 
     def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
         """The graph of a game, as `rollwise.build` gives it."""
@@ -252,7 +251,7 @@ def build_saved(
 
     Parameters
     ----------
-    facts : what `read_facts` gives
+    facts : the result of `read_facts`
     game, memory, **how
         See `load`.
 
@@ -310,7 +309,7 @@ def find_unproved(
     values: NDArray[np.float64],
     bounds: NDArray[np.float64],
 ) -> tuple[Verdict, int | None]:
-    """What the check says of values and bounds, and the state that speaks most against them."""
+    """The verdict of the check on values and bounds, and the state with the worst fault."""
     verdict = check_game(graph, values, bounds)
     doubtful = np.concatenate([verdict.unproved, verdict.endless])
     if not len(doubtful):
@@ -324,7 +323,7 @@ def find_unproved(
 def claim(
     graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64], state: int
 ) -> str:
-    """What is said of a state: ``the value of banked=0, rival=0, turn=0 is 0.06 ± 1e-13``."""
+    """The text for a state: ``the value of banked=0, rival=0, turn=0 is 0.06 ± 1e-13``."""
     return f"the value of {graph.state_text(state)} is {values[state]!s} ± {bounds[state]:.1e}"
 
 
@@ -365,7 +364,7 @@ def read_content(path: Path, facts: dict[str, Any], graph: StateGraph) -> Conten
         raise damaged_file(path, str(error)) from None
     if checksum_of(values, bounds) != facts["checksum"]:
         raise damaged_file(path, "its values don't match their checksum")
-    lost = np.isinf(values) & (graph.objective != "win")  # where nobody can end the play
+    lost = np.isinf(values) & (graph.objective != "win")  # no player can end the play
     if not np.all(np.isfinite(values) | lost) or not np.all(bounds >= 0):
         raise damaged_file(path, "its values or error bounds can't be such")
     return Content(facts, values, bounds)

@@ -1,14 +1,14 @@
-"""Reading and verifying a saved answer: nothing in a file need be trusted, whoever wrote it.
+"""Reading and verifying a saved answer, without trust in its writer.
 
-Of a file the graph is built from the rules, and every value is held against its bound by
-`rollwise.proofs.check`. No solver is run, and no bound is looked for. Of a folder the states are
-found anew. Then the layers are proved again, those that end every play first, and one at a time.
-The proof reads the rules, the values and bounds of the layer, which it checks, and those of later
-layers, which it has checked. Where the folder doesn't hold all states, or players can stay in a
-layer, the layer is solved again, and compared.
+For a file, the graph is built from the rules, and `rollwise.proofs.check` checks every value
+against its bound. No solver runs, and no bound is searched for. For a folder, the states are found
+anew. Then the layers are proved again one at a time, terminal layers first. The proof of a layer
+reads the rules, the values and bounds of the layer, and the checked values and bounds of later
+layers. If the folder lacks states, or players can stay in a layer, the layer is solved again and
+compared.
 
-Checksums are no proof, and against accidents only: they say which row or layer was damaged where
-the proof alone couldn't, since a value that changed by less than its bound may still be within it.
+Checksums protect against accidents and prove no bounds. They locate a damaged row or layer where
+the proof can't: a value changed by less than its bound may still be within it.
 """
 
 from __future__ import annotations
@@ -50,27 +50,27 @@ MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some tw
 
 @dataclass(frozen=True)
 class Verification:
-    """What became of verifying a file.
+    """The result of verifying a file.
 
     Attributes
     ----------
     game : str
     parameters : mapping
     n_states : int
-        States whose bounds were checked.
+        Number of states with checked bounds.
     exact : bool
-        On the rule sheet too, in exact arithmetic, and not only in doubles on the graph.
+        Whether the check ran on the rule sheet too, in exact arithmetic, beside doubles on the
+        graph.
     error_bound, residual : float
-        The largest bound, and the largest distance of a value from what one look ahead makes
-        of it.
+        The largest bound, and the largest change of a value by one look ahead.
     fault : str
-        Why the file is refused; empty where every bound is proved.
+        The reason for refusing the file; empty if every bound is proved.
     state : dict, optional
         The fields of the state at fault.
     seconds : dict
         For the ``build`` of the graph, and the ``check``.
     deviation_gain : float or None
-        Of an equilibrium: nobody gains more than this by another policy, in any position. Proved.
+        Of an equilibrium: proved bound on the gain from deviating, in any position.
     """
 
     game: str
@@ -113,16 +113,16 @@ class Verification:
 
 @dataclass(frozen=True)
 class FolderVerification(Verification):
-    """What became of verifying a folder, whose `residual` is how far a value is from a proved one.
+    """The result of verifying a folder; `residual` is the largest distance to a proved value.
 
     Attributes
     ----------
     n_layers : int
         In the folder.
     n_proved : int
-        Layers that were proved again.
+        Number of layers proved again.
     damaged : tuple
-        The progress of the layers that don't match their checksums.
+        The progress of each layer with a wrong checksum.
     seconds : dict
         To compare the ``checksums``, to find the ``states``, and for the ``proof``.
     """
@@ -159,18 +159,17 @@ def load(
     Parameters
     ----------
     path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
-        A folder is read where it lies, with its bounds as they were proved: `verify` proves
-        them anew.
+        A folder is read in place, with its bounds as saved: `verify` proves them anew.
     game : Game, optional
-        The rules that it must fit. Without, the game must be one that is installed: a file
-        names no code to be run.
+        The expected rules. Without them the game must be installed: a file names no code to
+        run.
     prove : bool
         Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
         `Solution.status` is ``as saved``.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
     memory : Memory, optional
-        What earlier runs found out: graphs, and files that were proved.
+        Results of earlier runs: graphs, and proved files.
 
     Raises
     ------
@@ -231,14 +230,15 @@ def verify(
         The rules. Without, the game must be one that is installed.
     exact : bool
         Prove the bounds of all positions on the rule sheet too, in exact arithmetic
-        (`rollwise.proofs.check_rules`), so that neither the builder nor rounding has to be trusted.
+        (`rollwise.proofs.check_rules`). Then the proof needs no trust in the builder or in
+        rounding.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
 
     Returns
     -------
     Verification
-        Whose `fault` says what is wrong with the file, if something is.
+        Its `fault` describes an error of the file; empty without errors.
 
     Raises
     ------
@@ -294,7 +294,7 @@ def _require_small(graph: StateGraph, exact: bool) -> None:
 def _verify_seats(
     path: Path, facts: dict[str, Any], game: Game | None, exact: bool, **how: Any
 ) -> Verification:
-    """Verify the file of an equilibrium: prove it anew, and compare what the file claims."""
+    """Verify the file of an equilibrium: prove it anew, and compare the file's claims."""
     from rollwise.answer.seats_solution import read_equilibrium
 
     began = time.perf_counter()
@@ -338,7 +338,7 @@ def _unproved(found: Equilibrium, frame: pl.DataFrame) -> int | None:
 
 
 def claims_of(found: Equilibrium) -> Claims:
-    """What is claimed of the positions of an equilibrium, for the check on the rule sheet."""
+    """The claims of an equilibrium about its positions, for the check on the rule sheet."""
     graph, flat, n = found.graph, found.graph.flat, found.graph.n_positions
     width = len(graph.field_names)
     profile: dict[Any, dict[int, float]] = {}
@@ -362,7 +362,7 @@ def claims_of(found: Equilibrium) -> Claims:
 def _examine(
     path: Path, facts: dict[str, Any], graph: StateGraph
 ) -> tuple[str, int | None, float, float]:
-    """What is wrong with a file and in which state, its largest bound, and the residual."""
+    """The fault of a file and its state, the largest bound, and the residual."""
     try:
         frame = read_parquet(path, damaged=True)
     except ValueError as error:
@@ -418,7 +418,7 @@ def _damaged_row(
     values: NDArray[np.float64],
     bounds: NDArray[np.float64],
 ) -> tuple[int | None, str]:
-    """The first row that isn't what was saved, as far as its fields and its checksum tell."""
+    """The first row with other fields than the graph or a wrong checksum."""
     rows = np.column_stack([frame[name].to_numpy() for name in graph.field_names])
     wrong = np.flatnonzero(np.any(rows != graph.states, axis=1))
     if len(wrong):
@@ -459,7 +459,7 @@ def verify_layers(
     Returns
     -------
     FolderVerification
-        Whose `fault` says what is wrong with the folder, if something is.
+        Its `fault` describes an error of the folder; empty without errors.
 
     Raises
     ------
@@ -543,7 +543,7 @@ class _FolderRun:
         answers = PartAnswers(layers, map_rows(self._folder.place), layer, begin)
         here = slice(begin, end)
         again = answers.values[here], answers.error_bounds[here], answers.actions[here]
-        # what the folder says of this layer is a claim at most
+        # the folder's answer of this layer is only a claim
         again[0][:], again[1][:], again[2][:] = np.nan, np.nan, 0
         pieces = layers.pieces(layer, begin, end)
         ByLayer(layers, answers, None, pieces, self._folder.rows[:2]).run()
@@ -562,11 +562,11 @@ class _FolderRun:
         )
 
     def _compare(self, layers: Layers, states: NDArray[np.int64], known: Rows, again: Rows) -> None:
-        """Compare the answers of some states with those that were found again."""
+        """Compare the answers of some states with newly found ones."""
         if not len(states):
             return
         (values, bounds, actions), (values_again, bounds_again, actions_again) = known, again
-        with np.errstate(invalid="ignore"):  # where nobody can be sure to end the play
+        with np.errstate(invalid="ignore"):  # where no player can be sure to end the play
             apart = np.where(values == values_again, 0.0, np.abs(values - values_again))
         rounded = np.nextafter(np.nextafter(apart, np.inf) + bounds_again, np.inf)
         proved = np.where(apart == 0, bounds_again, rounded)
