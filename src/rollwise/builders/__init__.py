@@ -1,8 +1,8 @@
-"""Turning the rules of a game into a `StateGraph`.
+"""Builders of a `StateGraph` from the rules of a game.
 
 Two builders give the same graph, byte for byte: one runs the rules as ordinary
-Python, the other compiles them. A game is begun in Python; if it turns out to be
-more than a small one, its rules are compiled and it is begun again
+Python, the other compiles them. A build begins in Python. If the game turns out to be
+large, its rules are compiled and the build begins again
 (`rollwise.builders.building`).
 """
 

@@ -1,4 +1,4 @@
-"""What a builder finds: the arrays that a graph is made of."""
+"""The arrays that a builder produces, and their conversion to graphs and layers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from rollwise.builders.rules import Rules
 
 
-# The payoff of each `then` that has a name, in its order.
+# The payoff of each named `then`, in the order of these constants.
 PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
 
 
 class Throws(NamedTuple):
-    """What chance brings before the mover chooses: lists of throws, each kept once.
+    """The throws before each choice, as lists of throws that states share.
 
     Attributes
     ----------
@@ -45,16 +45,16 @@ class Throws(NamedTuple):
 
     @property
     def situation_indptr(self) -> np.ndarray:
-        """Where the situations of each state begin: (n_states + 1,) int64."""
+        """The first situation of each state: (n_states + 1,) int64."""
         sizes = np.diff(self.indptr)[self.of_state]
         return np.concatenate([[0], np.cumsum(sizes)])
 
 
 class Arrays(NamedTuple):
-    """What both builders return.
+    """The result of both builders.
 
-    The arrays are those of a `StateGraph` whose throws nobody has put in their place: actions
-    belong to situations, which are states or, in a game with throws, a state after each throw.
+    The arrays are those of a `StateGraph` before throws are inserted: actions
+    belong to situations. A situation is a state or, in a game with throws, a state after a throw.
     """
 
     n_roots: int
@@ -77,7 +77,7 @@ class Arrays(NamedTuple):
         return sum(array.nbytes for array in (*self, *(self.throws or ())) if _is_array(array))
 
     def copied(self) -> Arrays:
-        """The same in memory of its own."""
+        """A copy in memory of its own."""
         return self._replace(
             throws=None if self.throws is None else Throws(*map(np.copy, self.throws)),
             **{name: array.copy() for name, array in self._asdict().items() if _is_array(array)},
@@ -89,7 +89,7 @@ def _is_array(part: Any) -> bool:
 
 
 def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
-    """The arrays that a builder found, as a graph."""
+    """A builder's arrays as a graph."""
     lotteries = lotteries_of(arrays, rules.game.players)
     parts: dict[str, Any] = {
         "action_indptr": arrays.action_indptr,
@@ -110,7 +110,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         game=rules.game.name,
         parameters=rules.game.parameters,
         players=rules.game.players,
-        objective=rules.game.objective,  # type: ignore[arg-type]  # `Rules` has looked at both
+        objective=rules.game.objective,  # type: ignore[arg-type]  # `Rules` has checked both
         n_roots=arrays.n_roots,
         n_border=n_border,
         endless=rules.game.endless,  # type: ignore[arg-type]
@@ -119,7 +119,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
 
 
 def lotteries_of(arrays: Arrays, players: int = 2) -> Lotteries:
-    """The lotteries that a builder found."""
+    """The lotteries of a builder's arrays."""
     then = arrays.lottery_then
     over = (then & ~GOES_ON) != 0
     named = ~over | (then.view(np.uint64) <= END)  # the others are the bits of payoffs
@@ -135,12 +135,12 @@ def lotteries_of(arrays: Arrays, players: int = 2) -> Lotteries:
 
 
 def action_names(rules: Rules, first: Mapping[int, list[int]]) -> dict[int, str]:
-    """What the actions are called that have a name, by their numbers.
+    """The names of the named actions, by action number.
 
     Parameters
     ----------
     first : mapping
-        As `first_rows` gives it.
+        From `first_rows`.
     """
     texts = {
         label: text
@@ -152,14 +152,14 @@ def action_names(rules: Rules, first: Mapping[int, list[int]]) -> dict[int, str]
 
 
 def first_rows(rules: Rules, arrays: Arrays) -> dict[int, list[int]]:
-    """Where each action comes up for the first time that `action_text` may name.
+    """The first occurrence of each action that `action_text` may name.
 
-    The names themselves can read anything, so they are asked for whenever an answer is read.
+    The names can depend on anything, so they are computed anew whenever an answer is read.
 
     Returns
     -------
     dict
-        The fields of the state, and what was thrown, by the numbers of actions.
+        By action number, the fields of the state and the throw.
     """
     if not rules.has_action_text:
         return {}
@@ -181,22 +181,22 @@ def first_rows(rules: Rules, arrays: Arrays) -> dict[int, list[int]]:
 
 
 def first_rows_of(rules: Rules, graph: StateGraph) -> dict[int, list[int]]:
-    """As `first_rows`, of the graph that the rules gave."""
+    """`first_rows` for the graph of the rules."""
     return first_rows(rules, as_arrays(graph)) if rules.has_action_text else {}
 
 
 def whole(weight: np.ndarray) -> np.ndarray:
-    """Weights as int64, if they are whole numbers that were written as floats."""
+    """Weights as int64 if they are floats with integer values."""
     if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
         return weight.astype(np.int64)
     return weight
 
 
 def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a graph in which each state is thrown in, and then something is chosen.
+    """The parts of a graph in which each state is followed by a throw and then by a choice.
 
-    The states stand first. Each has one action, the throw, and each of its outcomes leads to a
-    state of its own: the outcome j of all of them to the state ``n + j``.
+    The states come first. Each has one action, the throw, and each of its outcomes leads to a
+    separate state: outcome j, counted over all states, leads to the state ``n + j``.
     """
     throws, layout = arrays.throws, rules.throws
     assert throws is not None
@@ -236,7 +236,7 @@ def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[st
 
 
 def as_arrays(graph: StateGraph) -> Arrays:
-    """The arrays that a builder found, of its graph."""
+    """A builder's arrays, reconstructed from its graph."""
     states, n_roots, throws = graph.states, graph.n_roots, None
     if graph.turn_states and graph.throw_layout is not None:
         codes_of, first = graph.throw_layout.code, graph.throws
@@ -286,11 +286,11 @@ def as_arrays(graph: StateGraph) -> Arrays:
     )
 
 
-LAST = 2**32 - 1  # less the number of a lottery's outcome: where the game ends, for the time being
+LAST = 2**32 - 1  # minus the number of a lottery's outcome: provisional target of an ending
 
 
 def block_from(arrays: Arrays) -> Block:
-    """What the rules say of some positions, whose endings are yet to be numbered (`layer_of`)."""
+    """Some positions as a block. Their endings are numbered later (`layer_of`)."""
     n, throws = len(arrays.states), arrays.throws
     situation = np.arange(n + 1) if throws is None else throws.situation_indptr
     action = arrays.action_indptr[situation]
@@ -307,7 +307,7 @@ def block_from(arrays: Arrays) -> Block:
 def layer_of(
     rules: Rules, arrays: Arrays, blocks: Sequence[tuple[int, Block]], n: int, n_border: int
 ) -> Layer:
-    """A layer from its blocks. Endings are numbered in their place.
+    """A layer from its blocks, whose endings are numbered in place.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def layer_of(
 
 @lru_cache(8)
 def pool_tables(pool: dice.Pool | None) -> Pool:
-    """The tables of a pool of dice; empty ones where there is none."""
+    """The tables of a pool of dice; empty ones without a pool."""
     if pool is None:
         return NO_POOL
     every = [*pool.keeps, *(throw for _, throw in pool.throws)]

@@ -1,7 +1,7 @@
-"""The stages of building: decide who runs the rules, let them run, make a graph of what they say.
+"""The stages of building: choose a builder, run the rules, convert the result to a graph.
 
-A game is interpreted up to a limit. If there is more to come, its rules are compiled, or
-found compiled, and the game is begun again (`rollwise.builders.compiled`). Rules that can't
+A game is interpreted up to a limit. If it is larger, its rules are compiled or loaded
+from the cache, and the build begins again (`rollwise.builders.compiled`). Rules that cannot
 be compiled are interpreted to the end.
 """
 
@@ -32,18 +32,18 @@ from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
 
 STEPS = 20_000  # of one play
-# For all plays together: of the processor, so that a busy machine sees as far; and in all.
+# For all plays together: processor time, which other processes do not affect; and elapsed time.
 SECONDS, LONGEST = 0.3, 2.0
-FEW = 200  # a play that ends before a field was raised so often says nothing, nor one cut off
-WAITS = 10  # moves in a row that raise no field: a turn may pass round the table
+FEW = 200  # a play cut off earlier, or with fewer rises of a field, is no evidence
+WAITS = 10  # successive moves that raise no field: a turn may pass round the table
 
 
 class GrowthWarning(UserWarning):
-    """A field that rose on and on, so that the game may have no last state."""
+    """A field that kept rising. The game may have infinitely many states."""
 
 
 class _Time:
-    """What is left of the time for all plays."""
+    """The remaining time for all plays."""
 
     def __init__(self) -> None:
         self._used, self._began = time.thread_time(), time.perf_counter()
@@ -54,25 +54,25 @@ class _Time:
 
 
 class _Play(NamedTuple):
-    """A play that goes on: how many moves, and the numbers of the state that it came to."""
+    """A play that has not ended: its number of moves, and the numbers of its last state."""
 
     moves: int
     numbers: list[int]
 
 
 def endless_growth(rules: Rules, states: np.ndarray) -> str:
-    """What is said of a field that grows along a play, and meets no end; empty if none is found.
+    """The warning about a field that grows without end along a play; empty if none is found.
 
-    Plays that raise one field, or lower it, are followed first, and then one that raises them all:
-    of two scores that change places at each pass, say. A field that may still end at a parameter
-    of the game is not spoken of.
+    First come plays that raise or lower one field, then a play that raises all rising fields
+    together, such as two scores that change places at each pass. A field that may still end at a
+    parameter of the game gets no warning.
 
     Parameters
     ----------
     states : (n_states, n_fields) int32
-        Some that were found, in their order.
+        Some of the states found, in their order.
     """
-    if rules.pool is not None:  # whose turns take too long to follow
+    if rules.pool is not None:  # its turns take too long to follow
         return ""
     parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
     clock = _Time()
@@ -102,15 +102,15 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
 
 
 def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Play | None:
-    """The play from a state on that raises a sum of fields most at each move; None if it ends.
+    """The play that raises a weighted sum of fields most at each move; None if it ends.
 
-    No state comes twice. Of moves that raise the sum alike, that counts by which all fields rise
-    most.
+    No state is repeated. Among moves with equal sums, the largest sum of absolute fields
+    decides.
 
     Parameters
     ----------
     first, aim : list of int
-        The numbers of the state, and by what they are multiplied in the sum.
+        The numbers of the state, and the weights of the fields in the sum.
     """
 
     def rank(state: Any) -> tuple[int, int]:
@@ -139,7 +139,7 @@ def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Pl
                     return None
                 raises += reached > best
                 best = max(best, reached)
-    except (RulesError, TypeError):  # whoever builds the graph says so, if it comes to this state
+    except (RulesError, TypeError):  # the builder reports this if it reaches the state
         return None
     return _Play(len(seen) - 1, list(rules.layout.numbers(state))) if raises >= FEW else None
 
@@ -150,7 +150,7 @@ COMPILING = "compiling the rules"  # a stage of progress
 
 
 class CompileWarning(UserWarning):
-    """Rules that could not be compiled, and what to change so that they can be."""
+    """Rules that could not be compiled, and the changes that would allow it."""
 
 
 @dataclass(frozen=True)
@@ -181,14 +181,14 @@ def build(
     ----------
     game : Game
     mode : {"auto", "interpreted", "compiled"}
-        Who runs the rules. "auto" interprets small games and compiles large ones;
-        rules that Numba can't compile are interpreted, with a warning that says
+        The builder that runs the rules. "auto" interprets small games and compiles large ones.
+        Rules that Numba cannot compile are interpreted, with a warning that says
         what to change.
-    max_states : int, optional
-        Stop with an error beyond this many states: 10 million by default, 1
-        million where the rules are interpreted.
+        max_states : int, optional
+        Raise an error beyond this number of states: 10 million by default, 1
+        million if the rules are interpreted.
     progress : callable, optional
-        Called now and then as ``progress(stage, done, total or None)``.
+        Called at intervals as ``progress(stage, done, total or None)``.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def build(
         The rules break the contract of the language; the message names the state
         and the action.
     RulesDiffer
-        Compiled rules do something else than Python's.
+        Compiled rules and Python's rules disagree.
     TooManyStates
     """
     return build_with_report(game, mode=mode, max_states=max_states, progress=progress)[0]
@@ -216,18 +216,18 @@ def build_with_report(
     any_players: bool = False,
     ask_all_again: bool = False,
 ) -> tuple[StateGraph, BuildReport]:
-    """As `build`, with how it was done and how long it took.
+    """As `build`, with the builder used and the time taken.
 
     Parameters
     ----------
     beside : callable, optional
-        Called before rules are compiled: to have something else compiled meanwhile. It returns a
-        function that waits until this is done.
+        Called before rules are compiled, to start other compilation at the same time. It returns
+        a function that waits for it.
     any_players : bool, optional
-        Take games of three or more players, in which an ending pays each seat
+        Accept games of three or more players, whose endings pay each seat
         (`rollwise.many.seats`).
     ask_all_again : bool, optional
-        Ask interpreted rules about every state twice, however long that takes.
+        Ask interpreted rules about every state twice, however long it takes.
     """
     if mode not in ("auto", "interpreted", "compiled"):
         raise ValueError(f"mode is {mode!r}; it must be 'auto', 'interpreted' or 'compiled'")
@@ -249,7 +249,7 @@ def build_with_report(
     if arrays is None:
         how = "interpreted"
         arrays = building.by_python()
-    building.wait()  # for what was compiled beside
+    building.wait()  # for the compilation started by `beside`
     graph = as_graph(building.rules, arrays)
     seconds = time.perf_counter() - started - building.compile_seconds
     return graph, BuildReport(how, building.compile_seconds, seconds)
@@ -265,12 +265,12 @@ def _require_few(graph: StateGraph, max_states: int | None) -> None:
 
 @dataclass(eq=False)
 class _Building:
-    """A game whose graph is being built, and what has been found out about it.
+    """A game whose graph is being built, and the facts known about it so far.
 
     Attributes
     ----------
     trial : Interpreter, optional
-        What was interpreted before the game turned out to be large.
+        The interpreter of the trial, with its states, if there was a trial.
     compile_seconds : float
     """
 
@@ -284,16 +284,16 @@ class _Building:
     wait: Callable[[], None] = lambda: None
 
     def most(self, default: int) -> int:
-        """How many positions there may be: a pool of dice gives each of them a turn of states."""
+        """The largest number of positions, each of which has a turn of states with a pool."""
         return max((self.max_states or default) // (1 + self.rules.turn_states), 1)
 
     @cached_property
     def few_roots(self) -> NDArray[np.int32] | None:
-        """The roots, if there are so few that Python may list them."""
+        """The roots, or None if they are too many to list in Python."""
         return self.rules.few_roots(limits.SMALL)
 
     def in_a_trial(self) -> Arrays | None:
-        """Interpret the rules up to a limit; None where there is more, or was the last time."""
+        """Interpret the rules up to a limit; None if the game is larger, or was so last time."""
         if self.few_roots is None or is_compiled(self.rules) or was_large(self.rules, limits.SMALL):
             return None
         most = self.most(limits.MAX_STATES_INTERPRETED)
@@ -304,19 +304,19 @@ class _Building:
         return self.trial.arrays()
 
     def _goes_on(self, trial: Interpreter) -> bool:
-        """Whether a game is larger than a trial; if so, its fields that grow are looked at."""
+        """Whether a game is larger than a trial; if so, warn about fields that grow."""
         more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report)
         if more and (told := endless_growth(self.rules, trial.states)):
             _warn(told, GrowthWarning)
         return more
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
-        """Let compiled rules run; None, after a warning, where only Python can run them.
+        """Run compiled rules; None, after a warning, if only Python can run them.
 
         Parameters
         ----------
         or_by_python : bool
-            Rules that fail only where they are compiled are no error.
+            A failure of the compiled rules alone is no error.
         """
         name, most = self.rules.game.name, self.most(limits.most_states(self.rules))
         if jit_disabled():
@@ -358,7 +358,7 @@ class _Building:
         return arrays
 
     def by_python(self) -> Arrays:
-        """Interpret the rules to the end, from where a trial has stopped."""
+        """Interpret the rules to the end, from the end of the trial."""
         if self.trial is None:
             most = self.most(limits.MAX_STATES_INTERPRETED)
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots
@@ -383,7 +383,7 @@ def is_compiled(rules: Rules) -> bool:
 
 
 def _warn(message: str, kind: type[Warning] = CompileWarning) -> None:
-    """Warn whoever called for the graph: the nearest caller outside this package."""
+    """Issue a warning at the nearest caller outside this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("rollwise."):
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""A game's graph one layer at a time, for games whose rules measure their progress."""
+"""A game's graph layer by layer, for games whose rules measure their progress."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ from rollwise.machine.pipeline import on_both_cores
 from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import how_many
 
-SOON = 100_000  # outcomes that are expanded again in a moment
-FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
-BORDER_AT_ONCE = 1 << 22  # states of a border whose numbers are looked up together
+SOON = 100_000  # outcomes of a layer that will soon be expanded again
+FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # positions; outcomes solved together
+BORDER_AT_ONCE = 1 << 22  # border states that are looked up together
 
 
 class Piece(NamedTuple):
-    """A layer, or some positions of one that lead to later layers only.
+    """A layer, or some of its positions that lead only to later layers.
 
     Attributes
     ----------
     layer : rollwise.layers.Layer
     begin, end : int
-        Its positions, among those of the game.
-    border : (layer.n_border,) int32
-        The positions of its border, among those of the game: all in later layers, or behind `end`.
-    arrays : Arrays or None
-        What the rules say of the positions, as they were read, where somebody asked for it, or
-        where positions have no throws.
+        The range of its positions, among those of the game.
+        border : (layer.n_border,) int32
+        The positions of its border, as numbers in the game: all in later layers, or from `end` on.
+        arrays : Arrays or None
+        The arrays of the positions, in reading order. Present on request, and if
+        positions have no throws.
     first_rows : dict
         See `rollwise.builders.arrays.first_rows`.
     """
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The states of a game, sorted by layers, each of which leads to itself and later ones.
+    """The states of a game, sorted by layers. Each layer leads to itself and to later layers.
 
     Attributes
     ----------
@@ -81,15 +81,15 @@ class Layers:
     start : int
         The number of the start.
     n_outcomes : int
-        Of all states together.
-    n_roots : int
-        How many states play may begin with.
+        The total over all states.
+        n_roots : int
+        The number of states with which play may begin.
     merging : bool
         Whether equal outcomes are merged.
     extremes : (2 * n_fields,) int64
         The first states with the smallest and the largest value of each field.
     farthest : (n_layers,) int64, optional
-        The last layer to which each leads, if that is known.
+        The last layer to which each layer leads, if known.
     """
 
     rules: Rules
@@ -108,7 +108,7 @@ class Layers:
 
     @property
     def n_states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return int(self.indptr[-1])
 
     @property
@@ -117,27 +117,27 @@ class Layers:
         return self.rows.all()
 
     def state(self, number: int) -> Any:
-        """A state, by its number."""
+        """A state by its number."""
         return self.rules.layout.state(self.rows.part(number, number + 1)[0].tolist())
 
     def last_first(self, but: Container[int] = (), *, keep_arrays: bool = False) -> Iterator[Piece]:
-        """The layers of the game, those that end every play first.
+        """The layers of the game, terminal layers first.
 
-        Where all positions of a layer lead on to later ones, it comes in several pieces.
+        If all positions of a layer lead to later layers, it comes in several pieces.
 
         Parameters
         ----------
         but : container of int
-            Which layers are left out.
+            The layers to leave out.
         keep_arrays : bool
             Whether pieces have their `arrays`.
 
         Raises
         ------
         RulesError
-            The rules come to other states than those that were found.
-        RulesDiffer
-            Compiled rules do something else than Python's.
+            The rules reach states that are not in the table.
+            RulesDiffer
+            Compiled rules and Python's rules disagree.
         """
         for i in range(len(self) - 1, -1, -1):
             if i not in but:
@@ -152,13 +152,13 @@ class Layers:
         *,
         keep_arrays: bool = False,
     ) -> Iterator[Piece]:
-        """A layer from one of its positions on: as `last_first` gives it.
+        """A layer from one of its positions on, in the form of `last_first`.
 
         Parameters
         ----------
         block : int, optional
-            How many positions come in a piece, if only those are asked for that lead to later
-            layers. 0: all come in one piece.
+            The number of positions of a piece. Given this, only positions that lead to later
+            layers are produced. 0: all positions come in one piece.
         """
         if block != 0:
             for piece in self._turns(layer, begin, end, block, keep_arrays):
@@ -175,7 +175,7 @@ class Layers:
         return as_graph(self.rules, arrays, len(border)), border
 
     def _whole(self, layer: int, begin: int, end: int, keep_arrays: bool) -> Piece:
-        """Positions of a layer block by block, each in as few bytes as it needs."""
+        """Positions of a layer block by block, each block in the smallest types."""
         n = end - begin
         if keep_arrays or not self.rules.has_throws:
             return self._at_once(self._benches[0], layer, begin, end, keep_arrays)
@@ -200,7 +200,7 @@ class Layers:
         _end(bench, n)
         border = self._border(bench, layer, rows, begin, end)
         del rows
-        _end(bench, n)  # what the states took
+        _end(bench, n)  # free the memory of the states
         packed = layer_of(self.rules, arrays, blocks, n, len(border))
         return Piece(packed, begin, end, border, None, first)
 
@@ -216,7 +216,7 @@ class Layers:
         return Piece(packed, begin, end, border, kept, first)
 
     def block_of_turns(self, layer: int) -> int:
-        """How many positions of a layer come as turns together: 0 where its first ones don't."""
+        """The number of positions of a piece in a layer; 0 if the first do not lead on."""
         begin, end = self.indptr[layer : layer + 2].tolist()
         stop = min(begin + FIRST_BLOCK, end)
         found = self._turns(layer, begin, stop, None, keep_arrays=False)
@@ -224,7 +224,7 @@ class Layers:
 
     @cached_property
     def _chosen(self) -> NDArray[np.int64]:
-        """The states in which compiled rules are compared with Python's."""
+        """The states in which compiled rules are compared with Python's rules."""
         return sample_with(self.n_states, self.extremes)
 
     @cached_property
@@ -233,12 +233,12 @@ class Layers:
 
     @cached_property
     def _benches(self) -> tuple[Workbench, Workbench]:
-        """One for each of two cores."""
+        """A workbench for each of two cores."""
         first, second = (Workbench(self.rules, limits.MOST_NUMBERED) for _ in range(2))
         return first, second
 
     def _begun(self, bench: Workbench, begin: int, end: int) -> Explorer:
-        """An explorer that has some states for its roots."""
+        """An explorer with some states as roots."""
         rows = self.rows.part(begin, end)
         explorer = bench.explorer(rows[:1], merging=self.merging)
         explorer.restart(rows)
@@ -247,10 +247,10 @@ class Layers:
     def _expanded(
         self, bench: Workbench, layer: int, begin: int, end: int
     ) -> tuple[Arrays, NDArray[np.int32]]:
-        """What the rules say of some states of a layer, with their border.
+        """The arrays of some states of a layer, and their border.
 
-        They are numbered from 0, and the states of the border after them. The arrays lie in
-        memory that the next ones will use.
+        The states are numbered from 0, and the border states after them. The next call
+        reuses the memory of the arrays.
         """
         explorer, n = self._begun(bench, begin, end), end - begin
         explorer.run(n, soon=n * self.n_outcomes <= SOON * self.n_states)
@@ -264,7 +264,7 @@ class Layers:
     def _border(
         self, bench: Workbench, layer: int, rows: NDArray[np.int32], begin: int, end: int
     ) -> NDArray[np.int32]:
-        """The numbers of what some states of a layer lead to."""
+        """The numbers of the border states of some states of a layer."""
         border = np.empty(len(rows), np.int32)
         for first in range(0, len(rows), BORDER_AT_ONCE):
             some = rows[first : first + BORDER_AT_ONCE]
@@ -272,7 +272,7 @@ class Layers:
             if np.any(reached < np.atleast_1d(self.progress[layer])):
                 raise falls(self.rules, self.rows.part(begin, end), bench.reached)
             layers = self._by_progress.find(reached)
-            order = np.argsort(layers, kind="stable")  # keeps what is alike near in memory
+            order = np.argsort(layers, kind="stable")  # keeps rows of one layer close in memory
             numbers = border[first : first + len(some)]
             numbers[order] = self.rows.find(some[order], layers[order])
             unknown = np.flatnonzero(numbers < 0)
@@ -285,7 +285,7 @@ class Layers:
         return border
 
     def _compare(self, layer: int, arrays: Arrays, explorer: Explorer, begin: int) -> None:
-        """Compare what compiled rules say of some states with Python's, in those that are chosen.
+        """Compare compiled rules with Python's rules in the chosen states among some states.
 
         Raises
         ------
@@ -305,7 +305,7 @@ class Layers:
     def _turns(
         self, layer: int, begin: int, end: int, block: int | None, keep_arrays: bool
     ) -> Iterator[Piece]:
-        """Positions of a layer piece by piece, as far as all lead to later layers."""
+        """Positions of a layer piece by piece, as long as all lead to later layers."""
         first = int(self.indptr[layer])
         while begin < end:
             if begin == first or block is None:
@@ -330,13 +330,13 @@ class Layers:
 
 
 def _end(bench: Workbench, n: int) -> None:
-    """Give the workspace back, where `n` states are many."""
+    """Free the workspace if `n` states are many."""
     if n > LARGE:
         bench.put_away()
 
 
 def _at_once(piece: Piece) -> int:
-    """How many positions that are like these are held at once."""
+    """The number of positions, of the size of those in a piece, to hold at once."""
     return max(int(OUTCOMES_AT_ONCE * piece.layer.n / max(piece.layer.n_outcomes, 1)), 1)
 
 
@@ -354,21 +354,21 @@ def find_layers(
     Parameters
     ----------
     only_start : bool
-        Play begins with the start, and with no other root.
-    rows : KnownRows, optional
-        Where they are kept: in memory, if nobody says.
-    journal : Journal, optional
-        Notes how far the search has come, and knows where one that was stopped goes on.
+        Play begins only with the start, and with no other root.
+        rows : KnownRows, optional
+        The storage of the states; by default in memory.
+        journal : Journal, optional
+        Records the state of the search, from which a stopped search continues.
 
     Raises
     ------
     UsageError
-        The game doesn't measure its progress, or its rules can't be compiled.
+        The game does not measure its progress, or its rules cannot be compiled.
     RulesError
         An outcome lowers the progress, or the rules break the contract of the language.
     TooManyStates
     TooLittleMemory
-        It ended while states were found.
+        Memory ran out during the search.
     """
     rules = _compiled(game, progress)
     most = max_states or limits.most_by_layer(limits.ANSWER_BYTES + 4 * len(rules.field_names))
@@ -418,12 +418,12 @@ def known_layers(
     merging: bool,
     extremes: list[int],
 ) -> Layers:
-    """Layers that `find_layers` found before: see `Layers`.
+    """Layers that `find_layers` found earlier: see `Layers`.
 
     Raises
     ------
     UsageError
-        The rules can't be compiled.
+        The rules cannot be compiled.
     """
     return Layers(
         _compiled(game, None),
@@ -439,7 +439,7 @@ def known_layers(
 
 
 def _compiled(game: Game, progress: Callable[[str, int, int | None], None] | None) -> Rules:
-    """The rules of a game that measures its progress, which can be compiled."""
+    """The rules of a game that measures its progress, as compiled rules."""
     rules = Rules(game)
     if not rules.has_progress:
         raise UsageError(
@@ -454,7 +454,7 @@ def _compiled(game: Game, progress: Callable[[str, int, int | None], None] | Non
         progress(COMPILING, 0, None)
     try:
         compiled_rules(rules)
-        Reached(rules)  # before states are looked for
+        Reached(rules)  # fails early, before the search for states
     except NotCompilable as error:
         raise _no_layers(game, error) from None
     return rules

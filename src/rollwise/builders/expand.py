@@ -1,11 +1,11 @@
-"""All that the rules say of one state, as ordinary Python, checked.
+"""All actions and outcomes of one state, by the rules as ordinary Python, checked.
 
-This is the one place that knows everything that can be wrong with rules: the compiled
-builder, when it meets something odd in a state, has that state expanded here, so that
-both report the same errors.
+This module contains all checks of the results of rules. If the compiled
+builder finds an error in a state, that state is expanded here, so that
+both builders report the same errors.
 
-What yields for ever is counted (`rollwise.builders.limits.MOST_YIELDED`). A loop that yields
-nothing gives nothing to count, so a second thread looks at the clock (`watched`).
+The items that a rule yields are limited (`rollwise.builders.limits.MOST_YIELDED`). A loop
+without a yield cannot be counted, so a second thread watches the clock (`watched`).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from rollwise.faults import PASSED_ON, fault_place, fault_text, shown, whole, yi
 from rollwise.game import is_over
 from rollwise.machine.interrupts import start
 
-LOOKS, SECONDS_BETWEEN = 10, 1.0  # a rule may take so many looks at the clock
+LOOKS, SECONDS_BETWEEN = 10, 1.0  # the longest time of a rule, in looks at the clock
 
 
 class TakesTooLong(BaseException):
-    """Raised in a rule that comes to no end; as a BaseException, so that no rule handles it."""
+    """Raised in a rule that does not end. It is a BaseException, so that no rule handles it."""
 
     def __str__(self) -> str:
         return f"no end after {LOOKS * SECONDS_BETWEEN:g} seconds; does a loop in it never end?"
@@ -40,7 +40,7 @@ class TakesTooLong(BaseException):
 
 @dataclass
 class Calls:
-    """How many calls of rules were begun in this process."""
+    """The number of rule calls begun in this process."""
 
     begun: int = 0
 
@@ -49,16 +49,16 @@ CALLS = Calls()
 
 
 class Stall:
-    """Counts the looks in a row at which nothing was new.
+    """Counts successive looks without any progress.
 
-    Looks are counted, and not seconds: a process that is stopped for a while doesn't look.
+    It counts looks rather than seconds: a process that is suspended does not look.
     """
 
     def __init__(self, most: float) -> None:
         self._most, self._looks, self._last = most, 0, object()
 
     def seen(self, sign: object) -> bool:
-        """Whether the sign of life has been the same for too long."""
+        """Whether the sign of life has not changed for too long."""
         self._looks = self._looks + 1 if sign == self._last else 0
         self._last = sign
         return self._looks >= self._most
@@ -66,7 +66,7 @@ class Stall:
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Within this, a rule that takes too long is ended by `TakesTooLong`."""
+    """A context in which `TakesTooLong` ends a rule that takes too long."""
     done = threading.Event()
     caller = ctypes.c_ulong(threading.get_ident())
 
@@ -100,12 +100,12 @@ class Action(NamedTuple):
 
 
 def expand(rules: Rules, at: Situation) -> Iterator[Action]:
-    """All that the rules say of one situation, checked.
+    """The actions of one situation, checked.
 
     Raises
     ------
     RulesError
-        Names the game, the state, the throw, the action and what is wrong.
+        Names the game, the state, the throw, the action and the error.
     """
     game = rules.game
     seen: set[int] = set()
@@ -134,7 +134,7 @@ def expand(rules: Rules, at: Situation) -> Iterator[Action]:
 
 
 def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
-    """The weights of the throws in a state, checked; of equal throws, their sum.
+    """The weights of the throws in a state, checked. Weights of equal throws are added.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
 
 
 def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float, Any]:
-    """The weight of an item of `throws`, and its throw as rules are given it."""
+    """The weight of an item of `throws`, and its throw in the form that rules expect."""
     name, layout = rules.game.name, rules.throws
     assert layout is not None
     try:
@@ -190,7 +190,7 @@ def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float,
 
 
 def _of_other_length(throw: Any, size: int) -> str:
-    """What to write instead of a throw of another length than the first one; nothing for others."""
+    """Advice about a throw whose length differs from the first one's; empty for other errors."""
     length = len(throw) if isinstance(throw, tuple | np.ndarray) else size
     if length == size:
         return ""
@@ -211,9 +211,9 @@ def situations_in(rules: Rules, state: Any) -> list[Situation]:
 
 
 def merged(action: Action) -> Action:
-    """An action with equal outcomes as one, of their weights' sum, where the first of them is.
+    """An action with equal outcomes merged into the first of them, whose weight becomes their sum.
 
-    A weight whose sum with it would be rounded stays where it is.
+    A weight whose sum would be rounded is not merged.
     """
     weights: list[int | float] = []
     ways: list[tuple[Any, Any]] = []
@@ -226,7 +226,7 @@ def merged(action: Action) -> Action:
             else:
                 weights.append(weight)
                 ways.append(tuple(way))
-    except TypeError:  # a field is a list, say; whoever numbers the states says so
+    except TypeError:  # a field is a list, say; numbering the states reports this
         return action
     if len(weights) == len(action.weights):
         return action
@@ -235,13 +235,13 @@ def merged(action: Action) -> Action:
 
 
 def _sum_is_exact(a: float, b: float) -> bool:
-    """Whether a sum isn't rounded: the error of one in doubles is a double (Knuth 1997)."""
+    """Whether a sum is exact: the error of a sum of doubles is a double (Knuth 1997)."""
     rounded = (a + b) - a
     return a - ((a + b) - rounded) == rounded - b
 
 
 def has_equal_outcomes(action: Action) -> bool:
-    """Whether two outcomes lead on to the same state in the same way."""
+    """Whether two outcomes have the same next state and the same `then`."""
     ways = [
         (then, next_state)
         for then, next_state in zip(action.thens, action.next_states, strict=True)
@@ -249,12 +249,12 @@ def has_equal_outcomes(action: Action) -> bool:
     ]
     try:
         return len(set(ways)) < len(ways)
-    except TypeError:  # a field is a list, say; whoever numbers the states says so
+    except TypeError:  # a field is a list, say; numbering the states reports this
         return False
 
 
 def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -> list[Any]:
-    """All that a method of the rules yields, naming the state if it fails or doesn't end."""
+    """All items that a rule yields. An error names the state if the rule fails or does not end."""
     CALLS.begun += 1
     try:
         found = list(islice(method(at.state, *at.throw, *action), limits.MOST_YIELDED + 1))
@@ -293,7 +293,7 @@ def _expand_action(rules: Rules, at: Situation, action: int) -> Action:
 def _require_total(
     rules: Rules, total: int | float, some: bool, what: str, at: Situation, *action: int
 ) -> None:
-    """Make sure that weights add up to something that is finite."""
+    """Require a finite sum of weights."""
     name = rules.game.name
     if total == 0:
         problem = "the weights are all zero" if some else f"no {what}"
@@ -306,7 +306,7 @@ def _require_total(
 
 
 def _in_order(rules: Rules, outcomes: list[Any]) -> bool:
-    """Whether outcomes need no further look: those of most actions, so this is quick."""
+    """Whether outcomes need no detailed check. True for most actions; this test is fast."""
     if set(map(type, outcomes)) != {tuple} or set(map(len, outcomes)) != {3}:
         return False
     weights, thens, next_states = zip(*outcomes, strict=True)
@@ -322,7 +322,7 @@ def _in_order(rules: Rules, outcomes: list[Any]) -> bool:
 def _one_by_one(
     rules: Rules, outcomes: Iterable[Any], at: Situation, action: int
 ) -> tuple[tuple[int | float, ...], tuple[int, ...], tuple[Any, ...]]:
-    """The weights, thens and next states of outcomes, None where the game is over.
+    """The weights, thens and next states of outcomes. The next state is None if the game is over.
 
     Raises
     ------
@@ -344,7 +344,7 @@ def _one_by_one(
 def _checked_outcome(
     rules: Rules, outcome: Any, at: Situation, action: int
 ) -> tuple[int | float, int, Any]:
-    """Its weight, then and next state, None where the game is over."""
+    """Its weight, then and next state. The next state is None if the game is over."""
     try:
         weight, then, next_state = outcome
     except (TypeError, ValueError):
@@ -356,7 +356,7 @@ def _checked_outcome(
         weight = _checked_weight(rules, weight, at, action)
     if type(then) is not int or not rules.allows(then):
         then = _checked_then(rules, then, at, action)
-    if is_over(then):  # the game is over, and the state is not looked at
+    if is_over(then):  # the state is not examined if the game is over
         next_state = None
     elif weight != 0 and type(next_state) is not rules.state_type:
         rules.checked(next_state, f"outcomes() in the state {rules.where(at, action)}")
@@ -364,7 +364,7 @@ def _checked_outcome(
 
 
 def _line_of(method: Any, at: Situation, number: int, *action: int) -> str:
-    """Where a method of the rules yields one of its items, in brackets; empty if nobody knows."""
+    """The line where a rule yields an item, in brackets; empty if unknown."""
     try:
         given = method(at.state, *at.throw, *action)
     except PASSED_ON:
@@ -415,7 +415,7 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
             f"{game.name}: reward() fails in the state {rules.where(at, action)}: "
             f"{fault_text(error)}"
         ) from error
-    if isinstance(given, str):  # even one that Python reads as a number
+    if isinstance(given, str):  # even a text that Python converts to a number
         raise RulesError(
             f"{game.name}: reward() gives {given!r} in the state {rules.where(at, action)}; it is "
             "a number"
@@ -429,4 +429,4 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
         raise RulesError(
             f"{game.name}: the reward {given!r} in the state {rules.where(at, action)} {fault}"
         )
-    return reward + 0.0  # one kind of zero
+    return reward + 0.0  # turns -0.0 into 0.0

@@ -1,4 +1,4 @@
-"""Rules into a graph by running them as ordinary Python."""
+"""Building a graph by running the rules as ordinary Python."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rollwise.builders.limits import LOOKED_AT, too_many_states
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError
 
-# Rules are asked about all states twice, unless that takes longer than so many seconds, and than
-# such a part of the time that it took to ask once: then about as many as there is time for.
+# Rules are asked about all states twice, unless this takes longer than both LONGEST_ASKED_AGAIN
+# seconds and this part of the time of the first pass. Then a sample that fits the time is used.
 LONGEST_ASKED_AGAIN, PART_ASKED_AGAIN = 1.0, 0.2
 
 
 def _lottery(action: Action) -> tuple[Any, ...]:
-    """All of an action but where it leads."""
+    """An action without its next states."""
     return action.reward, tuple(action.weights), tuple(action.thens)
 
 
 class Interpreter:
-    """Expands states one after the other, breadth first, and can go on where it stopped.
+    """Expands states one after the other, breadth first. It can pause and continue.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Interpreter:
 
     def __init__(self, rules: Rules, roots: np.ndarray, max_states: int) -> None:
         self._rules, self._max_states = rules, max_states
-        # -1 stands for the end of the game, which comes as None
+        # -1 is the end of the game, given as None
         self._number: dict[Any, int] = {None: -1}
         for fields in roots.tolist():
             self._number.setdefault(rules.layout.state(fields), len(self._number) - 1)
@@ -55,8 +55,8 @@ class Interpreter:
         self._labels, self._next = array("i"), array("i")
         self._action_lottery = array("i")
         self._lotteries: dict[Any, int] = {}
-        # of a game with throws: the lists of throws, which of them each state has, and where the
-        # situations of each state begin
+        # for games with throws: the lists of throws, the list of each state, and the first
+        # situation of each state
         self._throw_lists: dict[Any, int] = {}
         self._state_throws, self._situation_indptr = array("i"), array("q", [0])
 
@@ -67,12 +67,12 @@ class Interpreter:
         patience: float = math.inf,
         progress: Callable[[int, int], None] | None = None,
     ) -> bool:
-        """Expand states; whether there are more.
+        """Expand states; return whether states remain.
 
         Parameters
         ----------
         stop_after, patience : float, optional
-            Pause once so many outcomes were seen, or so many seconds have passed.
+            Pause after this number of outcomes, or of seconds.
         """
         began = time.perf_counter()
         with watched():
@@ -146,7 +146,7 @@ class Interpreter:
         return merged(action) if number >= self._merged_from else action
 
     def _numbered(self, next_state: Any, at: Situation, action: int) -> int:
-        """The number of a state, which gets one if it is new."""
+        """The number of a state; a new state gets the next number."""
         if next_state is not None and not self._rules.is_plain(next_state):
             where = f"outcomes() in the state {self._rules.where(at, action)}"
             next_state = self._rules.checked(next_state, where)
@@ -157,15 +157,15 @@ class Interpreter:
         return known
 
     def ask_again(self, *, all_states: bool = False) -> None:
-        """Ask the rules a second time: they must say the same.
+        """Ask the rules a second time and require equal results.
 
-        They are asked in another order, about all states or, where that takes long, about some:
-        other ones each time.
+        They are asked in another order, about all states or, if that takes long, about a sample
+        that differs each time.
 
         Raises
         ------
         RulesError
-            They don't.
+            The results differ.
         """
         longest = (
             math.inf if all_states else max(LONGEST_ASKED_AGAIN, PART_ASKED_AGAIN * self._spent)
@@ -188,7 +188,7 @@ class Interpreter:
                 self._ask_again(at, number)
 
     def _ask_again(self, at: Situation, number: int) -> None:
-        """Ask about the situation of a number."""
+        """Ask again about the situation of a given number."""
         first, last = self._action_indptr[number], self._action_indptr[number + 1]
         found = list(self._labels[first:last]), list(self._action_lottery[first:last])
         begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
@@ -210,14 +210,14 @@ class Interpreter:
 
     @property
     def _thrown(self) -> int:
-        """How many states after a throw there are; those of a pool are counted elsewhere."""
+        """The number of states after a throw. States of a pool are counted elsewhere."""
         if not self._rules.has_throws or self._rules.pool is not None:
             return 0
         return len(self._action_indptr) - 1
 
     @property
     def states(self) -> np.ndarray:
-        """The states found so far, those to be expanded among them: (n, n_fields) int32."""
+        """The states found so far, including states not yet expanded: (n, n_fields) int32."""
         return self._state_rows(len(self._states))
 
     def _state_rows(self, n: int) -> np.ndarray:
@@ -241,7 +241,7 @@ class Interpreter:
         )
 
     def arrays(self) -> Arrays:
-        """What was found."""
+        """The result as arrays."""
         weights = list(chain.from_iterable(weights for _, weights, _ in self._lotteries))
         thens = list(chain.from_iterable(thens for _, _, thens in self._lotteries))
         sizes = [len(weights) for _, weights, _ in self._lotteries]
@@ -262,6 +262,6 @@ class Interpreter:
 
 
 def as_weights(weights: list[int | float]) -> np.ndarray:
-    """Weights as int64, or float64 if there is one."""
+    """Weights as int64, or as float64 if any is a float."""
     whole = all(isinstance(weight, int) for weight in weights)
     return np.array(weights, np.int64 if whole else np.float64)

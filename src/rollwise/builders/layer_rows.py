@@ -1,7 +1,7 @@
-"""The states of a game that is found layer by layer: how they lie, and what one core needs.
+"""Storage for the states of a game that is found layer by layer, and the tools of one core.
 
-Each layer has its states in the order of its fields. A state takes one number of 64 bits, where
-the fields of its layer fit that; else its fields.
+Each layer has its states in the order of their fields. A state takes one 64-bit number if
+the fields of its layer fit into it, and its fields otherwise.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from rollwise.kernels import state_tables as kernels
 
 Rows = NDArray[np.int32]
 Numbers = NDArray[np.int64]
-MORE = 8  # room for one of so many as there are, when an array grows
+MORE = 8  # an array grows by this fraction of its length
 LEAST_MORE = 1 << 12
 
 
 class Frame(NamedTuple):
-    """How the fields of some states fit one number.
+    """The packing of the fields of some states into one number.
 
     Attributes
     ----------
     low : (n_fields,) int64
         The smallest value of each field.
     shift, mask : (n_fields,) uint64
-        Where a field lies, and its bits.
+        The position of a field's bits, and their mask.
     """
 
     low: NDArray[np.int64]
@@ -42,31 +42,31 @@ class Frame(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows) -> Frame | None:
-        """The frame of some states; None where 64 bits aren't enough."""
+        """The frame of some states; None if 64 bits are too few."""
         low, high = kernels.box_of(rows)
         bits = [int(span).bit_length() for span in high - low]
         if sum(bits) > 64:
             return None
-        # where all is in the fields before, a shift of 64 bits would be needed
+        # a first field without bits, before 64 others, would need a shift of 64
         shift = [min(sum(bits[k + 1 :]), 63) for k in range(len(bits))]
         mask = [(1 << width) - 1 for width in bits]
         return cls(low, np.array(shift, np.uint64), np.array(mask, np.uint64))
 
     def keys(self, rows: Rows) -> NDArray[np.uint64]:
-        """The numbers of states that the frame holds."""
+        """The packed numbers of states within the frame."""
         keys = np.empty(len(rows), np.uint64)
         kernels.pack_rows(rows, self.low, self.shift, keys)
         return keys
 
     def rows(self, keys: NDArray[np.uint64]) -> Rows:
-        """The states of numbers."""
+        """The states of packed numbers."""
         rows = np.empty((len(keys), len(self.low)), np.int32)
         kernels.unpack_rows(keys, *self, rows)
         return rows
 
 
 def ordered(rows: Rows) -> Rows:
-    """States in the order of their fields, each once."""
+    """States in the order of their fields, without duplicates."""
     if len(rows) < 2:
         return rows.copy()
     frame = Frame.of(rows)
@@ -81,7 +81,7 @@ def ordered(rows: Rows) -> Rows:
 
 
 def places_in(states: Rows, rows: Rows) -> Numbers:
-    """Where rows are among states in order; -1 for those that aren't there."""
+    """The index of each row among sorted states; -1 if absent."""
     found = np.empty(len(rows), np.int64)
     whole = np.array([0, len(states)])
     kernels.find_rows(rows, np.zeros(len(rows), np.int64), whole, states, found)
@@ -98,14 +98,14 @@ class KnownRows(Protocol):
         """Some states of one layer, by their numbers."""
 
     def find(self, rows: Rows, layer: Numbers) -> Numbers:
-        """The numbers of states, whose layers are known; -1 for those that aren't there."""
+        """The numbers of states with known layers; -1 for unknown states."""
 
     def all(self) -> Rows:
         """All states: (n_states, n_fields)."""
 
 
 class PlainRows:
-    """States by their fields, where these lie already."""
+    """States stored by their fields, in consecutive rows."""
 
     def __init__(self, states: Rows, indptr: Numbers) -> None:
         self._states, self._indptr = states, indptr
@@ -122,7 +122,7 @@ class PlainRows:
         return self._states[begin:end]
 
     def find(self, rows: Rows, layer: Numbers) -> Numbers:
-        """The numbers of states, whose layers are known; -1 for those that aren't there."""
+        """The numbers of states with known layers; -1 for unknown states."""
         found = np.empty(len(rows), np.int64)
         kernels.find_rows(rows, layer, self._indptr, self._states, found)
         return found
@@ -133,7 +133,7 @@ class PlainRows:
 
 
 class PackedRows:
-    """States as numbers of 64 bits; by their fields, as soon as a layer doesn't fit that."""
+    """States as 64-bit numbers, or by their fields once a layer does not fit."""
 
     def __init__(self, n_fields: int) -> None:
         self._n_fields = n_fields
@@ -167,7 +167,7 @@ class PackedRows:
         return self._frames[layer].rows(self._keys[begin:end])
 
     def find(self, rows: Rows, layer: Numbers) -> Numbers:
-        """The numbers of states, whose layers are known; -1 for those that aren't there."""
+        """The numbers of states with known layers; -1 for unknown states."""
         if self._plain is not None:
             return self._plain.find(rows, layer)
         indptr, low, shift, mask = self._known()
@@ -192,11 +192,11 @@ class PackedRows:
 
 
 def _with_room(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
-    """An array with room for so many rows: itself, or a larger one."""
+    """An array with room for `needed` rows: itself, or a larger one."""
     if len(array) >= needed:
         return array
     rows = needed + max(needed // MORE, LEAST_MORE)
-    if array.flags.owndata:  # the system moves pages sooner than it copies them
+    if array.flags.owndata:  # the system moves pages faster than it copies them
         array.resize((rows, *array.shape[1:]), refcheck=False)
         return array
     grown = np.empty((rows, *array.shape[1:]), array.dtype)
@@ -204,12 +204,12 @@ def _with_room(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
     return grown
 
 
-FEW = 20  # states whose progress isn't worth a look at compiled rules
+FEW = 20  # too few states for compiled rules
 MOST_CODES = 1 << 62
 
 
 class Reached:
-    """Asks states for their progress, by compiled rules.
+    """Computes the progress of states by compiled rules.
 
     Attributes
     ----------
@@ -226,13 +226,13 @@ class Reached:
         self.question = Question(rules, type(rules.game).progress, parts=size is not None)
 
     def of(self, rows: NDArray[np.int32], *, asked: bool = False) -> Numbers:
-        """The progress of states, as many numbers as it has: (n, n_numbers) int64.
+        """The progress of states: (n, n_numbers) int64.
 
         Parameters
         ----------
         rows : (n, n_fields) int32
         asked : bool
-            They were asked before.
+            The same question was asked about them before.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class LayersByProgress:
     Parameters
     ----------
     progress : (n_layers,) or (n_layers, n_numbers) int64
-        Each once.
+        Without duplicates.
     """
 
     def __init__(self, progress: Numbers) -> None:
@@ -267,7 +267,7 @@ class LayersByProgress:
         self._sorted = codes[self._layers]
 
     def find(self, reached: Numbers) -> Numbers:
-        """The layers that have some progress; -1 where none has it.
+        """The layers with given progress; -1 if there is none.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class LayersByProgress:
         return np.where(is_known & (self._sorted[place] == codes), self._layers[place], -1)
 
     def _codes(self, rows: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
-        """A number for each row, and whether all that is in it is in the progress of a layer."""
+        """A number for each row, and whether all its entries occur in the progress of layers."""
         codes, is_known = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
         for known, column in zip(self._known, rows.T, strict=True):
             place = np.minimum(np.searchsorted(known, column), len(known) - 1)
@@ -291,13 +291,13 @@ class LayersByProgress:
 
 
 def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Numbers:
-    """What `progress` says of rows that may be no states, of which it may say anything.
+    """The results of `progress` for rows that may be no states, for which it may return anything.
 
     Parameters
     ----------
     rows : (n, n_fields) int32
     otherwise : (n_numbers,) int64, or one number
-        What is said where it fails.
+        The result if it fails.
 
     Returns
     -------
@@ -318,18 +318,18 @@ def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Nu
 
 
 class Workbench:
-    """An explorer, and a question for the progress of states: one thread at a time uses them.
+    """An explorer and a question for the progress of states, for one thread at a time.
 
     Parameters
     ----------
     rules : Rules
     most : int
-        States that are numbered together.
+        The largest number of states that are numbered together.
 
     Attributes
     ----------
     last : Explorer or None
-        The explorer that was used last, unless it was put away.
+        The last explorer used, unless it was released.
     """
 
     def __init__(self, rules: Rules, most: int) -> None:
@@ -338,11 +338,11 @@ class Workbench:
 
     @cached_property
     def reached(self) -> Reached:
-        """Asks states for their progress."""
+        """Computes the progress of states."""
         return Reached(self._rules)
 
     def explorer(self, root: np.ndarray, *, merging: bool) -> Explorer:
-        """The last explorer or a new one, which has to be restarted.
+        """The last explorer or a new one. It must be restarted before use.
 
         Parameters
         ----------
@@ -357,5 +357,5 @@ class Workbench:
         return self.last
 
     def put_away(self) -> None:
-        """Let go of the explorer and its arrays."""
+        """Release the explorer and its arrays."""
         self.last = None

@@ -1,8 +1,8 @@
-"""The states of a game, found layer by layer: each after all those that lead to it.
+"""Finding the states of a game layer by layer, each layer after all layers that lead to it.
 
-A layer is explored from the states at which play enters it. What lies outside is found, and not
-expanded: it is remembered until its layer has its turn. So one layer is in memory, and what later
-ones are entered by.
+A layer is explored from the states at which play enters it. States outside it are recorded
+but not expanded until their layer is explored. Memory therefore holds only one layer and the
+entry states of later layers.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 Key = tuple[int, ...]
 Report = Callable[[str, int, "int | None"], None]
-MANY_TWICE = 1 << 10  # rows that may wait twice, before they are looked at
+MANY_TWICE = 1 << 10  # rows that may wait as duplicates before duplicates are removed
 ROOTS_AT_ONCE = 1 << 22
 WORTH_PACKING = 1 << 8  # rows
-WORTH_BOTH = 1 << 8  # roots of a layer that are worth a second core
-FEW_BITS = 1 << 16  # numbers that are sorted by their digits
-LARGE = 1 << 18  # states of a layer after which its workspace is given back
+WORTH_BOTH = 1 << 8  # roots of a layer that make a second core worthwhile
+FEW_BITS = 1 << 16  # limit for sorting numbers by their digits
+LARGE = 1 << 18  # states of a layer after which its workspace is freed
 
 
 class Waiting:
-    """States of a layer that isn't explored yet, as they are found from others."""
+    """The known states of a layer that is not yet explored."""
 
     def __init__(self) -> None:
         self._parts: list[Rows | tuple[Frame, NDArray[np.uint64]]] = []
@@ -63,11 +63,11 @@ class Waiting:
         self._parts.append(rows if frame is None else (frame, frame.keys(rows)))
 
     def rows(self) -> Rows:
-        """All of them, in the order of their fields, each once."""
+        """All states, in the order of their fields, without duplicates."""
         return ordered(self._all())
 
     def gathered(self) -> Rows:
-        """All of them, as `rows` has them, which they are from now on."""
+        """All states, in the form of `rows`, which replaces the stored form."""
         rows, self._parts, self._n, self._once = self.rows(), [], 0, 0
         self._once = len(rows)
         self.add(rows)
@@ -81,12 +81,12 @@ class Waiting:
 
 
 class Record(NamedTuple):
-    """How far a walk has come, to be kept and gone on with.
+    """The state of a walk, from which it can continue.
 
     Attributes
     ----------
     facts : dict
-        Numbers, and lists of them.
+        Numbers and lists of numbers.
     arrays : dict of ndarray
     """
 
@@ -95,15 +95,15 @@ class Record(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What some states of a layer lead to.
+    """The states reached from some states of a layer.
 
     Attributes
     ----------
     inside, outside : (n, n_fields) int32
-        States of the layer, these among them, and states of others.
-    n_outcomes : int
-    merging : bool
-        Whether equal outcomes are merged from here on.
+        States of the layer, including the given states, and states of other layers.
+        n_outcomes : int
+        merging : bool
+        Whether equal outcomes are merged from now on.
     """
 
     inside: Rows
@@ -113,20 +113,20 @@ class Found(NamedTuple):
 
 
 class Journal(Protocol):
-    """What notes how far a walk has come."""
+    """Records the state of a walk."""
 
-    record: Record | None  # of a walk that was stopped, to go on with
+    record: Record | None  # of a stopped walk, to continue
 
     def note(self, walk: Walk) -> None:
-        """Note it, after a layer."""
+        """Record the walk, after a layer."""
 
 
-NUMBERS = ("ends", "start", "n_roots", "n_outcomes", "merging")  # of a record, as they are
-KEYS = ("progress", "farthest")  # tuples
+NUMBERS = ("ends", "start", "n_roots", "n_outcomes", "merging")  # of a record, stored unchanged
+KEYS = ("progress", "farthest")  # of a record, lists of tuples
 
 
 class Walk:
-    """A game whose layers are found one after the other.
+    """A search for the layers of a game, one after the other.
 
     Parameters
     ----------
@@ -134,23 +134,23 @@ class Walk:
     roots : (n_roots, n_fields) int32
         The start first.
     most : int
-        States of the game.
+        The largest number of states of the game.
     rows : KnownRows
-        Where the states are kept.
+        The storage of the states.
 
     Attributes
     ----------
     ends : list of int
-        Of the layers, by the numbers of their last states.
-    progress : list of tuple
-        Of the layers.
-    farthest : list of tuple
-        The last layer to which each leads, by its progress: itself, where it leads to no other.
+        The end of each layer in the numbers of the states.
+        progress : list of tuple
+        The progress of each layer.
+        farthest : list of tuple
+        For each layer the progress of the last layer that it leads to, possibly itself.
     n_roots, n_outcomes : int
     merging : bool
         Whether equal outcomes are merged.
     start : int
-        The number of the start.
+        The state number of the start.
     extremes : (2 * n_fields,) int64
         The first states with the smallest and the largest value of each field.
     """
@@ -186,7 +186,7 @@ class Walk:
         self.extremes = np.zeros(0, np.int64)
 
     def record(self) -> Record:
-        """How far it has come, after a layer."""
+        """The state of the walk after a layer."""
         waiting = sorted(self._entries)
         facts: dict[str, Any] = {name: getattr(self, name) for name in (*NUMBERS, *KEYS)}
         facts |= {"looked_at": self._looked_at, "stays": self._stays, "waiting": waiting}
@@ -198,7 +198,7 @@ class Walk:
         return Record(facts, arrays)
 
     def go_on(self, record: Record) -> None:
-        """Go on where another walk of the same game has come to, before anything is run."""
+        """Continue from the record of another walk of the same game, before anything is run."""
         facts, arrays = record
         for name in NUMBERS:
             setattr(self, name, facts[name])
@@ -238,7 +238,7 @@ class Walk:
                 note(self)
 
     def _explored(self, key: Key, begin: list[Rows], report: Report | None) -> Rows:
-        """The states of a layer; those that it leads to are noted.
+        """The states of a layer. The other states that it leads to are recorded.
 
         Parameters
         ----------
@@ -261,10 +261,10 @@ class Walk:
         return found.inside
 
     def _found_by_both(self, key: Key, roots: Rows, report: Report | None) -> Found | None:
-        """What a layer leads to, half of it found on each core.
+        """The states reached from a layer, with half of the work on each core.
 
-        None where one core does it: for few states, where one leads to others of its layer, and
-        where there are too many.
+        None if one core has to do it: for few states, if a state leads to others of its layer, and
+        if there are too many states.
         """
         if self._stays or self._looked_at or len(roots) < WORTH_BOTH:
             return None
@@ -281,7 +281,7 @@ class Walk:
             try:
                 return self._found(bench)
             finally:
-                del looks[bench]  # at whose work nothing changes any more
+                del looks[bench]  # its work no longer changes
 
         def look() -> None:
             for at_one in list(looks.values()):
@@ -294,7 +294,7 @@ class Walk:
         if n_inside > len(roots):
             self._stays = True
             return None
-        if n_states > self._most:  # or not, where both have found the same
+        if n_states > self._most:  # or fewer, if both cores found the same states
             return None
         return Found(
             np.concatenate([one.inside, other.inside]),
@@ -304,14 +304,14 @@ class Walk:
         )
 
     def _begin(self, bench: Workbench, key: Key, roots: Rows) -> Explorer:
-        """Have an explorer begin with some states of a layer."""
+        """Start an explorer from some states of a layer."""
         explorer = bench.explorer(roots[:1], merging=self.merging)
         explorer.restart(roots, known=self._n_known, looked_at=self._looked_at)
         explorer.explore_within(bench.reached.question, np.array(key, np.int64))
         return explorer
 
     def _found(self, bench: Workbench, report: Callable[[int], None] | None = None) -> Found:
-        """What the states lead to with which an explorer has begun."""
+        """The states reached from the roots of an explorer that has been started."""
         explorer = bench.last
         assert explorer is not None
         n_outcomes, more = 0, True
@@ -323,14 +323,14 @@ class Walk:
             explorer.forget()
         states, is_outside = explorer.graph.states[: explorer.n_states], explorer.is_outside
         merging = explorer.merging
-        if len(states) > LARGE:  # its table is gone before states are copied
+        if len(states) > LARGE:  # frees the table before states are copied
             bench.put_away()
         del explorer
         return Found(states[~is_outside], states[is_outside], n_outcomes, merging)
 
     @property
     def _n_known(self) -> int:
-        """How many states there are in the layers that are done."""
+        """The number of states in the finished layers."""
         return self.ends[-1] if self.ends else 0
 
     def _report(self, report: Report | None, n_states: int) -> None:
@@ -339,7 +339,7 @@ class Walk:
             report(here, self._n_known + n_states, None)
 
     def _lead_to(self, key: Key, inside: Rows, outside: Rows) -> None:
-        """Note what a layer leads to."""
+        """Record the states that a layer leads to."""
         last = key
         for target, rows in self._by_progress(outside):
             if any(there < here for there, here in zip(target, key, strict=True)):
@@ -353,7 +353,7 @@ class Walk:
         self.farthest.append(last)
 
     def _keep(self, key: Key, states: Rows) -> None:
-        """Keep the states of a layer, which are in order."""
+        """Store the sorted states of a layer."""
         begin = self._n_known
         self._rows.append(states)
         self.ends.append(begin + len(states))
@@ -372,7 +372,7 @@ class Walk:
         self.extremes[further] = begin + extremes[further]
 
     def _by_progress(self, rows: Rows) -> list[tuple[Key, Rows]]:
-        """States by their progress."""
+        """States grouped by their progress."""
         if not len(rows):
             return []
         reached = self._reached.of(rows)
@@ -393,7 +393,7 @@ class Walk:
 
 
 def _order(reached: Numbers) -> Numbers:
-    """The order of progress, sorted by the last number first."""
+    """A permutation that sorts progress, with the last number most significant."""
     if reached.shape[1] == 1:
         number = reached[:, 0] - reached.min()
         if number.max() < FEW_BITS:
@@ -402,7 +402,7 @@ def _order(reached: Numbers) -> Numbers:
 
 
 def _place(key: Key) -> tuple[int, Key]:
-    """What layers are sorted by: the sum of their progress, and then its numbers."""
+    """The sort key of layers: the sum of their progress, and then its numbers."""
     return sum(key), key
 
 
@@ -412,7 +412,7 @@ def falls(rules: Rules, states: Rows, asked: Reached) -> RulesError:
     Raises
     ------
     RulesDiffer
-        In Python's rules it doesn't.
+        Python's rules do not lower it.
     """
     explorer = Explorer(rules, states, limits.MOST_NUMBERED)
     explorer.run(len(states))
@@ -438,7 +438,7 @@ def falls(rules: Rules, states: Rows, asked: Reached) -> RulesError:
 
 
 def _state_of_outcomes(arrays: Arrays) -> Numbers:
-    """The state that each outcome is of: (n_outcomes,) int64."""
+    """The source state of each outcome: (n_outcomes,) int64."""
     ends = arrays.outcome_indptr[arrays.action_indptr]
     if arrays.throws is not None:
         ends = ends[arrays.throws.situation_indptr]

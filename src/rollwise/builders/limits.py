@@ -1,4 +1,4 @@
-"""How large a game may be, and what is said of one that is larger."""
+"""Limits on the size of a game, and the errors for larger games."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from rollwise.numbers.printed import in_bytes
 
 MAX_STATES = 10_000_000
 MAX_STATES_INTERPRETED = 1_000_000
-OUTCOMES_PER_STATE = 40  # a graph may have this many outcomes for each state of the limit
+OUTCOMES_PER_STATE = 40  # outcomes allowed per state of the limit
 MOST_NUMBERED = 2**31 - 1  # states that can be numbered
-ANSWER_BYTES = 20  # of a state by layers, in memory or on a disk: its value, bound and action
-MAX_STATES_FOR_MORE = 60_000_000  # of three players or more, whose games have no layers
-BYTES_FOR_MORE = 300  # that a state of these takes, with room
-BYTES_IN_A_GRAPH = 950  # of address space that a state of others takes: Pig was measured, with room
-# Interpreting takes about 3 microseconds an outcome and compiling some seconds; by this many
-# outcomes, or seconds, a small game is done and a large or a slow one has lost little.
+ANSWER_BYTES = 20  # per state of an answer by layers, in memory or on disk: value, bound, action
+MAX_STATES_FOR_MORE = 60_000_000  # for three or more players, whose games have no layers
+BYTES_FOR_MORE = 300  # of a state of such a game, with a margin
+BYTES_IN_A_GRAPH = 950  # of address space for a state of other games (Pig), with a margin
+# Interpreting takes about 3 microseconds an outcome and compiling some seconds. Within this number
+# of outcomes, or of seconds, a small game is done and a large or slow game has lost little.
 SMALL = 20_000
 PATIENCE = 2.0
-# Equal outcomes are merged in a game that has some that lead on among its first states: where
-# there are none, that there might be costs nothing.
+# Equal outcomes are merged if the first states of a game contain equal outcomes that continue play.
+# Games without them avoid the cost of merging.
 LOOKED_AT = 1024
-# Actions of a state, and outcomes of an action: more come of a loop that doesn't end.
+# Actions of a state, and outcomes of an action. More indicate an endless loop.
 MOST_YIELDED = 1_000_000
 
 
 def most_states(rules: Rules) -> int:
-    """How many states a game may have in one graph, if nobody says.
+    """The default limit on the states of a game in one graph.
 
-    A game of three players or more may have as many as the memory of the machine holds. A game
-    that can be solved by layers has fewer than others where the process has little memory.
+    For three or more players it depends on the memory of the machine. If the process has little
+    memory, the limit is lower for games that can be solved by layers than for others.
     """
     if rules.game.players <= 2:
         if not rules.has_progress:
@@ -46,14 +46,14 @@ def most_states(rules: Rules) -> int:
 
 
 def most_by_layer(each: int, room: int | None = None) -> int:
-    """How many states a game may have by layers, if nobody says: as many as there is room for.
+    """The default limit on the states of a game by layers: as many as fit.
 
     Parameters
     ----------
     each : int
-        Bytes of a state that are kept.
+        Bytes stored per state.
     room : int, optional
-        Bytes, on a disk or in memory: those of the memory of the machine, if it says how many.
+        Bytes on disk or in memory. The default is the memory of the machine, if known.
     """
     room = memory_of_machine() if room is None else room
     return min(room // each, MOST_NUMBERED) if room else MOST_NUMBERED
@@ -67,16 +67,16 @@ def too_many_states(
     outcomes: int,
     known: int = 0,
 ) -> TooManyStates:
-    """The error for a game that outgrows the limit, with an estimate of the memory.
+    """The error for a game that exceeds the limit, with an estimate of the memory.
 
     Parameters
     ----------
     states : (n_states, n_fields) int32
-        Those found, in their order.
-    outcomes : int
-        Those found; there is a limit of them, too, where rules are compiled.
-    known : int
-        Others that were found and expanded before.
+        The states found, in their order.
+        outcomes : int
+        The number of outcomes found. They are limited too if rules are compiled.
+        known : int
+        The number of other states, found and expanded earlier.
     """
     found, each = known + len(states), 1 + rules.turn_states
     expanded += known
@@ -101,12 +101,12 @@ def too_many_states(
 
 
 def what_grows(rules: Rules, states: np.ndarray) -> str:
-    """Which field takes ever new values, as words: that whose range grew most, if one did.
+    """A phrase about the field whose range grew most; empty if no range grew.
 
     Parameters
     ----------
     states : (n_states, n_fields) int32
-        In the order in which they were found.
+        In the order of discovery.
     """
     growth = growths(states)
     field = int(np.argmax(growth))
@@ -118,7 +118,7 @@ def what_grows(rules: Rules, states: np.ndarray) -> str:
 
 
 def growths(states: np.ndarray) -> np.ndarray:
-    """By how much the range of each field grew with the second half of some states: (n_fields,)."""
+    """The growth factor of each field's range in the second half of some states: (n_fields,)."""
     half = states[: len(states) // 2 + 1]
     now, before = (
         group.max(axis=0).astype(np.int64) - group.min(axis=0) + 1 for group in (states, half)

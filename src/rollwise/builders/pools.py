@@ -1,15 +1,15 @@
-"""The turns of a game with a pool of dice: keep some of them, throw the others again.
+"""The turns of a game with a pool of dice: keep some dice, throw the others again.
 
-All positions have the same turn (`rollwise.dice.Pool`), so its states are worked out once and
-laid out for each position. A turn has these states, in this order:
+All positions have the same turn (`rollwise.dice.Pool`). Its states are computed once and
+copied for each position. A turn has these states, in this order:
 
 - after the first throw, each throw with all rolls left;
-- for each roll that is left, the most first: what can be kept, with the other dice yet to fall,
-  and then each throw that comes of it.
+- for each remaining roll, from the most left to the fewest: each set of kept dice,
+  with the other dice yet to fall, and then each throw.
 
-After a throw with rolls left the actions are what can be kept: `KEEP` and the code of the dice.
-Whoever keeps all of them throws no more. After a throw with none left they are those of the
-rules.
+After a throw with rolls left the actions are the sets to keep: `KEEP` and the code of the dice.
+A player who keeps all dice throws no more. After a throw with no rolls left the actions are those
+of the rules.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
 
 class Turn(NamedTuple):
-    """The states of a turn, and what can be done in those with rolls left.
+    """The states of a turn, and the actions in states with rolls left.
 
     Attributes
     ----------
     rows : (n_states, n_dice + 1) int32
         The faces, ascending, 0 for a die that is yet to fall; and the rolls left.
-    n_throws : int
-        The first states are after the first throw, the last ones after the last.
-    action_indptr : (n_states - n_throws + 1,) int64
-        Of all but the last states.
+        n_throws : int
+        The first `n_throws` states follow the first throw, the last ones the last throw.
+        action_indptr : (n_states - n_throws + 1,) int64
+        Without the last `n_throws` states.
     label, lottery : (n_actions,) int32
     outcome_indptr : (n_actions + 1,) int64
     target : (n_outcomes,) int32
         A state of the turn.
     lotteries : Lotteries
-        The first is that of the first throw, the second of what is kept.
+        First the lottery of the first throw, then one for each set of kept dice.
     """
 
     rows: np.ndarray
@@ -66,7 +66,7 @@ def turn_of(pool: Pool) -> Turn:
     after = [pool.after(kept) for kept in keeps]
     n, m = len(throws), len(keeps)
 
-    def thrown(rolls_left: int) -> int:  # where the states after a throw begin
+    def thrown(rolls_left: int) -> int:  # the first state after a throw
         return (pool.rerolls - rolls_left) * (n + m)
 
     last = thrown(0)
@@ -115,7 +115,7 @@ def turn_of(pool: Pool) -> Turn:
 
 
 def keep_names(pool: Pool | None) -> dict[int, str]:
-    """What the actions are called that keep dice of a pool: ``keep 2 2 5``."""
+    """The names of the actions that keep dice of a pool: ``keep 2 2 5``."""
     if pool is None or not pool.rerolls:
         return {}
     every = [*pool.keeps, *(throw for _, throw in pool.throws)]
@@ -130,15 +130,15 @@ def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, A
     ----------
     arrays : Arrays
         The situations are those after the last throw.
-    parts : dict
-        The parts of a graph of these.
+        parts : dict
+        The parts of the graph of `arrays`.
     """
     turn, n = turn_of(pool), len(arrays.states)
     size, before = len(turn.rows), len(turn.rows) - turn.n_throws
     per_state = np.concatenate([np.diff(turn.action_indptr), np.zeros(turn.n_throws, np.int64)])
     counts = np.tile(per_state, (n, 1))
     counts[:, before:] = np.diff(arrays.action_indptr).reshape(n, turn.n_throws)
-    # the actions of a position's turn: those that keep and throw, then those of the rules
+    # the actions of a position's turn: first keeping and throwing, then the actions of the rules
     later: Lotteries = parts["lotteries"]
     ends = arrays.action_indptr[:: turn.n_throws]
     label = _woven(turn.label, arrays.action_label, ends)
@@ -177,7 +177,7 @@ def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, A
 
 
 def rules_only(graph: StateGraph) -> tuple[StateGraph, int]:
-    """The states after the last throws alone, in which the rules are asked; without their turns.
+    """The states after the last throws, in which the rules are asked, without their turns.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ def rules_only(graph: StateGraph) -> tuple[StateGraph, int]:
     Returns
     -------
     part : StateGraph
-        The states that its outcomes lead to are positions.
+        Its outcomes lead to positions.
     n_throws : int
-        How many of the states belong to each position.
+        The number of states for each position.
     """
     n, size, n_throws = graph.n_positions, graph.turn_states, int(graph.outcome_indptr[1])
     last = n + size * np.arange(n)[:, None] + np.arange(size - n_throws, size)
@@ -200,14 +200,14 @@ def rules_only(graph: StateGraph) -> tuple[StateGraph, int]:
 
 
 def _woven(same: np.ndarray, own: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """For each position what is the same in all turns, or its row of that, then what is its own.
+    """For each position the common part, or its row of it, followed by its own part.
 
     Parameters
     ----------
     same : (k,) or (n, k)
     own : (n_own,)
     ends : (n + 1,) int64
-        Where the own part of each position begins.
+        The ends of the own parts, after a 0.
     """
     n, k = len(ends) - 1, same.shape[-1]
     found = np.empty(n * k + len(own), np.int64)

@@ -1,4 +1,4 @@
-"""What the builders need to know about a game before they run its rules."""
+"""The facts about a game that the builders need before they run its rules."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowL
 from rollwise.graph.naming import state_text, title_of
 
 Progress = int | tuple[int, ...]
-# Columns of the strategy table: no field may have such a name. In games with throws the columns
-# of a throw are among them.
+# Columns of the strategy table, which are forbidden names of fields. In games with throws the
+# columns of a throw are forbidden too.
 RESERVED = ("action", "value", "win_probability", "error_bound")
 OF_THROWS = ("throw", ROLLS_LEFT)
 
-# What each rule is given, after the game itself.
+# The arguments of each rule, after the game itself.
 GIVEN: dict[str, tuple[str, ...]] = {
     "throws": ("s",),
     "actions": ("s",),
@@ -56,13 +56,12 @@ GIVEN: dict[str, tuple[str, ...]] = {
 
 
 class Situation(NamedTuple):
-    """When an action is chosen: in a state and, in a game with throws, after a throw.
+    """The moment of a choice: a state and, in a game with throws, a throw.
 
     Attributes
     ----------
     state : the state
-    throw : tuple
-        The throw, in a tuple; empty in a game without throws.
+    The throw as a tuple of one; empty in a game without throws.
     """
 
     state: Any
@@ -70,12 +69,12 @@ class Situation(NamedTuple):
 
 
 def more_states() -> str:
-    """How one allows more states."""
+    """Advice on how to allow more states."""
     return spelled(python="max_states=N", command_line="--max-states N")
 
 
 def require_two(game: Game) -> None:
-    """Refuse a game of three or more players.
+    """Reject a game of three or more players.
 
     Raises
     ------
@@ -86,7 +85,7 @@ def require_two(game: Game) -> None:
 
 
 def refuse_many(title: str, players: int, game: Any) -> NoReturn:
-    """Say of a game of three or more players that something isn't for it."""
+    """Raise the error that a feature does not support three or more players."""
     raise ForMorePlayers(
         f"{title} is a game for {players}: this is for one player or two; "
         + spelled(
@@ -100,12 +99,12 @@ def refuse_many(title: str, players: int, game: Any) -> NoReturn:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """A game with the facts that don't change from state to state.
+    """A game with the facts that do not depend on the state.
 
     Raises
     ------
     RulesError
-        The game's attributes, or its start, break the contract.
+        The game's attributes or its start break the contract.
     """
 
     game: Game
@@ -163,13 +162,13 @@ class Rules:
                 f"{game.name}: the field {taken[0]!r} of the state has the name of {what}; call it "
                 "something else"
             )
-        self.action_names  # noqa: B018 (which are looked at before anything is built)
+        self.action_names  # noqa: B018 (evaluated for its checks, before the build)
         for name, given in GIVEN.items():
             self._require_parameters(name, given)
         self.throws  # noqa: B018
 
     def _require_parameters(self, name: str, given: tuple[str, ...]) -> None:
-        """Make sure that a rule takes what it is given: a throw, in a game with throws."""
+        """Require that a rule takes its arguments, including a throw in a game with throws."""
         function = getattr(type(self.game), name)
         if function is getattr(Game, name):
             return
@@ -184,7 +183,7 @@ class Rules:
             raise RulesError(fault)
 
     def policy_fault(self, function: Any) -> str:
-        """What is wrong with the parameters of a policy of the rules; empty if nothing is."""
+        """The error in the parameters of a policy in the rules; empty if there is none."""
         given = ("s", "throw", "rolls_left")[: 1 + self.has_throws + (self.pool is not None)]
         return self._not_taken(getattr(function, "__name__", "policy"), function, given)
 
@@ -222,8 +221,8 @@ class Rules:
 
     @cached_property
     def layout(self) -> StateLayout:
-        """How a state lies in arrays."""
-        self.state_type  # noqa: B018 (which says what is wrong with a start that is no state)
+        """The layout of a state in arrays."""
+        self.state_type  # noqa: B018 (evaluated for its check of the start)
         return StateLayout.of(self.game, self.start)
 
     @cached_property
@@ -237,7 +236,7 @@ class Rules:
 
     @cached_property
     def _first_throw(self) -> Any:
-        """The first of what `throws` yields at the start; None if that is nothing."""
+        """The first item that `throws` yields at the start; None if there is none."""
         where = f"in the state {self.state_text(self.start)}"
         with failing(RulesError, f"{self.game.name}: throws() fails {where}"):
             return next(iter(self.game.throws(self.start)), None)
@@ -250,18 +249,18 @@ class Rules:
 
     @property
     def turn_states(self) -> int:
-        """How many states of a graph the turn of each position has, with a pool; 0 without."""
+        """The number of graph states of a turn, with a pool; 0 without."""
         return 0 if self.pool is None else self.pool.n_states
 
     @cached_property
     def throws(self) -> ThrowLayout | None:
-        """How a throw lies in arrays, as the first one shows; None in a game without throws."""
+        """The layout of a throw in arrays, by the first throw; None in a game without throws."""
         if not self.has_throws:
             return None
         name, first = self.game.name, self._first_throw
         if isinstance(first, Pool):
             return ThrowLayout(first.n)
-        if first is None:  # nothing at all
+        if first is None:  # no item
             return ThrowLayout(None)
         try:
             _, throw = first
@@ -301,12 +300,12 @@ class Rules:
         return type(self.game).action_text is not Game.action_text
 
     def name_action(self, at: Situation, label: int) -> str:
-        """What `action_text` calls an action; empty for its number.
+        """The name of an action by `action_text`; empty if it has only a number.
 
         Raises
         ------
         RulesError
-            It fails, or gives something else than a text of one line.
+            It fails, or does not return a text of one line.
         """
         where = f"in the state {self.where(at, label)}"
         with failing(RulesError, f"{self.game.name}: action_text() fails {where}"):
@@ -343,7 +342,7 @@ class Rules:
 
     @cached_property
     def allowed_thens(self) -> tuple[int, ...]:
-        """What may follow an outcome in a game of this kind."""
+        """The allowed values of `then` in a game of this kind."""
         if self.game.objective != "win":
             return (AGAIN, END)
         if self.game.players == 1:
@@ -352,7 +351,7 @@ class Rules:
 
     @property
     def allowed_text(self) -> str:
-        """What may follow an outcome, as a list in words."""
+        """The allowed values of `then`, as a list in words."""
         named = [THEN_NAMES[code] for code in self.allowed_thens]
         named += ["payoff(x)"] if self.payoffs_allowed else []
         return ", ".join(named)
@@ -371,7 +370,7 @@ class Rules:
 
     @property
     def reward_error(self) -> str:
-        """What is wrong with a reward that isn't allowed."""
+        """The error message for a forbidden reward."""
         if self.game.players == 2:
             return f"is for games without endless play, but endless is {self.game.endless!r}"
         if self.game.players > 2:
@@ -382,7 +381,7 @@ class Rules:
         )
 
     def allows(self, then: int) -> bool:
-        """Whether this may follow an outcome in a game of this kind."""
+        """Whether a value of `then` is allowed in a game of this kind."""
         return (
             then in self.allowed_thens
             or (self.payoffs_allowed and is_payoff(then))
@@ -392,13 +391,13 @@ class Rules:
 
     @cached_property
     def going_on(self) -> frozenset[int]:
-        """What may follow an outcome that leads to a state, but for jumps round the table."""
+        """The values of `then` that continue play, except jumps round the table."""
         if PASS not in self.allowed_thens:
             return frozenset({AGAIN})
         return frozenset(map(skip, range(-self.game.players, self.game.players + 1)))
 
     def then_error(self, then: Any) -> str:
-        """What is wrong with a `then` that isn't allowed."""
+        """The error message for a forbidden `then`."""
         code = int(then) if isinstance(then, int | np.integer) else -1
         if says_of_seats(code):
             return (
@@ -426,7 +425,7 @@ class Rules:
         return f"unknown `then` {shown(then)} (allowed: {self.allowed_text}{other})"
 
     def is_plain(self, state: Any) -> bool:
-        """Whether a state of the right type needs no further look: all fields small ints."""
+        """Whether a state of the right type needs no detailed check: all fields are small ints."""
         layout = self.layout
         if not layout.is_flat:
             if not layout.fits(state):
@@ -435,7 +434,7 @@ class Rules:
         return set(map(type, state)) == {int} and min(state) >= LEAST and max(state) <= MOST
 
     def checked(self, state: Any, where: str) -> Any:
-        """The state with plain ints for fields, or a RulesError that names the field."""
+        """The state with plain ints as fields. A RulesError names an invalid field."""
         game, state_type = self.game, self.state_type
         if not isinstance(state, tuple) or type(state) is not state_type:
             raise RulesError(
@@ -500,7 +499,7 @@ class Rules:
         Raises
         ------
         RulesError
-            A root is no state.
+            A root is not a state.
         TooManyStates
             There are more than `most`.
         """
@@ -517,7 +516,7 @@ class Rules:
         return np.fromiter(flat, np.int32, size).reshape(-1, len(self.field_names))
 
     def too_many_roots(self, most: int) -> TooManyStates:
-        """The error for more roots than the limit of states allows."""
+        """The error for more roots than the limit on states allows."""
         return TooManyStates(
             f"{self.game.name}: roots() alone gives more than {most:,} states",
             f"; smaller parameters help, or {more_states()}{self.or_by_layers}",
@@ -525,14 +524,14 @@ class Rules:
 
     @property
     def or_by_layers(self) -> str:
-        """What else can be done about a large game that measures its progress."""
+        """Advice for a large game that measures its progress."""
         by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
         has_layers = self.has_progress and self.game.players <= 2
         return f"; {by_layers} finds what it is worth in less memory" if has_layers else ""
 
     @cached_property
     def progress_size(self) -> int | None:
-        """How many numbers `progress` gives in a tuple; None where it is one whole number.
+        """The length of the tuple from `progress`; None if it is one whole number.
 
         Raises
         ------
@@ -543,19 +542,19 @@ class Rules:
 
     @property
     def no_outcome_lowers(self) -> str:
-        """What is asked of the progress, for those whose rules lower it."""
+        """The requirement on the progress, for errors about rules that lower it."""
         if self.progress_size is None:
             return "no outcome may lower it"
         swapped = "; where a PASS swaps two of them, give these in order (min first)"
         return f"no outcome may lower any of its numbers{swapped if self.game.players > 1 else ''}"
 
     def progress(self, state: Any) -> Progress:
-        """How far the game says that it has gone in a state.
+        """The progress of a state by the game.
 
         Raises
         ------
         RulesError
-            It fails, or gives something else than whole numbers of 64 bits, as many as at the
+            It fails, or does not return whole numbers of 64 bits, as many as at the
             start.
         """
         reached = self._progress(state)
@@ -568,12 +567,12 @@ class Rules:
         return reached
 
     def progress_fails(self, fields: list[int]) -> RulesError:
-        """The error of a state whose compiled progress fails.
+        """The error for a state whose compiled progress fails.
 
         Raises
         ------
         RulesError
-            Python's fails too, and says how.
+            Python's progress fails too; this is its error.
         """
         state = self.layout.state(fields)
         self.progress(state)
@@ -601,7 +600,7 @@ class Rules:
         return state_text(self.field_names, self.layout.numbers(state))
 
     def situation(self, row: Sequence[int]) -> Situation:
-        """The situation of a row of a graph: the fields, and what was thrown if something was."""
+        """The situation of a row of a graph: the fields, and the throw if there is one."""
         n = len(self.field_names)
         state = self.layout.state(row[:n])
         if self.throws is None or len(row) == n or row[n] == NO_THROW:
@@ -629,11 +628,11 @@ def _is_throw(throw: Any) -> bool:
 
 
 def as_progress(reached: NDArray[np.int64]) -> Progress:
-    """A progress out of an array, as rules give it."""
+    """A progress from an array, in the form that rules return."""
     return tuple(reached.tolist()) if reached.ndim else int(reached)
 
 
 def throw_text(throw: Any) -> str:
-    """A throw in numbers: ``5``, or ``3 5``."""
+    """A throw as text: ``5``, or ``3 5``."""
     parts = throw if isinstance(throw, tuple | np.ndarray) else (throw,)
     return " ".join(map(str, parts))

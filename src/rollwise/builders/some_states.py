@@ -1,4 +1,4 @@
-"""The graph of some states of a game, whose next states are its border."""
+"""The graph of some states of a game, with their next states as its border."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rollwise.builders.rules import Rules
 from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
 
-FEW = 8  # states that are interpreted sooner than compiled rules are read
+FEW = 8  # so few states are interpreted: reading compiled rules would take longer
 STATES_AT_ONCE = 200_000  # of a graph, about
-THROWS = 50  # about as many has a position without a pool of dice
+THROWS = 50  # a typical number of throws of a position without a pool of dice
 
 
 def positions_at_once(rules: Rules) -> int:
-    """How many positions of a game make a graph of some hundred thousand states at most."""
+    """The number of positions that make a graph of at most some hundred thousand states."""
     each = 1 + (rules.turn_states or (THROWS if rules.has_throws else 0))
     return max(STATES_AT_ONCE // each, 1)
 
@@ -34,17 +34,17 @@ def some_states(
     Parameters
     ----------
     roots : (n, n_fields) int32
-        Each once.
-    closed : bool
-        Keep next states that are among the roots within the graph. Otherwise each next state
-        is one of the border, so that every play leaves the graph after one turn.
+        Without duplicates.
+        closed : bool
+        Keep next states among the roots within the graph. Otherwise every next state
+        is in the border, so that every play leaves the graph after one turn.
 
     Returns
     -------
     graph : StateGraph
-        The states, in their order, with what is thrown there.
-    border : (graph.n_border, n_fields) int32
-        The states that it leads to.
+        The states, in their order, with their throws.
+        border : (graph.n_border, n_fields) int32
+        The next states.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def some_states(
 
 
 def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
-    """Hold compiled rules against Python's in some states.
+    """Compare compiled rules with Python's rules in some states.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
     Returns
     -------
     str
-        Why that couldn't be done; empty where it was.
+        The reason why the comparison was impossible; empty otherwise.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
 
 
 def _compiled(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[np.int32]]:
-    """What the compiled rules say of some states, and what next states are numbers of."""
+    """The arrays of some states by compiled rules, and the numbered next states."""
     from rollwise.builders.compiled.explorer import Explorer
 
     explorer = Explorer(rules, roots, limits.MOST_NUMBERED)
@@ -100,7 +100,7 @@ def _compiled(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[n
 
 
 def expanded(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[np.int32]]:
-    """The same by whoever can run the rules."""
+    """The same by compiled rules or, if there are few states or compiling fails, by Python."""
     if len(roots) > FEW and not jit_disabled():
         from rollwise.builders.compiled.cache_key import NotCompilable
 
