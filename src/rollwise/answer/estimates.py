@@ -30,20 +30,19 @@ def beside_truth(graph: StateGraph, found: MethodResult) -> MethodResult:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Whether standard errors say how far the estimates are off.
+    """The calibration of standard errors against true errors.
 
-    Only states count whose own action was drawn: others follow from these.
+    Only states with a drawn action count. The other estimates follow from these.
 
     Attributes
     ----------
     states : int
-        How many there are.
+        The number of such states.
     mean, root_mean_square : float or None
-        Of their true errors, in standard errors: about 0 and 1 where these are right and
-        nothing is biased. None where there are no such states.
+        Of their true errors, in standard errors: about 0 and 1 for correct standard errors and
+        unbiased estimates. None without such states.
     within_one, within_two : float or None
-        The share of them that is off by no more than one or two standard errors: about 0.68
-        and 0.95.
+        The share with an error of at most one or two standard errors: about 0.68 and 0.95.
     """
 
     states: int
@@ -54,7 +53,7 @@ class Calibration:
 
     @classmethod
     def of(cls, solution: Solution) -> Calibration:
-        """That of an estimate which has the truth beside it."""
+        """The calibration of estimates with known true errors."""
         columns = {} if solution.run is None else solution.run.columns
         drawn = columns["own_error"] > 0
         off = columns["true_error"][drawn] / columns["standard_error"][drawn]

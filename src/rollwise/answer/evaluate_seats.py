@@ -1,4 +1,4 @@
-"""What each seat of a game gets by given policies, and by its best response to them: certified."""
+"""Certified results of each seat, by given policies and by best responses to them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
 from rollwise.many.seats import Stakes, against_all, seen_from
 
-ADVERSARIES = "adversaries"  # who want nothing but to keep a seat from winning
-ALLIES = "allies"  # who want nothing but that it wins
+ADVERSARIES = "adversaries"  # all others minimise a seat's chance to win
+ALLIES = "allies"  # all others maximise it
 
 
 @dataclass(frozen=True)
 class Shares:
-    """What each seat gets from the start, on average.
+    """The expected result of each seat from the start.
 
     Attributes
     ----------
     policies : tuple of str
     win_probabilities : tuple of float
-        In a game for payoffs these, here and below.
+        Expected payoffs in a game with stakes, here and below.
     error_bound : float
         Of each of them; proved.
     """
@@ -37,13 +37,13 @@ class Shares:
 
 @dataclass(frozen=True)
 class Response:
-    """What one seat can get where all others play one policy.
+    """The best result of each seat where all others play one policy.
 
     Attributes
     ----------
     policy : str
     win_probabilities : tuple of float
-        Of each seat from the start, with the same policy; empty where there is none.
+        Of each seat from the start, with the same policy; empty without a policy.
     best : tuple of float
         The same with the best response to it.
     error_bound : float
@@ -57,14 +57,14 @@ class Response:
 
 
 def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
-    """What each seat gets from the start, where each plays a policy of its own.
+    """The result of each seat from the start, with a policy for each seat.
 
     Parameters
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
     policies : sequence of Policy
-        One a seat, in the order of the moves; one alone is everybody's.
+        One for each seat, in the order of the moves; a single one is for all seats.
     """
     seated = one_each(graph, policies)
     profile = [policy.probability for policy in seated]
@@ -100,11 +100,11 @@ def respond_to(graph: StateGraph, policy: Policy) -> Response:
 
 
 def respond_to_all(graph: StateGraph, others: str) -> Response:
-    """What each seat has if all others want nothing but to keep it from winning, or that it wins.
+    """The best result of each seat if all others minimise it, or if all others maximise it.
 
-    Against adversaries it is the value of a game for two, the seat and all others together:
-    a lower bound of what the seat has in any equilibrium. With allies it is that of a game for one:
-    an upper bound of what it has whatever anybody plays.
+    Against adversaries it is the value of a game for two, the seat against all others together:
+    a lower bound of the seat's result in any equilibrium. With allies it is the value of a game
+    for one: an upper bound of the seat's result under any policies.
 
     Parameters
     ----------

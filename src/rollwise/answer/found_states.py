@@ -1,10 +1,10 @@
-"""The states of a game while they are found, in the folder of an answer by layers.
+"""The states of a game during the search for them, in the folder of an answer by layers.
 
-``found_states.npy`` grows by a layer at a time. ``found.npz`` says how far the walk has come (see
-`rollwise.builders.layer_walk.Record`), and has a checksum of the states that it goes with. It is
-replaced, all at once, after these have reached the disk. So a walk that was stopped goes on after
-the layer that was recorded last. In the end the states get the name by which they are known, and
-the record goes when the folder has its manifest.
+``found_states.npy`` grows by a layer at a time. ``found.npz`` records the progress of the walk (see
+`rollwise.builders.layer_walk.Record`), with a checksum of its states. It is replaced atomically,
+after these states have reached the disk. A stopped walk therefore continues after the last recorded
+layer. In the end the file of the states gets its final name, and the record is deleted when the
+folder has its manifest.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ Known = tuple[dict[str, Any], Record]
 
 
 class FoundStates:
-    """The file of the states while these are found: layer by layer, in order.
+    """The growing file of the states: layer by layer, in order.
 
     Parameters
     ----------
     place : Path
         The folder.
     file : binary file
-        Of the states, to be read and written.
+        The file of the states, for reading and writing.
     about : mapping
-        What the states are of.
+        The identity of the game.
     record : Record, optional
-        How far a walk came that was stopped.
+        The progress of a stopped walk.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class FoundStates:
             self._read_again(record)
 
     def _read_again(self, record: Record) -> None:
-        """Go to the end of the states that were recorded.
+        """Go to the end of the recorded states.
 
         Raises
         ------
         ValueError
-            They were changed.
+            The states were changed.
         """
         n, n_fields = record.facts["shape"]
         self._shape = n, n_fields
@@ -94,7 +94,7 @@ class FoundStates:
         self._shape = self._shape[0] + len(rows), rows.shape[1]
 
     def note(self, walk: Walk) -> None:
-        """Record how far a walk has come, unless that was done a moment ago."""
+        """Record the progress of a walk, unless the last record is recent."""
         if time.monotonic() - self._written < SECONDS_BETWEEN:
             return
         self._file.flush()
@@ -113,7 +113,7 @@ class FoundStates:
         self._written = time.monotonic()
 
     def finish(self) -> str:
-        """Write at the head how many there are, and give the file its name; a checksum."""
+        """Write the number of states, give the file its final name, and return its checksum."""
         self._file.seek(0)
         self._write_head()
         self._file.flush()
@@ -121,7 +121,7 @@ class FoundStates:
         return self._digest.hexdigest()
 
     def _write_head(self) -> None:
-        # with room for any number of rows, so that it stays as long as it is
+        # the head has room for any number of rows, and keeps its length
         head = {"descr": "<i4", "fortran_order": False, "shape": self._shape}
         np.lib.format.write_array_header_1_0(self._file, head)
 
@@ -133,21 +133,21 @@ class FoundStates:
 
 @contextlib.contextmanager
 def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundStates]:
-    """A folder that gets the states of a game: those that a run has found before are in it.
+    """A folder for the states of a game, possibly with the states of an earlier run.
 
-    What was recorded stays there if something ends the walk, unless the rules are wrong.
+    If the walk is stopped, the record stays there, unless the rules are wrong.
 
     Parameters
     ----------
     about : mapping
-        What the states are of: `found_before` tells whether the folder is of the same.
+        The identity of the game; `found_before` returns that of the folder.
 
     Raises
     ------
     OutputError
-        They can't be written.
+        The states can't be written.
     SolutionFileError
-        The states that were recorded were changed.
+        The recorded states were changed.
     """
     known = found_before(place)
     try:
@@ -181,7 +181,7 @@ def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundState
 
 
 def found_before(place: Path) -> Known | None:
-    """What a walk that was stopped has recorded: what it is of, and how far it came.
+    """The record of a stopped walk: the identity of its game, and its progress.
 
     Raises
     ------

@@ -93,13 +93,13 @@ class Slice(NamedTuple):
     Attributes
     ----------
     axes : tuple of int
-        The fields across and down; only one, or none, where no more vary.
+        The fields across and down; one or none if fewer vary.
     numbers : list of list of int
-        Of each field: what it may be where all others stay as they are, ascending.
+        Of each field: its possible numbers with all other fields fixed, ascending.
     positions : (n,) int64
         Their places in the table, in the order of their fields.
     left_out : int
-        How many more there are, farther away.
+        The number of omitted positions, farther away.
     """
 
     axes: tuple[int, ...]

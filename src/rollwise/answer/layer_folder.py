@@ -1,12 +1,11 @@
-"""An answer by layers as a folder: arrays that are read where they lie, and a manifest.
+"""An answer by layers as a folder: memory-mapped arrays, and a manifest.
 
 The arrays are NumPy's own files: ``states.npy``, ``values.npy``, ``error_bounds.npy`` and
-``actions.npy``, a row for each state. They are mapped into memory, so that to look a state up is
-to read a few pages of them. ``block_sums.npy`` has a checksum of every few rows of a layer, so that
-whoever reads some rows can tell whether these are as they were written. ``manifest.json`` says what
-the folder is of, and has a checksum of the block sums of each layer that is proved. It is replaced,
-all at once, after these rows have reached the disk. So whatever ends a run, the manifest names
-whole layers only, and the same run begun anew goes on from there.
+``actions.npy``, a row for each state. They are mapped into memory, and the look-up of a state reads
+a few pages. ``block_sums.npy`` has a checksum for each block of rows of a layer, so a reader of
+some rows can check them. ``manifest.json`` identifies the game, and has a checksum of the block
+sums of each proved layer. It is replaced atomically, after these rows have reached the disk. After
+any interruption the manifest thus names whole layers only, and the same run can continue there.
 """
 
 from __future__ import annotations
@@ -57,19 +56,19 @@ BLOCK_ROWS = 512  # of a layer, or less at its end, have a checksum of their own
 SUMS = "block_sums"
 AT_ONCE = 1 << 22  # rows that a checksum reads
 OF_ITSELF = ',\n "manifest_checksum": "'  # behind all that it is of
-ALL, START = "all", "start"  # what can be kept
+ALL, START = "all", "start"  # the arrays of an answer
 ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
 
 
 @dataclass(frozen=True)
 class LayerFacts:
-    """What is counted of a layer.
+    """The counts of a layer.
 
     Attributes
     ----------
     n_actions, n_outcomes : int
     most_bytes : int
-        Held at once by its graph.
+        The memory of its graph.
     has_draws, has_stakes : bool
     """
 
@@ -81,7 +80,7 @@ class LayerFacts:
 
     @classmethod
     def of(cls, parts: Iterable[LayerFacts]) -> LayerFacts:
-        """What is counted of all parts together."""
+        """The counts of all parts together."""
         every = list(parts)
         return cls(
             sum(part.n_actions for part in every),
@@ -94,28 +93,28 @@ class LayerFacts:
 
 @dataclass(eq=False)
 class LayerFolder:
-    """A folder that holds an answer by layers, or what there is of it.
+    """A folder with an answer by layers, perhaps unfinished.
 
     Attributes
     ----------
     place : Path
     about : dict
-        The game, its parameters, and what else the manifest says of the whole.
+        The head of the manifest: the game, its parameters, and other facts.
     states : (n_states, n_fields) int32
     indptr : (n_layers + 1,) int64
     progress : (n_layers,) or (n_layers, n_numbers) int64
     values, error_bounds : (n_states,) float64
     actions : (n_states,) int32
     proved : dict
-        Of the layers that are proved, by their numbers: their checksums and facts.
+        The checksum and facts of each proved layer, by its number.
     first_rows : dict of list of int
-        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
+        States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
     maps : sequence of memmap
-        The arrays, as they lie in files.
+        The mapped files of the arrays.
     is_written : bool
-        Whether the manifest names all that is proved.
+        Whether the manifest names all proved layers.
     sums : (n_blocks,) uint64
-        The checksums of blocks, those of the first layer first; 0 until they are found.
+        The checksums of blocks, the first layer first; 0 until they are computed.
     """
 
     place: Path
@@ -141,7 +140,7 @@ class LayerFolder:
 
     @property
     def facts(self) -> LayerFacts:
-        """What is counted of all layers that are proved."""
+        """The counts of all proved layers."""
         return LayerFacts.of(facts for _, facts in self.proved.values())
 
     @property
@@ -151,7 +150,7 @@ class LayerFolder:
 
     @property
     def has_its_states(self) -> bool:
-        """Whether the states are those that were found, as far as their checksum tells."""
+        """Whether the states match their checksum."""
         known: str = self.about["states_checksum"]
         return checksum_of([self.states]) == known
 
@@ -178,29 +177,29 @@ class LayerFolder:
             )
 
     def known_rows(self) -> PlainRows:
-        """The states, to be looked up."""
+        """The states, for look-ups."""
         from rollwise.builders.layer_rows import PlainRows
 
         return PlainRows(self.states, self.indptr)
 
     def map_again(self) -> None:
-        """Map the files anew: on other machines that is when one sees what was written here."""
+        """Map the files anew, to see rows written by other machines."""
         rows = _maps(self.place, "r+")
         self.maps = (*rows, *self.maps[len(rows) :])
         self.values, self.error_bounds, self.actions = _plain(rows)
 
     @cached_property
     def _first_blocks(self) -> NDArray[np.int64]:
-        """The first block of each layer, and how many there are: (n_layers + 1,) int64."""
+        """The first block of each layer, then their number: (n_layers + 1,) int64."""
         return _first_blocks(self.indptr)
 
     def require_rows(self, rows: NDArray[np.int64] | slice) -> None:
-        """Make sure that some rows are what was written.
+        """Check some rows against the checksums of their blocks.
 
         Raises
         ------
         SolutionFileError
-            Their block doesn't have its checksum.
+            A block doesn't match its checksum.
         """
         if isinstance(rows, slice):
             rows = np.arange(len(self.states))[rows]
@@ -232,7 +231,7 @@ class LayerFolder:
         return np.array([self._sum_of(block) for block in blocks], np.uint64)
 
     def keep(self, layer: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
-        """Note that the rows of a layer hold its proved values."""
+        """Record that a layer is proved."""
         sums = self.sums_of(layer)
         self.sums[slice(*self._first_blocks[layer : layer + 2])] = sums
         self.proved[layer] = checksum_of([sums]), facts
@@ -242,7 +241,7 @@ class LayerFolder:
             self.write()
 
     def write(self) -> None:
-        """Bring all rows to the disk, and then the manifest that names them."""
+        """Flush all rows to the disk, then write the manifest."""
         for array in self.maps:
             if array.flags.writeable:
                 array.flush()
@@ -266,14 +265,14 @@ class LayerFolder:
         return {"checksum": checksum, **vars(facts)}
 
     def drop_damaged(self) -> list[int]:
-        """Forget the layers whose rows aren't what was proved; which they were."""
+        """Drop layers that don't match their checksums; return their numbers."""
         damaged = self.damaged()
         for layer in damaged:
             del self.proved[layer]
         return damaged
 
     def damaged(self) -> list[int]:
-        """The layers whose rows aren't what was proved."""
+        """The numbers of layers that don't match their checksums."""
         return [i for i, (known, _) in self.proved.items() if not self._is_sound(i, known)]
 
     def _is_sound(self, layer: int, known: str) -> bool:
@@ -282,7 +281,7 @@ class LayerFolder:
 
 
 def _first_blocks(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first block of each layer, and how many blocks there are: (n_layers + 1,) int64."""
+    """The first block of each layer, then the number of blocks: (n_layers + 1,) int64."""
     return np.concatenate([[0], np.cumsum(-(-np.diff(indptr) // BLOCK_ROWS))])
 
 
@@ -301,7 +300,7 @@ def _text_checksum(text: str) -> str:
 
 
 def identity_of(game: Game) -> dict[str, Any]:
-    """What an answer must be of, to be read or gone on with: the game, and a hash of its rules."""
+    """The identity of an answer: the game, and a hash of its rules."""
     from rollwise.builders.compiled.reads import graph_key
     from rollwise.builders.rules import Rules
 
@@ -322,14 +321,14 @@ def identity_of(game: Game) -> dict[str, Any]:
 def write_states(
     place: Path, game: Game, find: Callable[[FoundStates], Layers]
 ) -> tuple[Layers, str]:
-    """Have the states of a game found and written into a folder; the layers, and a checksum.
+    """Find the states of a game and write them into a folder; return the layers and a checksum.
 
-    Those that a run found before which was stopped are there already.
+    A stopped run is continued.
 
     Raises
     ------
     OutputError
-        They can't be written.
+        The states can't be written.
     SolutionFileError
     """
     with finding_states(place, identity_of(game)) as states:
@@ -338,7 +337,7 @@ def write_states(
 
 
 def require_begun_so(place: Path, game: Game) -> None:
-    """Make sure that a folder in which states are found is of a game.
+    """Make sure that a stopped search for states in a folder was for the same game.
 
     Raises
     ------
@@ -356,15 +355,15 @@ def begin_folder(
     progress: NDArray[np.int64],
     about: Mapping[str, Any],
 ) -> LayerFolder:
-    """Make a folder for an answer, which has its states and nothing else yet.
+    """Make a folder for an answer, with states but without values.
 
-    Its files have their place on the disk before anything is solved: to write to a mapped file
-    on a disk that is full would end the process.
+    The disk space of its files is reserved before solving, since a write to a mapped file on a
+    full disk would kill the process.
 
     Raises
     ------
     OutputError
-        It can't be written. Nothing is left of it then.
+        It can't be written. Its files are removed then.
     """
     try:
         for name, dtype in ARRAYS.items():
@@ -387,7 +386,7 @@ def begin_folder(
 
 
 def _reserve(file: IO[bytes], size: int) -> None:
-    """Have a place on the disk for so many bytes of a file, where the system can do that."""
+    """Reserve so many bytes on the disk for a file, where the system supports it."""
     if hasattr(os, "posix_fallocate"):
         try:
             os.posix_fallocate(file.fileno(), 0, size)
@@ -397,7 +396,7 @@ def _reserve(file: IO[bytes], size: int) -> None:
 
 
 def _remove(place: Path) -> None:
-    """Remove the arrays with all rows, of a folder whose manifest names none of them."""
+    """Remove the arrays of a folder without a manifest of them."""
     forget(place)
     for name in ("states", SUMS, *ARRAYS):
         with contextlib.suppress(OSError):
@@ -447,22 +446,22 @@ def write_rows(place: Path, name: str, begin: int, rows: NDArray[Any]) -> None:
 
 
 def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False) -> LayerFolder:
-    """What a folder holds.
+    """Open a folder with an answer by layers.
 
     Parameters
     ----------
     game : Game, optional
-        What it must be of.
+        The expected game.
     to_write : bool
-        Whether layers are to be added.
+        Whether to open it for more layers.
 
     Raises
     ------
     SolutionFileError
-        It holds no answer, or that of another game, or of other rules; or a file is missing or
-        damaged.
+        It contains no answer, or the answer of another game or of other rules; or a file is
+        missing or damaged.
     OutputError
-        It can't be written, and layers are to be added.
+        It can't be written, and `to_write` is true.
     """
     found = read_manifest(place)
     try:
@@ -492,7 +491,7 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
 
 
 def read_manifest(place: Path) -> dict[str, Any]:
-    """What the manifest of a folder says.
+    """The manifest of a folder.
 
     Raises
     ------
@@ -585,8 +584,8 @@ def _map(
 ) -> np.memmap[Any, Any]:
     """Map an array of so many rows, each a number or, with `fields`, some numbers.
 
-    What it says at its head is compared with what it must say, and never interpreted. A file that
-    is too short is made as long as it should be, where it is mapped to be written.
+    The head of the file is compared with the expected head, and never interpreted. A short file
+    mapped for writing is extended to its length.
 
     Raises
     ------

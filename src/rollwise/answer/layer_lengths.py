@@ -1,40 +1,39 @@
-"""How long a large game can last, by layers.
+"""Shortest and longest expected lengths of a large game, by layers.
 
-Each turn is worth a move, and all players want the same. A layer that play hardly ever leaves
-is a slow chain: where it lasts 100,000 moves, a sweep takes a hundred-thousandth of the error
-away. So the engine finds the lengths by strategy iteration: a sweep chooses the best actions, and
+Each turn counts one move, and all players have the same aim. A layer that play rarely leaves is a
+slow chain: if play lasts 100,000 moves there, a sweep removes a hundred-thousandth of the error.
+The engine therefore finds the lengths by strategy iteration: a sweep chooses the best actions, and
 BiCGSTAB on sweeps evaluates them (`rollwise.engine.search`). Only few modes are slow, about one for
-each way in which play can stay, and such a method finds these few.
+each way of staying in the layer, and BiCGSTAB finds few modes fast.
 
-What lengths v prove, settled or not: write T v for what a sweep makes of them. It is monotone, and
-a move is worth 1, so ``T (c v) = c T v + 1 - c`` for c > 0. Let a sweep let no length fall by more
-than f moves, and none rise by more than r.
+Any lengths v, settled or not, prove bounds. Let T v be the result of a sweep from v. T is monotone,
+and a move counts 1, so ``T (c v) = c T v + 1 - c`` for c > 0. In a sweep from v let f be a bound on
+the largest decrease, and r a bound on the largest increase.
 
-- With c = 1 / (1 + f): ``T (c v) >= c (v - f) + 1 - c = c v``. Such lengths don't shrink in a
-  sweep, nor in any number of them. Where long is wanted, every play ends, and the actions that are
-  best for them last as long at least. Where short is wanted, every policy that ends does. So they
-  are at most the longest length, or the shortest.
-- With c = 1 / (1 - r), if r < 1: ``T (c v) <= c (v + r) + 1 - c = c v``. Such lengths don't grow.
-  They are at least 0, so at least what any number of sweeps makes of zeros: the longest length of
-  play that is cut off after so many moves, and in the end the longest length. Where short is
-  wanted, the actions that are best for them last no longer.
+- With c = 1 / (1 + f): ``T (c v) >= c (v - f) + 1 - c = c v``. The lengths c v don't shrink in any
+  number of sweeps. If players aim at a long game, every play ends, and the best actions for c v
+  last at least as long. If they aim at a short one, every policy that ends lasts at least as long.
+  Hence c v is at most the longest length, or at most the shortest.
+- With c = 1 / (1 - r), if r < 1: ``T (c v) <= c (v + r) + 1 - c = c v``. The lengths c v don't
+  grow. They are at least 0, and so at least the result of any number of sweeps from 0: the longest
+  length of play cut off after so many moves, and in the limit the longest length. If players aim at
+  a short game, the best actions for c v last no longer.
 
-A lower bound needs no more than that v is there. An upper one needs r < 1, which says that few
-actions are better than those that v thinks best. (Bertsekas and Tsitsiklis, An analysis of
-stochastic shortest path problems, Mathematics of Operations Research 16, 1991.) Later layers are
-known up to shares of their own: where c takes these in as well, it proves this layer too. So the
-shares of all layers are the largest of them. `rollwise.proofs.layers` checks such bounds, with
-every rounding. Where no upper bound is proved, the lower bounds take the place of the lengths, and
-earlier layers count from them.
+The lower bound needs no condition. The upper bound needs r < 1. (Bertsekas and Tsitsiklis, An
+analysis of stochastic shortest path problems, Mathematics of Operations Research 16, 1991.) The
+lengths of later layers have relative errors of their own. If c allows for these too, it proves this
+layer. The relative error of all layers is the largest of them. `rollwise.proofs.layers` checks
+such bounds, rounding included. Without a proved upper bound, the lower bounds replace the lengths,
+and earlier layers build on them.
 
-Rounding sets the limit: a sweep of lengths up to L rounds by some 1.6e-15 L, in moves. So settled
-lengths of 1e8 moves are proved to a share of about 1e-6 at best, and no upper bound follows from
-lengths of more than some 1e14.
+Rounding is the limit: a sweep of lengths up to L has a rounding error of about 1.6e-15 L, in moves.
+So settled lengths of 1e8 moves have a relative error of about 1e-6 at best, and lengths above about
+1e14 have no upper bound.
 
-The second moments q of the plays with the chosen actions follow from ``q = 2 v - 1 + q'`` (Sobel,
-The variance of discounted Markov decision processes, Journal of Applied Probability 19, 1982).
-Where a step of these actions changes no moment by more than r, the moments are off by at most r
-times the length that is left. So it is with their lengths.
+The second moments q of plays with the chosen actions satisfy ``q = 2 v - 1 + q'`` (Sobel, The
+variance of discounted Markov decision processes, Journal of Applied Probability 19, 1982). If a
+step of these actions changes no moment by more than r, the error of a moment is at most r times the
+remaining length. The same holds for the lengths.
 """
 
 from __future__ import annotations
@@ -69,10 +68,10 @@ FIRST_SWEEPS = 16  # of lengths that didn't settle
 MOST_STEPS = 400  # of moments
 LEFT = 1e-6  # of the change of a sweep, by a step
 SETTLED = 2e-15  # change of a sweep that is rounding, for each move of the length
-NEAR = 1e5  # times this: where steps don't help any more, that will do
-OTHER_WORK = 100_000  # of a layer, as that of so many positions
+NEAR = 1e5  # times this is accepted where further steps don't help
+OTHER_WORK = 100_000  # the fixed work of a layer, in positions
 MOST_CLAIMS = 60  # of a bound, each twice as wide
-OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of what is kept
+OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of kept answers
 
 ORDERED = 20_000_000  # outcomes: a layer with more is swept in the order of its fields
 UNIT = 2.0**-53
@@ -85,7 +84,7 @@ Floats = NDArray[np.float64]
 
 
 def require_no_pool(rules: Rules) -> None:
-    """Make sure that the lengths of a game can be found by layers.
+    """Refuse a game with a pool of dice.
 
     Raises
     ------
@@ -99,14 +98,14 @@ def require_no_pool(rules: Rules) -> None:
 
 
 class _Chosen(NamedTuple):
-    """What was chosen in a layer: rows of what each position leads to.
+    """The chosen actions of a layer, as rows with the next positions of each position.
 
     Attributes
     ----------
     indptr : (n + 1,) int64
     place : int32
-        Where play goes on: a position, counted from the first of the layer; behind the last one a
-        place of the border; -1 where the game is over.
+        The next position: an index into the layer, then into its border; -1 at the end of the
+        game.
     chance : float32
     """
 
@@ -117,14 +116,14 @@ class _Chosen(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Bounds of a length, in moves, which are proved."""
+    """Proved bounds of a length, in moves."""
 
     low: float
-    high: float  # infinite where none was proved
+    high: float  # infinite without a proof
 
 
 class LayerLengths:
-    """The expected moves of plays that all want short, or all want long.
+    """Expected moves if all players aim at a short game, or all at a long one.
 
     Parameters
     ----------
@@ -133,27 +132,29 @@ class LayerLengths:
     longest : bool
     progress : callable, optional
     keep_policy : bool
-        Whether games are to be played: this takes some 30 bytes a position with five throws.
+        Whether to keep the policy for simulated games, about 30 bytes a position with five
+        throws.
     clock : Clock, optional
-        When it is up, layers that are left are swept a few times, and proved as they are then.
+        After its time the remaining layers are swept a few times, and proved in this state.
     is_asked : callable, optional
-        Whether somebody asked for the end, which is as if the clock were up.
+        Whether the user asked for the end, with the effect of the clock.
 
     Attributes
     ----------
     lengths, moments : (n_states,) float64
         Expected moves from each position on, and the expected square of their number.
     below, above : float
-        Which share of itself a length can be too large by, and too small by. The second is infinite
-        where no upper bound is proved; then the lengths are lower bounds.
+        Relative error bounds: lengths are too large by at most the share `below`, and too small
+        by at most the share `above`. The latter is infinite without a proved upper bound; then
+        the lengths are lower bounds.
     n_unsettled : int
-        Positions of layers whose lengths, or moments, didn't settle.
+        Number of positions in layers with unsettled lengths or moments.
     timed_out : bool
-        Whether the time of such a layer was up.
+        Whether such a layer ran out of time.
     apart : float
-        By how much a step of the chosen actions changes a length at most.
+        The largest change of a length by a step of the chosen actions.
     moment_off : float
-        By how much a step of them changes a moment at most, if the lengths were right.
+        The largest change of a moment by such a step, for exact lengths.
 
     Raises
     ------
@@ -197,7 +198,7 @@ class LayerLengths:
         pipeline(Source(self._built(), first=0), stages, most_at_once=held_at_once(self._layers))
 
     def bracket(self, position: int) -> Bracket:
-        """What is proved of the expected length from a position on."""
+        """Proved bounds of the expected length from a position on."""
         length = float(self.lengths[position])
         high = math.inf
         if math.isfinite(self.above):
@@ -217,7 +218,7 @@ class LayerLengths:
         return (mean, off), (max(moment - mean**2, 0.0), far)
 
     def played(self, games: int, seed: int) -> NDArray[np.int64]:
-        """How many moves so many games from the start took, by the policy that was kept."""
+        """The numbers of moves of simulated games from the start, by the kept policy."""
         assert self._kept is not None
         words, moves = stream(seed, 0), np.zeros(games, np.int64)
         places = np.full(games, self._layers.start)
@@ -288,7 +289,7 @@ class LayerLengths:
         )
 
     def _find(self, search: Search) -> tuple[Moved, bool]:
-        """The lengths of a layer; how a last sweep moved them, and whether they have settled."""
+        """The lengths of a layer: the change in a last sweep, and whether they have settled."""
         values = search.found[: search.layer.n]
         search.run()
         moved = search.choose()
@@ -296,19 +297,19 @@ class LayerLengths:
             return moved, True
         if not np.all(self._sign * values > 0.5):  # by a step to a policy that never ends play
             values[:] = 0.0
-        for _ in range(FIRST_SWEEPS):  # what still falls and rises then does so slowly
+        for _ in range(FIRST_SWEEPS):  # afterwards lengths change slowly
             moved = search.choose()
         return moved, False
 
     def _find_moments(
         self, search: Search, begin: int, border: NDArray[np.int32], is_over: IsOver
     ) -> bool:
-        """The second moments of a layer, with the actions that were chosen in it.
+        """The second moments of a layer, with its chosen actions.
 
         Returns
         -------
         bool
-            Whether there was time to find them.
+            Whether the time sufficed.
         """
         layer, n = search.layer, search.layer.n
         plain = layer.tables._replace(reward=np.zeros(len(layer.tables.reward)))
@@ -332,7 +333,7 @@ class LayerLengths:
             step, _ = search.stepped(moments[:n] - before, LEFT)
             moments[:n] = before + step
         self.moments[begin : begin + n] = layer.in_reading_order(moments)
-        # the lengths of these actions are off by a share, and what a move brings by twice as much
+        # the lengths have a relative error, and the moments brought by a move twice as much
         self.apart = max(self.apart, residual(search, lengths, np.ones(layer.n_places)))
         share = self.apart / (1.0 - self.apart) if self.apart < 1.0 else np.inf
         wrong = residual(search, moments, brought) + 2.0 * share * float(lengths.max())
@@ -340,7 +341,7 @@ class LayerLengths:
         return True
 
     def _prove(self, layer: Layer, begin: int, found: Floats, moved: Moved) -> None:
-        """Prove bounds around the lengths of a layer. The shares by which all are off may grow."""
+        """Prove bounds around the lengths of a layer. The relative errors of all may grow."""
         fall, rise = (moved.fall, moved.rise)[:: int(self._sign)]
         claims = _Claims(layer, found, self._sign)
         self.below = claims.below(self.below, fall)
@@ -398,7 +399,7 @@ class _Claims:
         return math.inf
 
     def _growing(self, moves: float) -> Iterator[float]:
-        """What a sweep may move lengths by, and what it rounds; then more and more."""
+        """Candidate bounds on the change in a sweep: the change plus rounding, ever larger."""
         tables = self._layer.tables
         rounded = 1.5 * self._longest * float(tables.throw_error.max() + tables.error.max())
         for k in range(MOST_CLAIMS):
@@ -413,7 +414,7 @@ class _Claims:
 
 
 def _of_moves(layer: Layer, sign: float) -> Layer:
-    """A layer in which each move is worth a point and nothing else is, and nobody is the other."""
+    """The layer with a point for each move, no other rewards, and a single player."""
     tables = layer.tables
     tables = tables._replace(
         coefficient=np.abs(tables.coefficient),
@@ -424,7 +425,7 @@ def _of_moves(layer: Layer, sign: float) -> Layer:
 
 
 def residual(search: Search, numbers: Floats, brought: Floats) -> float:
-    """By how much a step of the chosen actions changes a number at most, roundings included."""
+    """The largest change of a number by a step of the chosen actions, rounding included."""
     layer, most, longest = search.layer, 0.0, 0
     for place, block in layer.blocks:
         rows = search.linear_system(place, place + len(block.throws))
@@ -439,7 +440,7 @@ def residual(search: Search, numbers: Floats, brought: Floats) -> float:
 
 
 def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
-    """What the chosen actions of a layer lead to, in the order in which positions were read."""
+    """The next positions by the chosen actions of a layer, in reading order."""
     layer, sizes, places, chances = search.layer, [], [], []
     order, at = layer.order, layer.place
     for place, block in layer.blocks:
@@ -464,7 +465,7 @@ def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
 
 @kernel
 def walk(indptr, place, chance, words, places, moves):
-    """Play games on by what was chosen in a layer, until they leave it.
+    """Continue games by the chosen actions of a layer, until they leave it.
 
     Parameters
     ----------
@@ -473,9 +474,9 @@ def walk(indptr, place, chance, words, places, moves):
     words : (4,) uint64, changed
         The state of the random numbers.
     places : (n_games,) int64, changed
-        Where each game is; -1 where it has ended.
+        The position of each game; -1 after its end.
     moves : (n_games,) int64, changed
-        How many moves each game has had.
+        The number of moves of each game.
     """
     n = indptr.shape[0] - 1
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]

@@ -1,24 +1,22 @@
-"""All optimal policies together, and what else can be asked of them.
+"""The set of all optimal policies, and ranges of quantities over it.
 
-In some states several actions are equally good. Then many policies are optimal. They have one
-value, but not one chance to end with a given score, and not one length of play. All of them
-together are the policies of a smaller game: the one with only its optimal actions (conserving
-actions; Puterman 1994, chapter 7). A policy may look at the points made so far, which is
-another state of the same game.
+In some states several actions are equally good. Then many policies are optimal. They share one
+value, but differ in the chance of a given score and in the length of play. Together they are the
+policies of a smaller game, which has only the optimal actions (conserving actions; Puterman 1994,
+chapter 7). A policy may depend on the points made so far. This adds a field to the states.
 
-- What is linear in the policy (how likely a score is, how often an action is taken) has its
-  least and its largest expectation over the set where that game is solved for it: two solutions,
-  each certified like any other.
-- Policies that reach one of these ends are again the policies of a smaller game. So aims can
-  follow each other (lexicographic order).
-- In a game for two both seats are meant: both play optimally, and what is asked for counts over
-  the moves of both.
+- A quantity linear in the policy, such as the chance of a score or the uses of an action, has a
+  least and a largest expectation over the set. Each is the value of the smaller game with this
+  quantity as its reward, certified like any other value.
+- The policies with an extreme expectation are again the policies of a smaller game. Aims can
+  therefore follow each other (lexicographic order).
+- In a game for two both seats play optimally, and a quantity counts over the moves of both.
 
-Which actions are optimal is told by the rule of tolerance in `rollwise.graph.choices`. Every
-optimal action passes it, so no optimal policy is outside of the range. An action that passes may
-cost as much as the certified error leaves open; `OptimalSet.loss` bounds what a policy of the set
-can lose by that. The method `exact` finds values as fractions; then only actions of equal worth
-are kept, and the loss is 0.
+The rule of tolerance in `rollwise.graph.choices` decides which actions are optimal. Every optimal
+action passes it, so the range covers all optimal policies. The cost of a passing action may be as
+large as the certified error allows; `OptimalSet.loss` bounds the resulting loss of a policy. The
+method `exact` finds values as fractions; then only actions of equal value are kept, and the loss
+is 0.
 """
 
 from __future__ import annotations
@@ -58,15 +56,15 @@ Mask = NDArray[np.bool_]
 
 
 class Amounts(NamedTuple):
-    """What is added up along a play; where a part is None it counts nothing.
+    """The amounts summed along a play; None stands for zeros.
 
     Attributes
     ----------
     actions : (n_actions,) float64
     endings : (n_outcomes,) float64
-        Where an outcome ends the game.
+        For outcomes that end the game.
     scores, score_bounds : (n_scores,) float64
-        For each final score, and how far that can be off.
+        For each final score, with error bounds.
     """
 
     actions: Reals | None = None
@@ -76,7 +74,7 @@ class Amounts(NamedTuple):
 
 
 class Certified(NamedTuple):
-    """A number, and how far it can be off, proved."""
+    """A number with a proved error bound."""
 
     value: float
     error_bound: float
@@ -88,17 +86,17 @@ def _as_it_is(found: Certified) -> Certified:
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """Something whose expectation is linear in the policy.
+    """A quantity with an expectation linear in the policy.
 
     Attributes
     ----------
     name : str
     amounts : callable
-        What counts in the graph of a set.
+        Its amounts in the graph of a set.
     by_score : bool
-        Whether it rests on the final score.
+        Whether it depends on the final score.
     finish : callable
-        From the expectation to what is asked for, such as the variance.
+        Maps the expectation to the requested figure, such as the variance.
     """
 
     name: str
@@ -108,14 +106,14 @@ class Quantity:
 
 
 class Range(NamedTuple):
-    """What a quantity can be under the policies of a set.
+    """The range of a quantity over the policies of a set.
 
     Attributes
     ----------
     name : str
     least, most : float
     error_bound : float
-        How far either can be off, proved.
+        Of either end, proved.
     """
 
     name: str
@@ -125,7 +123,7 @@ class Range(NamedTuple):
 
 
 class Extreme(NamedTuple):
-    """One end of a range, with the values of the solution that found it."""
+    """One end of a range, with the values of its solution."""
 
     found: Certified
     values: Reals
@@ -139,14 +137,14 @@ class OptimalSet:
     Attributes
     ----------
     graph : StateGraph
-        The states that play comes to, with the actions of the set. With `scores` it is
-        unrolled by the points made so far, and its border is the final scores.
+        The reachable states, with the actions of the set. With `scores` it is unrolled by the
+        points made so far, and its border is the final scores.
     loss : float
-        What any of its policies can lose against the best, proved; infinite where nothing is.
+        Proved bound on the loss of its policies against the best; infinite without a proof.
     scores : (n_scores,) int64 or None
         Of the border, the best first.
     points : (n_actions,) int64 or None
-        With `scores`: what each action counts.
+        With `scores`: the points of each action.
     """
 
     graph: StateGraph
@@ -195,7 +193,7 @@ class OptimalSet:
 
     @cached_property
     def with_scores(self) -> OptimalSet:
-        """The same with the points made so far in the states.
+        """The set with the points made so far in the states.
 
         Raises
         ------
@@ -272,12 +270,12 @@ class OptimalSet:
 
     @cached_property
     def _uncounted(self) -> tuple[StateGraph, Layer]:
-        """The graph in which nothing counts but the border, in solving order."""
+        """The graph without rewards or payoffs before its border, in solving order."""
         graph = self._counting(1.0, None, None)
         return graph, layer_of_graph(graph)
 
     def _counting(self, sign: float, actions: Reals | None, endings: Reals | None) -> StateGraph:
-        """The graph as one for a single chooser, who wants as much as can be."""
+        """The graph with these amounts, for a single player who maximises them."""
         graph = self.graph
         nothing, none = np.zeros(graph.n_actions), np.zeros(graph.n_outcomes)
         return graph.with_arrays(
@@ -291,7 +289,7 @@ class OptimalSet:
 
 
 def _with_only(graph: StateGraph, allowed: Mask) -> tuple[StateGraph, Ints]:
-    """The graph from its start with only some actions, and which ones these were."""
+    """The graph from its start with the allowed actions alone, and their old indices."""
     reached = reached_by(graph, Policy("allowed", allowed.astype(np.float64)))
     place = np.where(reached, np.cumsum(reached) - 1, -1)
     kept = np.flatnonzero(allowed & reached[graph.action_state])
@@ -299,7 +297,7 @@ def _with_only(graph: StateGraph, allowed: Mask) -> tuple[StateGraph, Ints]:
 
 
 def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
-    """Of the actions that can't be told apart, those that are really worth the most."""
+    """Among actions tied within the error, the best ones by exact fractions."""
     from rollwise.graph.view import sign_of
     from rollwise.methods.exact import action_fractions
 
@@ -316,10 +314,10 @@ def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
 
 
 def ranges_against(solution: Solution, rival: Policy, start: int = 0) -> tuple[Range, Range]:
-    """What optimal policies are worth against a policy, which need not be optimal.
+    """The values of optimal policies against a policy, which need not be optimal.
 
-    Optimal policies are here those that take optimal actions in every state, also after a
-    mistake of the other player.
+    Here an optimal policy takes optimal actions in every state, also after a mistake of the
+    other player.
 
     Parameters
     ----------
@@ -327,12 +325,12 @@ def ranges_against(solution: Solution, rival: Policy, start: int = 0) -> tuple[R
         Of a game for two.
     rival : Policy
     start : int
-        Where play begins.
+        The first state of play.
 
     Returns
     -------
     first, second : Range
-        Of the value in the optimal player's eyes, who moves first, or second.
+        Of the optimal player's value as the first mover, and as the second mover.
 
     Raises
     ------

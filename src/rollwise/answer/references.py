@@ -1,7 +1,7 @@
-"""Policies as they are typed: named, optimal, learned, mixed, or from a file.
+"""Policies in their typed form: named, optimal, learned, mixed, or from a file.
 
-This is the only place that knows what is typed for a policy. Whoever takes policies by name takes
-a `Subject` and asks `Policies.of` it.
+Only this module reads typed policies. Functions with policies by name take a `Subject` and call
+`Policies.of` with it.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ def can_be_policy(given: object) -> bool:
 
 
 class Policies:
-    """The policies of one game, by what is typed for them. Each is made once.
+    """The policies of one game by their typed form. Each is made once.
 
     Parameters
     ----------
     graph : StateGraph
     game : Game, optional
-        Its rules, which have policies by name.
+        Its rules, with the named policies.
     solution : Solution or callable, optional
-        Where ``optimal`` comes from, or what finds it. The graph is solved unless given. That
-        happens once, when a policy first asks for it.
+        The source of ``optimal``, or a function that returns it. Unless given, the graph is
+        solved once, at the first use.
     found : dict of str to Policy, optional
-        Where policies are kept by name, so that each is found once.
+        A cache of policies by name.
 
     Examples
     --------
@@ -115,25 +115,25 @@ class Policies:
         return self._solution
 
     def find(self, policy: AnyPolicy) -> Policy:
-        """A policy by what is typed for it.
+        """A policy by its typed form.
 
         Parameters
         ----------
         policy : str, callable or Policy
-            - a policy written beside the rules, by its name;
-            - ``optimal``, unless the rules have a policy of that name: what the solution does;
+            - a policy of the rule sheet, by its name;
+            - ``optimal``, unless the rules have a policy of that name: the solution's policy;
             - ``random``: all actions equally likely;
-            - ``longest`` and ``shortest``, likewise: what all do who want the game to last as long
-              as it can, or to end as soon as it can (`rollwise.analysis.length_range`);
+            - ``longest`` and ``shortest``, likewise: the policy of all players together for the
+              longest or the shortest game (`rollwise.analysis.length_range`);
             - a path ending in ``.csv`` or ``.parquet``: a table with one row a state, the
               fields and ``action`` (by name or number), and ``probability`` where it mixes (a
               saved solution is such a table);
-            - a path ending in ``.npz``: what a saved learner has learned;
+            - a path ending in ``.npz``: the policy of a saved learner;
             - a path ending in ``.json``: a rule of thumb (see `rollwise.thumb.language`);
             - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
               at every decision. The weights are divided by their sum;
-            - a function of the state that gives an action;
-            - a `Policy`, which is what is found.
+            - a function from states to actions;
+            - a `Policy`, returned as it is.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class Policies:
             return Policy.of_function(self.graph, self._rules(name), name, policy)
         if _PART.fullmatch(policy):
             return self._mixture(policy)
-        if policy.endswith(_IN_FILES):  # what a file holds may change
+        if policy.endswith(_IN_FILES):  # the content of a file may change
             return self._read(policy)
         if policy not in self._found:
             self._found[policy] = self._named(policy)
@@ -208,7 +208,7 @@ class Policies:
 
 
 def _no_policy(graph: StateGraph, given: Any) -> str:
-    """What to write in the place of something that is no policy."""
+    """The remedy in the message for a value that is no policy."""
     asked = "s, throw" if graph.throw_names else "s"
     asked += f", {ROLLS_LEFT}" if graph.has_pool else ""
     is_array = isinstance(given, np.ndarray | list | tuple)
@@ -272,13 +272,13 @@ def _of_compiled_function(
         return None
     try:
         answers, failed = ask(rules, function, graph.rows[choices])
-    except NotCompilable:  # it may mix actions, or do what only Python can
+    except NotCompilable:  # it may mix actions, or need Python
         return None
     probability = np.zeros(graph.n_actions)
     if failed >= 0 or not calls.take_answers(
         graph.action_indptr, graph.action_label, answers, probability
     ):
-        return None  # interpreted, it tells what is wrong
+        return None  # the interpreter gives the error
     return Policy(name, probability)
 
 

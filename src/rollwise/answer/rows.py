@@ -1,6 +1,6 @@
-"""The rows of a table, of a strategy or of what a policy is worth: as a Polars frame or as lists.
+"""The rows of a table, of a strategy or of policy values: as a Polars frame or as lists.
 
-Polars takes longer to import than a few rows to find, so what is only to be looked at are lists.
+The import of Polars takes longer than a few rows, so rows for display are lists.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ def evaluated_rows(
     Parameters
     ----------
     policy : Policy
-        The one that was evaluated.
+        The evaluated policy.
     found : Evaluation
         Of all states.
     where : str, optional
-        Which rows, as in `rollwise.Solution.table`.
+        A choice of rows, as in `rollwise.Solution.table`.
 
     Returns
     -------
     polars.DataFrame
         A column for each field, then ``action`` (null where the policy mixes, and before a
         throw), ``value``, ``win_probability`` (null for points or stakes) and ``error_bound``
-        (null where nothing is proved).
+        (null without a proof).
 
     Raises
     ------

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from rollwise.machine.atomic_files import HtmlPage
 
 
-FEW = 1000  # states whose best actions are found without looking at all states
+FEW = 1000  # for so few states the best actions are found from these alone
 MOST_TURNS = 16  # that are remembered
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
 
@@ -82,17 +82,16 @@ class Solution:
     space : StateGraph or LayeredStates
         All positions: a graph, or by layers.
     game : Game or None
-        The rules that they come from.
+        The rules of the positions.
     method : str
-        Who found the values.
+        The method that found the values.
     values : (n_states,) float64
-        Of the graph's states, or of the positions by layers, in the eyes of the mover: 1 for a
-        sure win and -1 for a sure loss, or the expected total of the rewards.
+        Of the graph's states, or of the positions by layers, for the mover: 1 for a sure win
+        and -1 for a sure loss, or the expected total of the rewards.
     error_bounds : (n_states,) float64
-        ``|values[s] - true value| <= error_bounds[s]``, proved; infinite where
-        nothing could be proved.
+        ``|values[s] - true value| <= error_bounds[s]``, proved; infinite without a proof.
     tolerance : float or None
-        The largest error bound that was asked for.
+        The requested error bound.
     sweeps : int
         Sweeps that the method made over states with cycles.
     converged : bool
@@ -100,11 +99,11 @@ class Solution:
     seconds : dict of float
         Time spent to ``compile``, ``build``, ``solve`` and ``certify``.
     run : MethodResult or None
-        What else the method said: its history, bounds, fractions.
+        The rest of the method's result: history, bounds, fractions.
     proved : bool
-        Whether the error bounds were proved, or only read from a file that anybody wrote.
+        Whether the error bounds were proved, rather than read from an untrusted file.
     kept_from : str or None
-        When it was found, if that was in an earlier run (see `rollwise.answer.kept`).
+        The time of the earlier run that found it, if any (see `rollwise.answer.kept`).
     """
 
     space: StateGraph | LayeredStates
@@ -260,10 +259,10 @@ class Solution:
         return part, part.graph.find(state, throw, rolls_left)
 
     def part_where(self, where: str | None) -> Solution:
-        """The answer on a graph that has the positions which a condition chooses: see `near`.
+        """The answer on a graph with the positions chosen by a condition: see `near`.
 
-        Where positions lie by layers, only what the condition says of their fields chooses:
-        ``filled == 7 and throw.0 == 2`` chooses all that have `filled` 7.
+        In an answer by layers only the parts of the condition about fields count:
+        ``filled == 7 and throw.0 == 2`` chooses all positions with `filled` 7.
 
         Raises
         ------
@@ -289,7 +288,7 @@ class Solution:
         return self.near(chosen)[0]
 
     def n_undecided(self, states: NDArray[np.int64]) -> int:
-        """In how many of some states the bounds are too wide to tell which action is best."""
+        """The number of states, among some, with bounds too wide to tell the best action."""
         if self.gave_up or self.space.players > 2 or not self.error_bound > TIED / 8:
             return 0
         part, places = self.near(states)
@@ -302,7 +301,7 @@ class Solution:
 
     @property
     def worth_name(self) -> str:
-        """What a value is called; see `rollwise.graph.view.worth_name`."""
+        """The name of a value; see `rollwise.graph.view.worth_name`."""
         return worth_name(self.objective, self.has_stakes)
 
     @property
@@ -312,15 +311,15 @@ class Solution:
 
     @property
     def win_probability(self) -> float | None:
-        """The probability that who moves first wins (a draw is half a win); None for a score."""
+        """The first player's probability to win (a draw is half a win); None for a score."""
         return None if self.is_score else win_probability(self.value)
 
     @cached_property
     def error_bound(self) -> float:
-        """The largest error of any value, proved; infinite where that says nothing.
+        """The largest error bound of any value, proved; infinite if it excludes nothing.
 
-        A chance to win is off by less than 1 anyhow. A bound of points or payoffs that is larger
-        than all of them leaves their sign open.
+        The error of a chance to win is below 1 anyhow. A bound of points or payoffs larger than
+        all of them leaves their sign open.
         """
         found = float(self.error_bounds.max())
         known = 2.0 if not self.is_score else max(1.0, self.values.max(), -self.values.min())
@@ -328,7 +327,7 @@ class Solution:
 
     @property
     def gave_up(self) -> bool:
-        """Whether the method gave up, so that its values are no answer."""
+        """Whether the method gave up; its values are then no answer."""
         answers = ("certified", "as saved", "tolerance missed", "not certified", "estimated")
         return self.status not in answers
 
@@ -390,14 +389,13 @@ class Solution:
 
     @property
     def status(self) -> str:
-        """How it ended.
+        """The status of the answer.
 
-        ``certified``; ``as saved`` where nobody has proved the error bounds since they were
-        read from a file; ``tolerance missed`` where the error bound is larger than was
-        asked for; ``not certified`` where no bound could be proved; ``estimated`` where the
-        method estimates, and says how well; or, where the method gave up, how (see
-        `rollwise.methods.result.Status`): its values are then no answer, and `bounds` are
-        what is known.
+        ``certified``; ``as saved`` for unproved error bounds from a file; ``tolerance missed``
+        for an error bound above the requested one; ``not certified`` without a proved bound;
+        ``estimated`` for estimates with standard errors. If the method gave up, the status
+        gives the reason (see `rollwise.methods.result.Status`); its values are then no answer,
+        and only `bounds` are known.
         """
         if not self.converged and self.run is not None and self.run.status is not Status.STALLED:
             return str(self.run.status)
@@ -411,7 +409,7 @@ class Solution:
 
     @property
     def is_final(self) -> bool:
-        """Whether another run of the same method would find nothing better."""
+        """Whether another run of the same method can't improve the answer."""
         return self.status == "certified"
 
     @property
@@ -427,27 +425,27 @@ class Solution:
 
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
-        """What each action is worth if all play on optimally: (n_actions,) float64."""
+        """The value of each action before optimal play: (n_actions,) float64."""
         return _action_values(self.graph, self.ahead)
 
     @cached_property
     def ahead(self) -> Ahead:
-        """What each action looks like from its state, and how sure that is."""
+        """One look ahead: each action relative to its state, with error bounds."""
         return look_ahead(self.graph, self.values, self.error_bounds)
 
     @cached_property
     def regret(self) -> NDArray[np.float64]:
-        """What each action costs against the best of its state: (n_actions,) float64, from 0."""
+        """The cost of each action against the best of its state: (n_actions,) float64, from 0."""
         return costs(self.graph, self.action_values)
 
     @cached_property
     def is_best(self) -> NDArray[np.bool_]:
-        """Which actions can't be told from the best within the certified error: (n_actions,)."""
+        """Whether each action may be best, within the certified error: (n_actions,) bool."""
         return are_best(self.graph, self.ahead)
 
     @cached_property
     def undecided(self) -> NDArray[np.bool_]:
-        """In which states the error bounds are too wide to tell what is best: (n_states,) bool."""
+        """Whether the error bounds are too wide to tell the best action: (n_states,) bool."""
         if not self.error_bound > TIED / 8:  # also saves looking at all actions
             return np.zeros(self.graph.n_states, np.bool_)
         return undecided(self.graph, self.ahead, self.is_best)
@@ -465,7 +463,7 @@ class Solution:
         return keep_bounds(self.graph, self.ahead, self.is_best)
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
-        """What the actions of some states are worth and cost, without looking at the others."""
+        """The values and costs of the actions of some states, computed for these states alone."""
         part, ahead = self._look_at(states)
         values = _action_values(part, ahead)
         actions = actions_of(self.graph, states)[0]
@@ -511,13 +509,13 @@ class Solution:
 
     @cached_property
     def policies_by_name(self) -> dict[str, Policy]:
-        """Those that were found: see `rollwise.answer.references.Policies`."""
+        """The policies found so far: see `rollwise.answer.references.Policies`."""
         # Not `Policies`, which refers to this solution: large arrays would wait for the garbage
         # collector.
         return {}
 
     def __len__(self) -> int:
-        """How many positions it has the values of, those after a throw not counted."""
+        """The number of positions with values, without those after a throw."""
         return self.space.n_positions
 
     def table(
@@ -531,18 +529,18 @@ class Solution:
             A condition in the names of the columns, such as
             ``"lid >= 3 and forced == 0"``.
         throws : bool
-            In a game with throws: a row for each throw in each position, with what to do
-            then. Otherwise a row for each position, before the throw.
+            In a game with throws: a row for each throw in each position, with its action.
+            Otherwise a row for each position, before the throw.
         each_action : bool
-            A column for each action too: what it is worth (see `worth_by_action`).
+            A column with the value of each action too (see `worth_by_action`).
 
         Returns
         -------
         polars.DataFrame
             A column for each field of the state (and of the throw), then ``action`` (null
             before a throw), ``value``, ``win_probability`` (null for a score) and
-            ``error_bound`` (null for estimates); then what the method says of each state,
-            fractions as text.
+            ``error_bound`` (null for estimates); then the method's own columns, fractions as
+            text.
 
         Raises
         ------
@@ -555,7 +553,7 @@ class Solution:
         return self.rows_of(states, throws=throws, each_action=each_action)
 
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
-        """The states that have a row in `table`, in its order; takes and raises what that does."""
+        """The states with a row in `table`, in its order; parameters and errors as there."""
         from rollwise.answer.filters import mentions, rows_where
 
         found = self._states_shown(throws)
@@ -570,7 +568,7 @@ class Solution:
         return found[in_order(np.column_stack(list(shown.values())))]
 
     def _states_shown(self, throws: bool) -> NDArray[np.int64]:
-        """The states of all rows: positions, or what is thrown in them."""
+        """The states of all rows: positions, or their throws."""
         space = self.space
         if isinstance(space, LayeredStates):
             if throws:
@@ -611,7 +609,7 @@ class Solution:
         return cells_of(columns, len(states), self.space.vocabulary)
 
     def worth_by_action(self, states: NDArray[np.int64]) -> dict[str, list[float | None]]:
-        """What each action is worth in some states: a column for each action of the game.
+        """The value of each action in some states: a column for each action of the game.
 
         Returns
         -------
@@ -677,12 +675,12 @@ class Solution:
         return whole.graph.array(numbers)
 
     def grid(self, where: str | None = None, *, throws: bool = False) -> Grid:
-        """The strategy as two matrices, of the best actions and of what they are worth.
+        """The strategy as two matrices, of the best actions and of the values.
 
         Parameters
         ----------
         where : str, optional
-            Which positions, as in `table`: all fields but two have one number in them.
+            A choice of positions, as in `table`, with all fields but two constant.
         throws : bool
             Positions after a throw, in a game with throws.
 
@@ -696,7 +694,7 @@ class Solution:
         return grid_of(self.part_where(where), where, throws=throws)
 
     def fields_of(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
-        """The columns of some states: their fields, and what was thrown if that is asked for."""
+        """The columns of some states: their fields, and on request their throws."""
         graph = self.space
         if isinstance(graph, LayeredStates):
             graph.require_rows(states)
@@ -741,7 +739,7 @@ class Solution:
         return {} if self.run is None else self.run.state_columns(self.is_score)
 
     def action_column(self, actions: NDArray[np.int64]) -> pl.Series:
-        """What actions, given by their indices, are called: a column ``action``."""
+        """The names of actions, given by their indices: a column ``action``."""
         return self.graph.vocabulary.column(self.graph.action_label[actions])
 
     def find(
@@ -750,7 +748,7 @@ class Solution:
         throw: int | Sequence[int] | None = None,
         rolls_left: int | None = None,
     ) -> int:
-        """The number of a state, given by its fields in order or by name (and what was thrown).
+        """The number of a state, given by its fields in order or by name (and its throw).
 
         Raises
         ------
@@ -766,22 +764,22 @@ class Solution:
         throw: int | Sequence[int] | None = None,
         rolls_left: int | None = None,
     ) -> Advice:
-        """What a state is worth and what each action costs there.
+        """The value of a state and the cost of each action there.
 
         Parameters
         ----------
         state : a state of the game, its fields in order, or a mapping by name
         throw : int or sequence of int, optional
-            What was thrown, in a game with throws. Without, the advice is what to do after
-            each throw (see `Advice.throws`).
+            The throw, in a game with throws. Without it the advice covers each throw (see
+            `Advice.throws`).
         rolls_left : int, optional
-            How often dice may still be thrown again, in a game with a pool of them; as after
-            the first throw, unless something else is said.
+            The number of rerolls left, in a game with a pool of dice; unless given, the number
+            after the first throw.
 
         Raises
         ------
         UnknownState
-            No play comes to this state, or nobody throws that there.
+            The state is unreachable, or the throw is impossible there.
         """
         from rollwise.answer.advice import advise
 
@@ -844,12 +842,12 @@ class Solution:
         Parameters
         ----------
         path : path, optional
-            Where to write it as well: a file that ends in .html.
+            A file for the page, ending in .html.
         policies : sequence of str, optional
-            Policies to play against, besides those of the game: as `rollwise.evaluate` takes
-            them, rules of thumb in files and mixtures included.
+            Opponents besides the policies of the game: as `rollwise.evaluate` takes them,
+            rules of thumb in files and mixtures included.
         shows : str
-            What it opens with: ``play`` or ``strategy``.
+            The first view: ``play`` or ``strategy``.
 
         Raises
         ------
@@ -879,7 +877,7 @@ class Solution:
         save(self.whole(), Path(path))
 
     def said_of(self, state: int) -> list[str]:
-        """What else there is to say of a position, a line each."""
+        """Further facts about a position, a line each."""
         return []
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -901,7 +899,7 @@ class Solution:
         return arrays, facts
 
     def _require_answer(self, what: str) -> None:
-        """Make sure that what is asked for isn't made of estimates.
+        """Refuse a request that needs an answer if the values are estimates.
 
         Raises
         ------
@@ -914,7 +912,7 @@ class Solution:
             )
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: what it is worth, and the beginning of the table."""
+        """The notebook view: the value, and the beginning of the table."""
         from html import escape
 
         few = len(self) <= ROWS_AT_ONCE  # which are soon sorted

@@ -36,8 +36,8 @@ def solve(
 ) -> Solution:
     """Solve a game and certify the answer; of estimates, put the certified values beside them.
 
-    Of a game for three or more players an equilibrium is found, with a proof of how much anybody
-    can gain by another policy (`rollwise.answer.seats_solution.SeatsSolution`).
+    For three or more players the answer is an equilibrium, with a proved upper bound on the gain
+    from deviating (`rollwise.answer.seats_solution.SeatsSolution`).
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def solve(
     method : str
         One of `rollwise.methods.METHODS`.
     options : mapping, optional
-        What to tell the method, by the names of its keyword arguments. The search for an
-        equilibrium takes ``seed`` and ``time_limit`` (`rollwise.equilibrium`).
+        The keyword arguments of the method. The search for an equilibrium takes ``seed`` and
+        ``time_limit`` (`rollwise.equilibrium`).
     tolerance : float, optional
-        The largest certified error that is good enough. The solver goes as far
-        as doubles carry in any case; `Solution.status` says whether this was met.
+        The largest acceptable certified error. The solver uses the full precision of doubles
+        in any case; `Solution.status` tells whether the tolerance is met.
     mode, max_states
         How to build the graph; see `rollwise.build`.
     progress : callable, optional
