@@ -48,7 +48,7 @@ def register() -> list[str]:
             vector_entry_point="rollwise.environments.vector:GameVectorEnv",
             kwargs={"game": name},
             order_enforce=True,
-            disable_env_checker=True,  # it warns of int32 observations and masks in `info`
+            disable_env_checker=True,  # it warns about int32 observations and masks in `info`
         )
     return names
 

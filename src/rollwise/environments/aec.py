@@ -199,4 +199,4 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         return "\n".join([*self._telling.lines, here])
 
     def close(self) -> None:
-        """Do nothing; required by the interface."""
+        """Do nothing. The interface requires this method."""

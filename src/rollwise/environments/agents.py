@@ -27,7 +27,7 @@ Choose = Callable[[NDArray[np.int32], NDArray[np.bool_]], Any]
 
 
 class MeanReward(NamedTuple):
-    """The mean reward of a game, and how far it may be off (certified)."""
+    """The mean reward of a game, and a certified error bound."""
 
     value: float
     bound: float
@@ -109,7 +109,7 @@ def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
     UsageError
         The environment has two players, but no opponent.
     EndlessPlay
-        The policies can go round for ever.
+        The policies can play forever.
     """
     arena: Arena = env.unwrapped.arena
     graph = arena.graph

@@ -184,7 +184,7 @@ class Arena:
 
     @property
     def reward_sign(self) -> float:
-        """Rewards are to be made large, also where a game wants few points."""
+        """Rewards are to be maximized, even in a game for few points."""
         return self.graph.view.sign
 
     @cached_property
@@ -196,7 +196,7 @@ class Arena:
 
     @cached_property
     def opponent_actions(self) -> NDArray[np.int32]:
-        """The opponent's action in each state, -1 where it mixes: (n_states,) int32."""
+        """The opponent's action in each state, -1 if it mixes: (n_states,) int32."""
         if self.opponent is None:
             return np.zeros(self.graph.n_states, np.int32)
         sure = np.flatnonzero(self.opponent.probability == 1.0)

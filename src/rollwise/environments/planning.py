@@ -28,8 +28,8 @@ Reached = tuple[float, float]
 class Transitions(Mapping[int, dict[int, list[Row]]]):
     """``P[state][action]`` is a list of ``(probability, next state, reward, terminated)``.
 
-    Rows are computed when they are asked for. The states are those of the arena, and
-    the last one is the end.
+    Rows are computed on demand. The states are those of the arena, followed by
+    the end.
     """
 
     def __init__(self, arena: Arena, illegal_reward: float) -> None:
@@ -61,7 +61,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         return {rank: self._row(state, int(self.arena.action_of[state, rank])) for rank in ranks}
 
     def beginning(self, seat: int) -> NDArray[np.float64]:
-        """How likely each state is at the agent's first move: (n_states + 1,)."""
+        """The probability of each state at the agent's first move: (n_states + 1,)."""
         first = {FIRST: 1.0, EITHER: 0.5}.get(seat, 0.0)
         start = np.zeros(len(self))
         for t, share in self._thrown(0):
@@ -112,7 +112,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         ]
 
     def turn(self, entry: int) -> dict[int, Reached]:
-        """Where the opponent's turn from `entry` leaves the agent."""
+        """The destinations of the opponent's turn from `entry`, with probabilities and gains."""
         if entry not in self._turns:
             self._turns[entry] = self._absorb(entry)
         return self._turns[entry]
@@ -177,7 +177,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
 def _visits(
     first: NDArray[np.float64], inside: list[tuple[int, int, float]]
 ) -> NDArray[np.float64]:
-    """Expected visits of each state where play begins so: ``first (I − Q)⁻¹``."""
+    """Expected visits of each state, given the initial distribution: ``first (I − Q)⁻¹``."""
     n = len(first)
     if n <= 200:
         matrix = np.eye(n)

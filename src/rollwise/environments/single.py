@@ -94,13 +94,13 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self.action_names = self.arena.action_names
         self._state = 0
         self._over = True
-        self._owed = 0.0  # the agent's gain by an opponent who moved first
+        self._owed = 0.0  # the agent's gain from an opponent who moved first
         self._telling = Telling(self.arena)
-        self._end: tuple[int, ...] | None = None  # how the game ended, as the agent sees it
+        self._end: tuple[int, ...] | None = None  # the end of the game from the agent's view
 
     def _space(self) -> Any:
         low, high = self.arena.bounds
-        if self.shows_end:  # in a position that is no state of the graph
+        if self.shows_end:  # the final position is no state of the graph
             ending = int(np.flatnonzero(self.graph.outcome_state < 0)[0])
             action = int(np.searchsorted(self.graph.outcome_indptr, ending, side="right")) - 1
             if self.arena.narrator.final(action, ()) is None:
@@ -130,17 +130,17 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
 
     @property
     def initial_state_distrib(self) -> NDArray[np.float64]:
-        """How likely each state is after a reset: (len(P),) float64."""
+        """The probability of each state after a reset: (len(P),) float64."""
         return self.P.beginning(self.seat)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions, where libraries of masked algorithms look for them."""
+        """The legal actions, under the name that libraries of masked algorithms expect."""
         return np.asarray(self.arena.masks[self._state], dtype=np.bool_)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a game; the opponent has moved if it moves first."""
+        """Begin a game. If the opponent moves first, it has moved."""
         super().reset(seed=seed)
         self._end = None
         if self.render_mode is not None or self.shows_end:

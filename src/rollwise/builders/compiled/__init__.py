@@ -1,1 +1,1 @@
-"""Rules into a graph in compiled code, for games of more than a few thousand states."""
+"""Building a graph in compiled code, for games of more than a few thousand states."""

@@ -1,9 +1,9 @@
-"""Compiling what stands between a game's functions and the kernels that call them.
+"""Compiling the adapters between a game's functions and the kernels that call them.
 
-The functions are compiled by Numba with ``self`` replaced by a record of what they read
-from it (see `rollwise.builders.compiled.reads`), which is filled in at run time: other
+Numba compiles the functions with ``self`` replaced by a record of the attributes that they read
+(see `rollwise.builders.compiled.reads`). The record is filled in at run time, so that other
 parameters of the same game need no compiling. An adapter (see
-`rollwise.builders.compiled.adapter_source`), written out for the game's fields, becomes a
+`rollwise.builders.compiled.adapter_source`), written for the game's fields, becomes a
 function pointer.
 """
 
@@ -47,13 +47,13 @@ from rollwise.machine.kernel_cache import before_compiling
 
 RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}
 
-# Its place in a call, which is of whole numbers of 64 bits.
+# The index of each flag in a call, which consists of 64-bit integers.
 _REAL_WEIGHTS, _REAL_THROWS = map(list(EXPAND.names or ()).index, ("real_weights", "real_throws"))
 
 
 @intrinsic
 def _pointer(typingctx: Any, address: Any) -> Any:
-    """An integer as the address that it is."""
+    """Convert an integer to the address that it holds."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], cgutils.voidptr_t)
@@ -73,13 +73,13 @@ KINDS: list[tuple[Any, str]] = [
 
 
 def _not_as_needed(what: str, kind: Any, needed: str) -> NotCompilable:
-    """The error of a value of another type than is needed, in words other than Numba's."""
+    """The error for a value of the wrong type, in words other than Numba's."""
     found = next((text for one, text in KINDS if isinstance(kind, one)), "of another type")
     return NotCompilable(f"{what} is {found}: write {needed}")
 
 
 def _store(builder: Any, address: Any, place: Any, value: Any) -> None:
-    """Write a value of 64 bits at a place of the array that begins at an address."""
+    """Write a 64-bit value at an index of the array that begins at an address."""
     array = builder.inttoptr(address, value.type.as_pointer())
     builder.store(value, builder.gep(array, [place]))
 
@@ -98,18 +98,18 @@ def _put_whole(typingctx: Any, address: Any, place: Any, number: Any) -> Any:
 
 
 def _weight_putter(flag: int) -> Any:
-    """What writes the weights of one game: all whole numbers, or all floats.
+    """The intrinsic that writes the weights of a game: all whole numbers, or all floats.
 
     Parameters
     ----------
     flag : int
-        The place in a call that is set to 1 if they are floats.
+        The index of the flag in a call that is set to 1 for floats.
     """
     kinds = set()
 
     @intrinsic
     def put_weight(typingctx: Any, address: Any, place: Any, weight: Any, call: Any) -> Any:
-        """Write a weight into an array; of floats, the call is told."""
+        """Write a weight into an array. A float sets the flag in the call."""
         if not isinstance(weight, types.Integer | types.Boolean | types.Float):
             raise _not_as_needed("a weight", weight, "a number")
         real = isinstance(weight, types.Float)
@@ -183,7 +183,7 @@ def _short_typed(number):  # type: ignore[no-untyped-def]
 
 
 def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
-    """What turns a tuple of `values` into the record that stands for ``self``."""
+    """The function that turns a tuple of `values` into the record that replaces ``self``."""
     values = values or {"nothing": 0}
     record = namedtuple("GameRecord", list(values))  # type: ignore[misc]
     field_types = tuple(map(numba_type, values.values()))
@@ -214,7 +214,7 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
 
 
 def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What Numba calls with types to get `function`: it wants the same signature."""
+    """The typing function that Numba needs for `function`, with the same signature."""
     parameters = inspect.signature(function).parameters.values()
     arguments = ", ".join(
         p.name if p.default is p.empty else f"{p.name}=default_{p.name}" for p in parameters
@@ -226,7 +226,7 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
-    """What the source of the adapters of some functions refers to."""
+    """The names that the source of the adapters refers to."""
     values = reads.values
     of_self = {f"self.{name}": function for name, function in reads.methods.items()}
     copies = frozen({**of_self, **reads.functions}, reads.key.text, numba.njit(**RULES_OPTIONS))
@@ -263,7 +263,7 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
 
 
 def compiled_adapter(name: str, rules: Rules, reads: Reads) -> Any:
-    """Compile one of the adapters: ``expand``, ``list_roots``, or that of a question."""
+    """Compile one of the adapters: ``expand``, ``list_roots``, or the adapter of a question."""
     scope = scope_of(rules, reads)
     if name == "expand":
         return compile_expand(rules, scope)
@@ -274,7 +274,7 @@ def compiled_adapter(name: str, rules: Rules, reads: Reads) -> Any:
 
 
 def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
-    """The adapter that expands states: by listers made of the rules' own code, if that can be."""
+    """The adapter that expands states. It uses listers from the rules' source if possible."""
     ways = _writings(rules, scope)
     runners = {name: running(scope[name], way) for name, way in ways.items()}
     ways = _writings(rules, scope)
@@ -286,11 +286,11 @@ def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
         return _compile_expand(rules, scope, {name: own[name] or runners[name] for name in runners})
     except NotCompilable as error:
         reason = error
-    except Exception:  # of whatever kind: the generators will tell
+    except Exception:  # of any kind: compiling the generators gives the reason
         pass
     try:
         return _compile_expand(rules, scope, runners)
-    except NotCompilable:  # which names the line
+    except NotCompilable:  # it names the line
         raise
     except Exception:
         if reason is None:
@@ -307,7 +307,7 @@ def _writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
 
 
 def _throw_coder(layout: ThrowLayout) -> Any:
-    """What gives the code of a throw: a whole number, a tuple of them, or an array."""
+    """The function that gives the code of a throw: a whole number, a tuple, or an array."""
     size, bits = layout.size, layout.bits
     most = 1 << (bits - 1)
     mask = np.uint64((1 << bits) - 1)
@@ -360,12 +360,12 @@ def _compile_expand(rules: Rules, scope: dict[str, Any], listers: dict[str, Any]
 
 
 def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
-    """Compile the function ``walk`` of a source into a pointer, exceptions caught.
+    """Compile the function ``walk`` of a source into a pointer; exceptions are caught.
 
-    If the same was compiled before on this machine, it is read from disk.
+    An earlier result of this machine is read from disk.
     """
     key = scope["key"]
-    # Numba imports this module as it reads the adapter from disk, so it is a light one.
+    # Numba imports this module when it reads the adapter from disk, so it must be a light one.
     scope = {**scope, "__name__": RulesCache.__module__}
     exec(source, scope)
     scope["walk"] = numba.njit()(renamed(scope["walk"], key.text))
@@ -387,7 +387,7 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
 
 
 def numba_type(value: Any) -> Any:
-    """The type of what rules read from the game, as `record_source` reads it."""
+    """The type of a value that rules read from the game, in the form of `record_source`."""
     if isinstance(value, enum.Enum):
         member = types.IntEnumMember if isinstance(value, int) else types.EnumMember
         return member(type(value), numba.typeof(value.value))

@@ -1,10 +1,9 @@
 """The source of the adapters between a game's rules and the kernels.
 
-An adapter is a function ``walk(address)``, written out for the fields of one game
+An adapter is a function ``walk(address)``, written for the fields of one game
 and compiled with its rules. It reads its arguments through the call at the address
-(`rollwise.kernels.calls`), and writes what the rules yield through it.
-The names that the source refers to are those of the scope made in
-`rollwise.builders.compiled.adapter`.
+(`rollwise.kernels.calls`), and writes the results of the rules through it.
+`rollwise.builders.compiled.adapter` defines the names that the source refers to.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from rollwise.builders.rules import Rules
 from rollwise.game import GOES_ON
 from rollwise.kernels.calls import BUFFERS_FULL, HASH_FACTOR, HASH_START
 
-ENDS = 2**64 - 1 - GOES_ON  # the bits of a `then` of which one is set where the game is over
+ENDS = 2**64 - 1 - GOES_ON  # the bits of a `then` of which at least one is set if the game is over
 
 
 def _prologue(kind: str, scope: dict[str, Any]) -> str:
-    """The lines with which every adapter begins: the call, and ``game`` from it."""
+    """The first lines of every adapter: the call, and ``game`` from it."""
     record, n_whole, n_real = scope["record_source"]
     return f"""
     call = carray(pointer(address), (1,), {kind})[0]
@@ -32,7 +31,7 @@ def _prologue(kind: str, scope: dict[str, Any]) -> str:
 
 
 def writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
-    """How what the rules yield is written into the buffers, by the names of the rules."""
+    """The statements that write the results of each rule into the buffers, by rule name."""
     n_fields = len(rules.field_names)
     label = """
 if count_ >= sink_[0]:
@@ -80,21 +79,22 @@ if weight_ != 0:
     return found
 
 
-# What the statements that write down what rules yield refer to.
+# The functions used by the statements that write results.
 PUTS = ("put_whole", "put_weight", "put_throw_weight", "throw_code")
 
 
 class Slot(NamedTuple):
-    """Source that finds the place of a next state in the table of states.
+    """Source that finds the slot of a next state in the table of states.
 
     Attributes
     ----------
     frame, overs, inside : str
-        The box of the states found so far, where a state lies in it, and whether it does.
-    place, hashing : str
-        The place in the box; the hash that stands in for it, where it doesn't fit 63 bits.
-    asking : str
-        Asks for the memory of its slot in a hash table: `rollwise.kernels.state_tables.slot_of`.
+        The box of the states found so far, the position of a state in it, and whether the
+        state is inside.
+        place, hashing : str
+        The index in the box, or a hash instead if it does not fit into 63 bits.
+        asking : str
+        Prefetches the slot in a hash table: `rollwise.kernels.state_tables.slot_of`.
     """
 
     frame: str
@@ -106,7 +106,7 @@ class Slot(NamedTuple):
 
 
 def slot_source(n_fields: int) -> Slot:
-    """The source for states of so many fields."""
+    """The source for states of `n_fields` fields."""
     fields = range(n_fields)
     frame = "".join(
         f"\n    low{k}, span{k}, stride{k} = "
@@ -132,9 +132,9 @@ def slot_source(n_fields: int) -> Slot:
 def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     """The adapter that expands states, for the fields of one game.
 
-    It returns how many it has expanded; fewer than it was asked to, if the next one doesn't
-    fit in the buffers, breaks a rule or leads out of the box. If that is the first one, it
-    says why.
+    It returns the number of expanded states. It stops early if the next state does not
+    fit into the buffers, breaks a rule or leads out of the box. If this is the first state, it
+    reports the reason.
     """
     n_fields = len(rules.field_names)
     slot = slot_source(n_fields)
@@ -165,7 +165,7 @@ def walk(address):{_prologue("EXPAND", scope)}
         call.next_states,
         address,
     )
-    found = uint64(0)  # unsigned: what is an index needn't be asked whether it is negative
+    found = uint64(0)  # unsigned: an index that cannot be negative needs no test
     n = uint64(0){_throw_buffers(rules)}
     for i in range(count):
         s = State({state})
@@ -197,7 +197,7 @@ def walk(address):{_prologue("EXPAND", scope)}
 
 
 def _throw_buffers(rules: Rules) -> str:
-    """The lines that take up the buffers of throws, in a game that has them."""
+    """The lines that unpack the buffers of throws, in a game with throws."""
     if not rules.has_throws:
         return ""
     sink = "" if rules.pool else SINK
@@ -214,7 +214,7 @@ SINK = """
 
 
 def _situations(rules: Rules) -> str:
-    """The lines that list the actions and outcomes of a state: after each throw, if there are."""
+    """The lines that list the actions and outcomes of a state, after each throw if any."""
     layout = rules.throws
     if layout is None:
         return _one_situation(rules, "", "i").replace("\n", "\n        ")
@@ -258,7 +258,7 @@ def _situations(rules: Rules) -> str:
 
 
 def _one_situation(rules: Rules, throw: str, number: str) -> str:
-    """The lines that list the actions and outcomes of one situation, of that number."""
+    """The lines that list the actions and outcomes of one situation."""
     reward = f"reward(game, s,{throw} action)" if rules.has_reward else "0.0"
     return f"""
 first = found
@@ -281,7 +281,7 @@ situation_ends[{number}] = found"""
 
 
 def roots_source(rules: Rules, scope: dict[str, Any]) -> str:
-    """The adapter that lists the roots as far as there is room, and counts them to a limit."""
+    """The adapter that lists the roots while there is room, and counts them up to a limit."""
     n_fields = len(rules.field_names)
     puts = "\n            ".join(
         f"rows[n, {k}] = as_short(root{path})" for k, path in enumerate(rules.layout.paths)
@@ -303,9 +303,9 @@ def walk(address):{_prologue("ROOTS", scope)}
 def question_source(
     rules: Rules, scope: dict[str, Any], *, thrown: bool = False, parts: bool = False
 ) -> str:
-    """The adapter of a function that answers with a whole number in a state, or after a throw.
+    """The adapter of a function that returns a whole number for a state, or after a throw.
 
-    With `parts` it answers with a tuple of them.
+    With `parts` it returns a tuple of whole numbers.
     """
     n_fields = len(rules.field_names)
     asked = f"State({rules.layout.source('int64(fields[{}])')})"

@@ -1,14 +1,15 @@
-"""Arithmetic in compiled rules: what Python would answer, or an exception.
+"""Arithmetic in compiled rules that agrees with Python's or raises an exception.
 
 A whole number has any size in Python and 64 bits in compiled code, where it wraps. ``2 ** -1``
-is 0.5 in Python and 0 compiled. NumPy's small whole numbers stay small in Python and are widened
-compiled. A whole number that meets a float is rounded to one compiled, also to be compared. So a
-pass of the compiler, after types are known, replaces the operations that could
+is 0.5 in Python and 0 in compiled code. NumPy's small integers stay small in Python and are widened
+in compiled code. There an integer combined or compared with a float is rounded to a float. After
+type inference, a pass of the compiler therefore replaces the operations that could
 differ by checked ones. They raise
-OverflowError; the builders then ask the interpreted rules (see
-`rollwise.builders.compiled.explorer`). What differs always is refused: ``~`` of a truth value. So
-are, by a pass before types are known, variables that may have no value, which Python names
-and compiled code reads, and inner functions that Numba would compile without these passes.
+OverflowError, and the builders then ask the interpreted rules (see
+`rollwise.builders.compiled.explorer`). ``~`` of a truth value always differs and is rejected.
+A pass before type inference rejects variables that may have no value, for which Python raises an
+error but compiled code does not. It also rejects inner functions that Numba would compile without
+these passes.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ EXACT = 2**53  # whole numbers up to this are floats without rounding
 
 
 def _range(one: Any, other: Any) -> tuple[int, int]:
-    """What Python's or NumPy's operation on two whole numbers can give.
+    """The range of results of an operation on two integers in Python or NumPy.
 
-    A small whole number of NumPy and one of Python give a small one; 64 bits are taken
-    to be Python's.
+    A small NumPy integer and a Python integer give a small one. Integers of 64 bits count as
+    Python's.
     """
     small = [kind for kind in (one, other) if kind.bitwidth < 64]
     if not small:
@@ -49,13 +50,13 @@ def _range(one: Any, other: Any) -> tuple[int, int]:
 
 
 def _refuse(builder: Any, context: Any, fault: Any, message: str) -> None:
-    """Raise where `fault` is true."""
+    """Raise an exception if `fault` is true."""
     with builder.if_then(fault, likely=False):
         context.call_conv.return_user_exc(builder, OverflowError, (message,))
 
 
 def _checked_by_llvm(name: str) -> Any:
-    """A sum, a difference or a product of whole numbers."""
+    """The checked sum, difference or product of two integers."""
 
     def typed(typingctx: Any, a: Any, b: Any) -> Any:
         low, high = _range(a, b)
@@ -81,7 +82,7 @@ def _checked_by_llvm(name: str) -> Any:
 
 
 def _checked_by_function(function: Any, result: Any, operand: Any = types.int64) -> Any:
-    """An operation written as a function of two numbers."""
+    """A checked operation, defined by a function of two numbers."""
 
     def typed(typingctx: Any, a: Any, b: Any) -> Any:
         low, high = _range(a, b) if operand is types.int64 else (LEAST, MOST)
@@ -155,7 +156,7 @@ def _real_power(base, exponent):  # type: ignore[no-untyped-def]
 
 
 def _comparison(function: Any, whole: int) -> Any:
-    """A comparison of a whole number and a float; `whole` is the place of the first one."""
+    """A comparison of an integer and a float. `whole` is the index of the integer."""
 
     def compare(a, b):  # type: ignore[no-untyped-def]
         if abs(b if whole else a) >= EXACT:
@@ -179,7 +180,7 @@ def _comparison(function: Any, whole: int) -> Any:
 
 @intrinsic
 def _exact_in_floats(typingctx: Any, number: Any) -> Any:
-    """A whole number that is to be a float, unchanged."""
+    """Return an integer that will become a float; raise an error beyond 53 bits."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         number = context.cast(builder, args[0], signature.args[0], types.int64)
@@ -195,7 +196,7 @@ def _exact_in_floats(typingctx: Any, number: Any) -> Any:
 
 @intrinsic
 def _whole_float(typingctx: Any, number: Any) -> Any:
-    """A float that is to be a whole number of 64 bits, unchanged."""
+    """Return a float that will become an integer; raise an error beyond 64 bits."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         number = context.cast(builder, args[0], signature.args[0], types.float64)
@@ -224,7 +225,7 @@ MIXED = {
     for function in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 }
 
-# Functions that make a whole number of a float.
+# Functions that convert a float to an integer.
 ROUNDING = (
     ("int", "builtins"),
     ("round", "builtins"),
@@ -236,7 +237,7 @@ ROUNDING = (
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _CheckArithmetic(FunctionPass):  # type: ignore[misc]
-    """Puts checked operations in the place of others."""
+    """Replaces operations by checked ones."""
 
     _name = "rollwise_check_arithmetic"
 
@@ -258,7 +259,7 @@ class _CheckArithmetic(FunctionPass):  # type: ignore[misc]
 
 
 class _Checking:
-    """Rewrites one statement; what has to come before it is appended to `body`."""
+    """Rewrites one statement. Statements that must precede it are appended to `body`."""
 
     def __init__(self, state: Any, block: Any, loc: Any, body: list[Any]) -> None:
         self._state, self._block, self._loc, self._body = state, block, loc, body
@@ -276,7 +277,7 @@ class _Checking:
             taken = map(types.unliteral, state.calltypes[expr].args)
             kinds = [self._kind(variable, kind) for variable, kind in zip(pair, taken, strict=True)]
             if kinds.count(types.uint64) == 1 and all(isinstance(k, types.Integer) for k in kinds):
-                raise NotCompilable(  # Numba makes floats of them
+                raise NotCompilable(  # Numba converts them to floats
                     f"a whole number beyond 64 bits{in_line(expr.loc)}: keep numbers below 2 ** 63"
                 )
             checked = _checked(function, *kinds)
@@ -300,7 +301,7 @@ class _Checking:
             self._refuse_truth_value(expr)
 
     def check_floats(self, statement: Any) -> None:
-        """Check a whole number that goes into a variable of floats, alone or on one of two ways."""
+        """Check an integer assigned to a float variable, directly or on one of two branches."""
         state, value = self._state, statement.value
         kind = state.typemap[statement.target.name]
         if not isinstance(kind, types.Float):
@@ -322,7 +323,7 @@ class _Checking:
         return isinstance(types.unliteral(self._state.typemap[variable.name]), types.Integer)
 
     def _checked_at_end(self, block: Any, variable: Any) -> Any:
-        """The checked value of a variable where a block ends."""
+        """The checked value of a variable at the end of a block."""
         before: list[Any] = []
         found = _Checking(self._state, block, self._loc, before)._checked_value(
             _exact_in_floats, variable
@@ -343,20 +344,20 @@ class _Checking:
         return self._variable(self._call(function, [variable], (kind,)), kind)
 
     def _kind(self, variable: Any, taken: Any) -> Any:
-        """The type of an operand that an operation takes as another, perhaps wider one."""
+        """The type of an operand, which an operation may convert to the wider type `taken`."""
         own = types.unliteral(self._state.typemap[variable.name])
         source = ir_utils.guard(ir_utils.get_definition, self._state.func_ir, variable)
         if not isinstance(own, types.Integer) or self._name(source) == ("int", "builtins"):
-            return taken  # what int() gives is of Python's size
+            return taken  # the result of int() has Python's unlimited size
         return own
 
     def _name(self, expr: Any) -> Any:
-        """The name and the module of what an expression calls, or None."""
+        """The name and the module of the called function of an expression, or None."""
         state = self._state
         return ir_utils.guard(ir_utils.find_callname, state.func_ir, expr, state.typemap)
 
     def _variable(self, value: Any, kind: Any) -> Any:
-        """A new variable of a type, with a value."""
+        """A new variable with a type and a value."""
         variable = ir.Var(self._block.scope, ir_utils.mk_unique_var("$checked"), self._loc)
         self._state.typemap[variable.name] = kind
         self._body.append(ir.Assign(value, variable, self._loc))
@@ -372,7 +373,7 @@ class _Checking:
 
 
 def _checked(function: Any, *kinds: Any) -> Any:
-    """The checked operation in the place of a function of two types, or None."""
+    """The checked operation that replaces a function of two types, or None."""
     if all(isinstance(kind, types.Integer) for kind in kinds):
         return None if types.uint64 in kinds else WHOLE.get(function)
     if all(isinstance(kind, types.Integer | types.Float | types.Boolean) for kind in kinds):
@@ -385,7 +386,7 @@ def _checked(function: Any, *kinds: Any) -> Any:
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _RefuseUnset(FunctionPass):  # type: ignore[misc]
-    """Refuses variables that may have no value, and inner functions that weren't inlined."""
+    """Rejects variables that may have no value, and inner functions that were not inlined."""
 
     _name = "rollwise_refuse_unset"
 
@@ -406,7 +407,7 @@ class _RefuseUnset(FunctionPass):  # type: ignore[misc]
 
 
 def _require_values(blocks: dict[int, Any]) -> None:
-    """Make sure that each variable has a value, on all ways through a function, where it is read.
+    """Require that each variable has a value on all paths to its use.
 
     Raises
     ------
@@ -419,7 +420,7 @@ def _require_values(blocks: dict[int, Any]) -> None:
     before = dict.fromkeys(order, everything)
     before[order[0]] = frozenset()
     changed = True
-    while changed:  # until no set of variables becomes smaller
+    while changed:  # until the sets of variables no longer shrink
         changed = False
         for label in order[1:]:
             ways = [before[way] | given[way] for way, _ in graph.predecessors(label)]
@@ -451,7 +452,7 @@ class RulesCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with checked arithmetic."""
 
     def define_pipelines(self) -> list[Any]:
-        """One pipeline, Numba's own and two passes more."""
+        """One pipeline: Numba's own with two more passes."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_RefuseUnset, RewriteDynamicRaises)
         passes.add_pass_after(_CheckArithmetic, NopythonTypeInference)

@@ -1,10 +1,10 @@
-"""What rules reach: the key of their compiled code, and whether they draw or read a clock.
+"""The key of compiled rules, and whether rules draw random numbers or read a clock.
 
-Compiled code is used again, in this process and from disk, if its key is the same. The key is a
-hash of one canonical encoding of all that rules read. So different
-values must be encoded differently: each with its type and its length, and each container with
-the number of its items (as in `netstrings`_). Names are looked up each time that a key is made.
-So rules have another key once a global, a helper or a method that they reach has changed.
+Compiled code is reused, in this process and from disk, if its key is equal. The key is a
+hash of one canonical encoding of all values that rules read. Different
+values must have different encodings. Each therefore contains its type and length, and a container
+contains the number of its items (as in `netstrings`_). Names are looked up each time a key is
+computed. The key changes if a global, a helper or a method that the rules reach has changed.
 
 .. _netstrings: https://cr.yp.to/proto/netstrings.txt
 """
@@ -42,30 +42,30 @@ from rollwise.numbers.shares import BITS, SCALE
 
 Function = Callable[..., Any]
 
-# Modules whose content goes with the versions of Python and NumPy, and that look at nothing else.
+# Modules whose content depends only on the versions of Python and NumPy.
 VERSIONED = frozenset(
     {"abc", "bisect", "builtins", "cmath", "collections", "copy", "dataclasses", "decimal"}
     | {"enum", "fractions", "functools", "heapq", "itertools", "math", "numbers", "numpy"}
     | {"operator", "statistics", "string", "types", "typing"}
 )
 
-_KEPT: dict[int, Any] = {}  # what is known by its address must stay there
+_KEPT: dict[int, Any] = {}  # values identified by their address must stay alive
 
 
 class NotCompilable(Exception):
-    """Numba can't compile these rules; the message says why, in a line."""
+    """Numba cannot compile these rules. The message gives the reason, in a line."""
 
 
 class Key(NamedTuple):
-    """What compiled code is known by.
+    """The identity of compiled code.
 
     Attributes
     ----------
     text : str
         Hexadecimal.
     lasts : bool
-        Whether it means the same in another process: False where functions read something
-        whose content can't be told.
+        Whether it is valid in other processes: False if functions read something
+        whose content cannot be encoded.
     """
 
     text: str
@@ -73,7 +73,7 @@ class Key(NamedTuple):
 
 
 def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
-    """The key of functions, with all that they reach, and of further facts."""
+    """The key of functions, with all values that they reach, and of further facts."""
     encoder = _Encoder()
     parts = [encoder.encoded(fact) for fact in facts]
     parts += [encoder.mapping(functions.items())]
@@ -82,46 +82,46 @@ def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
 
 
 def names_in(code: types.CodeType) -> set[str]:
-    """Globals and attributes that a function and its inner functions name."""
+    """The globals and attributes named in a function and its inner functions."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return set(code.co_names).union(*map(names_in, inner))
 
 
 def globals_read(function: types.FunctionType) -> dict[str, Any]:
-    """What the names in a function stand for, as far as they are globals."""
+    """The values of the globals named in a function."""
     scope = function.__globals__
     return {name: scope[name] for name in sorted(names_in(function.__code__)) if name in scope}
 
 
 def closure_read(function: types.FunctionType) -> dict[str, Any]:
-    """What a function reads from the functions around it."""
+    """The values that a function reads from enclosing functions."""
     read = {}
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
-        with contextlib.suppress(ValueError):  # nothing was put there yet
+        with contextlib.suppress(ValueError):  # no value was assigned yet
             if name != "__class__":
                 read[name] = cell.cell_contents
     return read
 
 
 def attributes_read(module: types.ModuleType, names: Iterable[str]) -> dict[str, Any]:
-    """What some names stand for in a module, as far as they are its attributes."""
+    """The values of the attributes of a module that are among some names."""
     return {name: getattr(module, name) for name in sorted(names) if hasattr(module, name)}
 
 
 def goes_with_version(module: types.ModuleType) -> bool:
-    """Whether a module's content can't change within one version."""
+    """Whether a module's content is fixed within one version."""
     return module.__name__.partition(".")[0] in VERSIONED
 
 
 def _joined(tag: str, parts: Iterable[bytes]) -> bytes:
-    """A type and its parts, such that no other type and parts give the same bytes."""
+    """A type and its parts as bytes; different types or parts give different bytes."""
     pieces = [tag.encode(), *parts]
     return b"".join(b"%d:%b" % (len(piece), piece) for piece in [b"%d" % len(pieces), *pieces])
 
 
 class _Encoder:
-    """Encodes what functions read; a function that it has met is named by its number.
+    """Encodes the values that functions read. A repeated function is encoded by its number.
 
     Attributes
     ----------
@@ -131,11 +131,11 @@ class _Encoder:
 
     def __init__(self) -> None:
         self.lasts = True
-        self._met: dict[int, int] = {}  # functions, by their address
+        self._met: dict[int, int] = {}  # functions, by address
         self._marked: dict[Any, Any] = marked_rules()
 
     def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
-        """A value; of a module, only the attributes among the `names`."""
+        """The encoding of a value. For a module, only the attributes among `names` count."""
         if value is None or value is Ellipsis:
             return _joined(repr(value), [])
         plain = _PLAIN.get(type(value))
@@ -156,7 +156,7 @@ class _Encoder:
         return _joined("dtype", [repr(value).encode()]) if isinstance(value, np.dtype) else None
 
     def _of_parts(self, value: Any) -> bytes | None:
-        """An object that holds others: of an enumeration, a NamedTuple or a dataclass."""
+        """The encoding of an enumeration's member, a NamedTuple or a dataclass; None for others."""
         kind = type(value)
         if isinstance(value, enum.Enum):
             member = self.encoded((value.name, value._value_))
@@ -186,7 +186,7 @@ class _Encoder:
         return None
 
     def _by_place(self, value: Any) -> bytes:
-        """What has a name that lasts, by that; anything else by its address in this process."""
+        """The encoding of a value by its lasting name, or else by its address in this process."""
         if _has_place(value):
             return _joined("known", [self._place(value)])
         self.lasts = False
@@ -194,7 +194,7 @@ class _Encoder:
         return _joined("here", [b"%d" % id(value)])
 
     def mapping(self, pairs: Iterable[tuple[str, Any]], names: Iterable[str] = ()) -> bytes:
-        """Names with what they stand for, whatever their order."""
+        """The encoding of names and their values, independent of their order."""
         parts = [(name.encode(), self.encoded(value, names)) for name, value in sorted(pairs)]
         return _joined("names", [part for pair in parts for part in pair])
 
@@ -249,7 +249,7 @@ class _Encoder:
         )
 
 
-# The parts of plain values, by their types.
+# The encoded parts of plain values, by type.
 _PLAIN: dict[type, Callable[[_Encoder, Any], Iterable[bytes]]] = {
     bool: lambda encoder, value: [b"%x" % value],
     int: lambda encoder, value: [b"%x" % value],
@@ -270,7 +270,7 @@ def _is_named(kind: type) -> bool:
 
 
 def _has_place(value: Any) -> bool:
-    """Whether it belongs to Python or NumPy, where it is found by its name."""
+    """Whether a value belongs to Python or NumPy, where its name identifies it."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str):
         return False
@@ -281,7 +281,7 @@ def _has_place(value: Any) -> bool:
 
 
 def compiled_payoff(points):  # type: ignore[no-untyped-def]
-    """The same code; an exception where the plain function says what is wrong."""
+    """The same code. It raises an exception where the plain function reports the error."""
     amount = np.float64(points)
     if amount == 0.0:
         return DRAW
@@ -295,7 +295,7 @@ def compiled_payoff(points):  # type: ignore[no-untyped-def]
 
 
 def compiled_payoffs(*numbers):  # type: ignore[no-untyped-def]
-    """The same code; an exception where the plain function says what is wrong."""
+    """The same code. It raises an exception where the plain function reports the error."""
     players = len(numbers)
     bits = BITS // players
     half = 1 << (bits - 1)
@@ -308,12 +308,12 @@ def compiled_payoffs(*numbers):  # type: ignore[no-untyped-def]
 
 
 def put(numbers, place, number):  # type: ignore[no-untyped-def]
-    """A tuple with another number at a place that it has; the adapter compiles it."""
+    """A tuple with one number replaced, at an existing index; the adapter compiles it."""
     raise NotImplementedError
 
 
 def compiled_replaced(numbers, place, number):  # type: ignore[no-untyped-def]
-    """The same; Numba can't put a tuple together whose parts it doesn't know."""
+    """The same: Numba cannot build a tuple of unknown parts."""
     if not 0 <= place < len(numbers):
         raise IndexError("no such place")
     return put(numbers, place, number)
@@ -324,7 +324,7 @@ interpreted_as(compiled_payoffs, payoffs)
 interpreted_as(compiled_replaced, replaced)
 
 
-# What answers otherwise each time, of modules that have other uses.
+# Functions whose results change from call to call, in modules with other uses.
 CHANGING = {
     "datetime": {"now", "today", "utcnow"},
     "os": {"getpid", "getrandom", "urandom"},
@@ -337,7 +337,7 @@ RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress"
 
 
 def drawn_by(game: Game) -> tuple[str, str] | None:
-    """The rule of a game that draws or reads a clock, and what it does; None where none does."""
+    """The rule of a game that draws or reads a clock, and its action; None if there is none."""
     for rule in RULES:
         pending, seen = [getattr(type(game), rule)], set()
         while pending:
@@ -361,7 +361,7 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
 
 
 def _drawing(name: str, value: Any, names: set[str]) -> str:
-    """What draws random numbers, if a value that a function reads does."""
+    """The source of random numbers in a value that a function reads; empty if there is none."""
     if value is random:
         used = sorted(names.intersection(random.__all__))
         return f"{name}.{used[0]}" if used else ""
@@ -370,13 +370,13 @@ def _drawing(name: str, value: Any, names: set[str]) -> str:
     owner = getattr(value, "__self__", value)
     if isinstance(owner, random.Random):
         return name
-    if "numpy.random" not in sys.modules:  # it takes a while to import
+    if "numpy.random" not in sys.modules:  # importing it takes a while
         return ""
     return name if isinstance(owner, np.random.Generator | np.random.RandomState) else ""
 
 
 def _reading(name: str, value: Any, names: set[str]) -> str:
-    """What reads a clock or the like, if a value that a function reads does."""
+    """The clock or the like in a value that a function reads; empty if there is none."""
     if isinstance(value, types.ModuleType):
         used = sorted(names & CHANGING.get(value.__name__, set()))
         return f"{name}.{used[0]}" if used else ""
@@ -388,7 +388,7 @@ def _reading(name: str, value: Any, names: set[str]) -> str:
 
 
 def _is_loaded(code: types.CodeType, name: str) -> bool:
-    """Whether a name stands for itself in a function, and not only behind a dot."""
+    """Whether a function uses a name by itself, and not only as an attribute."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return any(
         step.argval == name and step.opname in ("LOAD_GLOBAL", "LOAD_DEREF")

@@ -1,7 +1,7 @@
-"""Rules, and questions about states, into function pointers that kernels can call.
+"""Compiling rules, and questions about states, into function pointers for kernels.
 
-What was compiled in this process is found again; on disk, see
-`rollwise.builders.compiled.disk`. Numba is loaded when something is compiled, or found there.
+Results are cached in this process and on disk (`rollwise.builders.compiled.disk`). Numba is
+loaded only to compile something or to read it from disk.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from rollwise.kernels.calls import QUESTION, ROOTS, answer_all
 from rollwise.machine.interrupts import heard
 
 ROOTS_LISTED_AT_ONCE = 10_000_000
-SOON = 1 << 16  # states that are answered for in a moment
+SOON = 1 << 16  # states that take a negligible time
 
-_ADAPTERS: dict[str, Any] = {}  # compiled functions int64(int64), by their names and keys
+_ADAPTERS: dict[str, Any] = {}  # compiled functions int64(int64), by name and key
 
 
 def compiled_rules(rules: Rules) -> Any:
-    """Compile the rules of a game, or find them compiled earlier: a pointer to int64(int64).
+    """Compile the rules of a game, or find them in the cache: a pointer to int64(int64).
 
     Raises
     ------
     NotCompilable
-        With the reason, in a line, and what to change.
+        With the reason, in a line, and the change to make.
     """
     return _adapter("expand", rules, reads_of(rules))
 
@@ -39,7 +39,7 @@ def compiled_rules(rules: Rules) -> Any:
 def compiled_roots(rules: Rules, most: int) -> np.ndarray | None:
     """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
 
-    None where that fails, in which case the interpreted one will tell why.
+    None if that fails. The interpreted ``roots()`` then gives the reason.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def compiled_roots(rules: Rules, most: int) -> np.ndarray | None:
     call, alive = new_call(ROOTS, rules.game, reads.values)
     call["limit"] = most
     start = rules.layout.numbers(rules.checked(rules.start, "start()"))
-    # Memory that isn't written to costs nothing. Where there are more, they are counted first.
+    # Unwritten memory costs nothing. If there are more roots, they are counted first.
     found = min(most, ROOTS_LISTED_AT_ONCE)
     for _ in range(2):
         rows = np.empty((found + 1, len(rules.field_names)), np.int32)
@@ -67,7 +67,7 @@ def compiled_roots(rules: Rules, most: int) -> np.ndarray | None:
 
 
 def _called(listing: Any, call: np.ndarray, *alive: Any) -> int:
-    """Call an adapter; what the call points to is `alive` as long as that takes."""
+    """Call an adapter. `alive` holds the arrays that the call points to."""
     return int(listing.ctypes(call.ctypes.data))
 
 
@@ -77,9 +77,9 @@ def is_in_process(rules: Rules) -> bool:
 
 
 def _adapter(name: str, rules: Rules, reads: Reads) -> Any:
-    """A compiled adapter: of this process, of the disk, or else compiled now.
+    """A compiled adapter: from this process, from disk, or compiled now.
 
-    Where it can't be compiled, that is noted on disk, and it isn't tried again.
+    A failure is recorded on disk, and compiling is not tried again.
 
     Raises
     ------
@@ -115,13 +115,13 @@ def _answers(answering: Any, call: Any, states: Any, answers: Any, alive: Any) -
 
 
 class Question:
-    """A function of game and state, compiled, to be asked in many states again and again.
+    """A compiled function of game and state, for repeated use with many states.
 
     Attributes
     ----------
     answer : pointer to a compiled function
     call : (1,) QUESTION
-        The call that it is given.
+        The argument of the compiled function.
 
     Raises
     ------
@@ -139,12 +139,12 @@ class Question:
     def answers(
         self, states: NDArray[np.int32], part: int | None = None, *, asked: bool = False
     ) -> tuple[NDArray[np.int64], int]:
-        """As `ask`; nobody compares the answers with Python's.
+        """As `ask`, without a comparison with Python's answers.
 
         Parameters
         ----------
         asked : bool
-            The states were asked before, so the function comes to an end.
+            The states were asked about before, so the function is known to end.
         """
         answers = np.empty(len(states), np.int64)
         self.call["part"] = part or 0
@@ -161,16 +161,16 @@ def ask(
     states: NDArray[np.int32],
     part: int | None = None,
 ) -> tuple[NDArray[np.int64], int]:
-    """What a function answers in each state, in compiled code.
+    """The results of a function for each state, in compiled code.
 
     Parameters
     ----------
     function : callable
-        Of game and state, and of the throw if the states have one; gives a whole number.
-    states : (n, n_fields) or (n, n_columns) int32
+        Of game and state, and of the throw if the states have one; returns a whole number.
+        states : (n, n_fields) or (n, n_columns) int32
         Rows of a graph: all of them positions, or all of them after a throw.
-    part : int, optional
-        Which number of the answer is asked for, if that is a tuple.
+        part : int, optional
+        The index of the requested number, if the result is a tuple.
 
     Returns
     -------

@@ -1,11 +1,11 @@
-"""Compiled rules on disk, so that a game is compiled once on a machine.
+"""Compiled rules on disk. A game is compiled only once on a machine.
 
-Numba's own cache looks only at the name and date of the file that holds a function. It misses
-changes in what the function calls. Here the key (see `rollwise.builders.compiled.cache_key`)
-holds the code of the rules and of every function that they reach, the constants that they
-read, and the versions of Python, NumPy and rollwise. The name of a file also says what made it:
+Numba's own cache uses only the name and date of the file with the function. It misses
+changes in functions that this function calls. Here the key (`rollwise.builders.compiled.cache_key`)
+includes the code of the rules and of every function that they reach, the constants that they
+read, and the versions of Python, NumPy and rollwise. The file name also identifies
 the adapter, the version of Numba, and the processor.
-Rules that reach something that has no key aren't kept.
+Rules that reach a value without a key are not stored.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ OPTIONS = {"boundscheck": True}  # of adapters
 
 @cache
 def compiled_by() -> str:
-    """A hash of what else goes into machine code: what compiles it, and for which processor.
+    """A hash of the other inputs of machine code: the compiler and the processor.
 
-    Any source of this room may have a part in it, and so may what it takes from kernels.
+    Any source file of this room may affect the code, and so may the kernels that it imports.
     """
     sources = sorted(Path(__file__).parent.glob("*.py"))
     processor = cpu_target.target_context.codegen().magic_tuple()
@@ -55,7 +55,7 @@ def compiled_by() -> str:
 
 
 class RulesCache:
-    """One compiled adapter on disk, in the form in which Numba's CFunc asks for it."""
+    """One compiled adapter on disk, with the interface of a cache of Numba's CFunc."""
 
     def __init__(self, key: str) -> None:
         kept = folder() if switches.is_on("kernel-cache") else None
@@ -63,7 +63,7 @@ class RulesCache:
         self._path = None if kept is None else kept / f"{name}.rules"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """The compiled adapter, or None; a file that can't be read counts as none."""
+        """The compiled adapter, or None if it is missing or unreadable."""
         found = self._read(target_context)
         if found is None:
             before_compiling()
@@ -76,11 +76,11 @@ class RulesCache:
                 before_reading(target_context)
                 return CompileResult._rebuild(target_context, *pickle.loads(data))
         except Exception:
-            pass  # none, or written by something else, or cut short: compile again and replace it
+            pass  # missing, truncated or from another program: compile again and replace it
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep a compiled adapter, if it can be; a place that can't be written is no error."""
+        """Store a compiled adapter if possible. A folder without write access is no error."""
         if self._path is None or result.lifted or result.library.has_dynamic_globals:
             return
         with contextlib.suppress(OutputError, OSError, pickle.PicklingError, TypeError):
@@ -90,11 +90,11 @@ class RulesCache:
 
 
 class NotKept(Exception):
-    """Nothing that can be read is on disk."""
+    """There is no readable file on disk."""
 
 
 class KeptOnly(RulesCache):
-    """The same where nothing is to be compiled if nothing is kept."""
+    """A cache that raises an error instead of allowing compilation."""
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled adapter.
@@ -110,9 +110,9 @@ class KeptOnly(RulesCache):
 
 
 def kept_adapter(name: str, key: Key) -> Any:
-    """An adapter that was compiled before on this machine, read from disk; None if there is none.
+    """An adapter compiled earlier on this machine, read from disk; None if there is none.
 
-    Its source needn't be written again: the key says what it would be.
+    Its source is not needed: the key identifies it.
     """
     if not key.lasts:
         return None
@@ -130,5 +130,5 @@ def kept_adapter(name: str, key: Key) -> Any:
 
 
 def pointer_to(function: Callable[[int], int]) -> Any:
-    """What compiles a function into a pointer that kernels can call."""
+    """Numba's compiler of a function into a pointer for kernels."""
     return CFunc(function, ((types.int64,), types.int64), locals={}, options=OPTIONS)

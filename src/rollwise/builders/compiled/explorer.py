@@ -1,4 +1,4 @@
-"""Rules into a graph in compiled code, for games of more than a few thousand states."""
+"""Building a graph in compiled code, for games of more than a few thousand states."""
 
 from __future__ import annotations
 
@@ -39,30 +39,30 @@ from rollwise.kernels.calls import EXPAND, QUESTION
 from rollwise.machine.interrupts import LOOK, heard
 from rollwise.numbers.shares import SMALLEST
 
-CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # expanded between two reports of progress
-ROWS = 1 << 20  # that arrays have room for: those that needn't grow take less time
-LAYER_ROWS = 1 << 12  # where many layers are explored one after the other
-TOO_WIDE = 16  # times as much room as a layer needs
+CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # states and outcomes between two reports of progress
+ROWS = 1 << 20  # initial rows of arrays; growing them takes time
+LAYER_ROWS = 1 << 12  # the same if many layers are explored one after the other
+TOO_WIDE = 16  # multiple of a layer's needs beyond which arrays are too large
 
 
 class Explorer:
-    """Expands states by compiled rules, and numbers those that it comes to.
+    """Expands states by compiled rules, and numbers the states found.
 
     Attributes
     ----------
     graph : explore.GraphArrays
         The arrays of the graph so far.
     counts : (1,) explore.COUNTS
-        How far it has come.
+        The progress of the kernel.
     n_roots : int
     outcomes_each : float
-        Of a state, about. The steps of `run` are as long as it says.
+        Estimated outcomes per state. It determines the steps of `run`.
 
     Parameters
     ----------
     roots : (n_roots, n_fields) int32
     layer_by_layer : bool
-        Many small graphs are explored, each after `restart`.
+        Many small graphs are explored, each after a `restart`.
 
     Raises
     ------
@@ -86,13 +86,13 @@ class Explorer:
             least_payoff=SMALLEST if rules.any_players else LEAST_PAYOFF,
             rewards_allowed=rules.rewards_allowed,
             max_states=max_states,
-            # the turns of a pool are in the number of states already
+            # the number of states already includes the turns of a pool
             max_thrown=max_states if rules.pool is None else 2**62,
             max_outcomes=max_states * limits.OUTCOMES_PER_STATE,
             looked_at=limits.LOOKED_AT,
         )
-        self.outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some are expanded
-        self._most = 512  # actions and outcomes that the buffers hold
+        self.outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some have been expanded
+        self._most = 512  # actions and outcomes that fit into the buffers
         n_fields = len(rules.field_names)
         self._buffers = new_buffers(self._call, self._most, n_fields, rules.has_throws)
         self.counts = np.zeros(1, explore.COUNTS)
@@ -103,24 +103,24 @@ class Explorer:
         self._table = StateTable(roots, self._call, likely_ends(rules), few_at_once=layer_by_layer)
         self.n_roots = self._table.make(roots, self.graph.states)
         self.counts["states"] = self.n_roots
-        self._known = 0  # states of other layers, which count for the limit
+        self._known = 0  # states of other layers, which count towards the limit
         self._within = explore.Within(
             self._expand, np.zeros(1, QUESTION), np.empty(0, np.int64), np.empty(0, np.bool_)
         )
 
     @property
     def n_states(self) -> int:
-        """States found so far."""
+        """The number of states found so far."""
         return int(self.counts["states"][0])
 
     @property
     def n_outcomes(self) -> int:
-        """Outcomes in the arrays."""
+        """The number of outcomes in the arrays."""
         return int(self.counts["outcomes"][0])
 
     @property
     def place(self) -> int:
-        """The state to be expanded next."""
+        """The number of the next state to expand."""
         return int(self.counts["place"][0])
 
     @property
@@ -135,14 +135,14 @@ class Explorer:
         ----------
         roots : (n_roots, n_fields) int32
         known : int
-            States that were found before, and count for the limit.
-        looked_at : int
-            Equal outcomes are looked for among so many states, if none were found yet.
+            The number of states found before. They count towards the limit.
+            looked_at : int
+            The number of states examined for equal outcomes, if none were found yet.
         """
         merging, expected = self.merging, max(len(roots), self.n_states)  # as many as before
-        # few sizes, so that memory is used again
+        # few different sizes, so that memory is reused
         rows = max(self._least_rows, 1 << (2 * expected).bit_length())
-        self._chunk()  # which remembers how many outcomes states have
+        self._chunk()  # this updates the number of outcomes per state
         self._known = known
         self._contract = self._contract._replace(
             looked_at=looked_at, max_states=self._max_states - known
@@ -157,7 +157,7 @@ class Explorer:
         self.counts["states"] = self.n_roots
 
     def explore_within(self, question: Question, wanted: np.ndarray) -> None:
-        """Expand only states of a layer: those of which the question is answered so.
+        """Expand only states of one layer: states for which the question has the wanted answer.
 
         Parameters
         ----------
@@ -170,23 +170,23 @@ class Explorer:
 
     @property
     def is_outside(self) -> np.ndarray:
-        """Which states aren't in the layer, when it is explored: (n_states,) bool."""
+        """Which states are outside the layer that is explored: (n_states,) bool."""
         found: np.ndarray = self._within.is_outside[: self.n_states]
         return found
 
     def run(self, stop: int | None = None, *, soon: bool = False) -> bool:
-        """Expand a number of states, up to the number `stop`; whether there are more.
+        """Expand states, up to the number `stop`; return whether states remain.
 
         Parameters
         ----------
         soon : bool
-            This takes a moment, since they are few, and were expanded before.
+            This takes a negligible time: the states are few, and were expanded before.
         """
         stop = self.place + self._chunk() if stop is None else stop
         self._table.reconsider(self.graph.states, self.n_states)
         while self.place < stop:
             box = self._table.box.copy()
-            self._call["states"] = 0  # until the kernel, which may have to be compiled, has begun
+            self._call["states"] = 0  # until the kernel, which may need compiling, has begun
             try:
                 if soon:
                     ending = self._explore(stop)
@@ -216,10 +216,10 @@ class Explorer:
         return True
 
     def _chunk(self) -> int:
-        """How many states to expand next."""
+        """The number of states to expand next."""
         first, place = int(self.counts["first"][0]), self.place
         seen = place - first
-        if len(self._within.wanted):  # those outside the layer have no outcomes
+        if len(self._within.wanted):  # states outside the layer have no outcomes
             seen -= int(np.count_nonzero(self._within.is_outside[first:place]))
         if seen > 0:
             self.outcomes_each = max(int(self.counts["outcomes"][0]) / seen, 1.0)
@@ -243,20 +243,20 @@ class Explorer:
         return ending
 
     def _asked(self) -> np.ndarray:
-        """The states that the compiled rules were asked about last."""
+        """The states last passed to the compiled rules."""
         states, address = self.graph.states, int(self._call["states"][0])
         place = self.place if address == 0 else (address - states.ctypes.data) // states.strides[0]
         asked: np.ndarray = states[place : place + max(int(self._call["count"][0]), 1)]
         return asked
 
     def _whereabouts(self) -> str:
-        """What the compiled rules were asked last, while they are still at it."""
+        """The states that the compiled rules are working on, in words."""
         first, *others = self._asked().tolist()
         more = f" or one of the {len(others)} after it" if others else ""
         return f"in the state {self._rules.state_text(self._rules.layout.state(first))}{more}"
 
     def watch(self) -> Callable[[], None]:
-        """What looks whether the rules still come to further states, and else raises an error."""
+        """A function that raises an error once the rules make no more progress."""
         stall = Stall(LOOKS * SECONDS_BETWEEN / LOOK)
 
         def look() -> None:
@@ -267,7 +267,7 @@ class Explorer:
         return look
 
     def _no_end(self) -> RollwiseError:
-        """The error for compiled rules that come to no end: they go on until the process ends."""
+        """The error for compiled rules that do not end. They run on until the process ends."""
         asked = self._asked().copy()
         where = self._whereabouts()
         try:
@@ -275,7 +275,7 @@ class Explorer:
                 for fields in asked.tolist():
                     deque(expand_state(self._rules, fields), maxlen=0)
         except RulesError as error:
-            return error  # which names the state, the action and the line
+            return error  # it names the state, the action and the line
         return CompiledFails(
             f"{self._rules.game.name}: the compiled rules come to no end {where}, where Python's "
             "do; --mode interpreted (mode='interpreted') runs the rules in Python"
@@ -289,7 +289,7 @@ class Explorer:
         )
 
     def _enlarge_buffers(self) -> None:
-        if self._most > limits.MOST_YIELDED:  # if a loop in the rules doesn't end, it says so
+        if self._most > limits.MOST_YIELDED:  # raises an error for an endless loop in the rules
             fields = self.graph.states[self.place].tolist()
             deque(expand_state(self._rules, fields), maxlen=0)
         self._most *= 2
@@ -316,7 +316,7 @@ class Explorer:
         )
 
     def begin_at(self, first: int) -> None:
-        """Let the arrays of the graph begin anew, with the state `first`, and the lotteries too."""
+        """Restart the arrays of the graph at the state `first`, and the lotteries too."""
         self.counts["place"] = first
         self.forget()
         self.counts["lotteries"] = self.counts["lottery_outcomes"] = 0
@@ -324,13 +324,13 @@ class Explorer:
         self._lotteries, self._throw_lists = new_lotteries(self._most), new_lotteries(self._most)
 
     def forget(self) -> None:
-        """Drop the actions and outcomes found so far; the states stay."""
-        self._chunk()  # which remembers how many outcomes states have
+        """Drop the actions and outcomes found so far. The states stay."""
+        self._chunk()  # this updates the number of outcomes per state
         self.counts["first"] = self.place
         self.counts["situations"] = self.counts["actions"] = self.counts["outcomes"] = 0
 
     def arrays(self) -> Arrays:
-        """What was found."""
+        """The result as arrays."""
         count = self.counts[0]
         first, place, actions = int(count["first"]), int(count["place"]), int(count["actions"])
         lotteries, lottery_outcomes = int(count["lotteries"]), int(count["lottery_outcomes"])
@@ -392,7 +392,7 @@ def build_compiled(
 
 
 def expand_state(rules: Rules, fields: list[int]) -> Iterator[tuple[Situation, Action]]:
-    """All that the rules say of a state, checked, by situations.
+    """The situations and actions of a state, checked.
 
     Raises
     ------
@@ -404,11 +404,11 @@ def expand_state(rules: Rules, fields: list[int]) -> Iterator[tuple[Situation, A
 
 
 class CompiledFails(RulesDiffer):
-    """The compiled rules raise an exception where Python's don't."""
+    """The compiled rules raise an exception, but Python's rules do not."""
 
 
 def what_is_odd(rules: Rules, fields: list[int]) -> RollwiseError:
-    """The error of a state that the kernel stopped at, found by interpreting it."""
+    """The error of a state at which the kernel stopped, found by interpreting the state."""
     state = rules.layout.state(fields)
     try:
         for at, action in expand_state(rules, fields):

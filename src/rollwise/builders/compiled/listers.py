@@ -1,13 +1,13 @@
-"""Copies of a game's functions, as Numba compiles them.
+"""Copies of a game's functions, for Numba to compile.
 
-Numba reads a function's globals once, when it compiles the function. Later changes of the globals
-would be missed. So for each key (see `rollwise.builders.compiled.cache_key`) a game's functions
-are copied, with all that they reach, and the copies are compiled.
+Numba reads a function's globals only once, when it compiles the function, and misses later
+changes. For each key (see `rollwise.builders.compiled.cache_key`) a game's functions
+are therefore copied, with all functions that they reach, and the copies are compiled.
 
-Numba compiles no ``yield from``, and keeps the variables of a generator in memory from one value
-to the next. A *lister* is the code of a generator with the statements that write a value down
-where the generator yields one. It is made from the source; where there is none, or it
-doesn't say what the generator does, the lister runs the generator.
+Numba cannot compile ``yield from``, and keeps the variables of a generator in memory between
+values. A *lister* is the code of a generator in which statements that store a value replace each
+``yield``. It is made from the source. If there is no source, or it
+does not match the generator's code, the lister runs the generator.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ Function = Callable[..., Any]
 
 
 def renamed(function: Any, key: str, scope: Any = None, closure: Any = None) -> Any:
-    """A copy of a function whose name in machine code holds the key, without annotations.
+    """A copy of a function whose name in machine code contains the key, without annotations.
 
-    Numba numbers functions within a process, so that code read from disk could
-    have the name of other code compiled here. With the key in it, it can't.
+    Numba numbers functions within a process. Code read from disk could therefore
+    have the same name as other code compiled here. The key in the name prevents this.
 
     Parameters
     ----------
     scope, closure : optional
-        What the copy reads, if that isn't what the function does.
+        The globals and cells of the copy, if they differ from the function's.
     """
     copy = types.FunctionType(
         function.__code__,
@@ -58,14 +58,14 @@ def renamed(function: Any, key: str, scope: Any = None, closure: Any = None) -> 
 def frozen(
     functions: Mapping[str, Function], key: str, compiled: Callable[[Function], Any]
 ) -> dict[str, Function]:
-    """Copies of functions, in whose globals the helpers marked as rules are compiled copies.
+    """Copies of functions, in whose globals compiled copies replace the helpers marked as rules.
 
     Parameters
     ----------
     key : str
-        Goes into their names in machine code.
+        Part of their names in machine code.
     compiled : callable
-        Compiles a helper, when it is first called.
+        Compiles a helper at its first call.
     """
     freezer = _Freezer(key, compiled)
     return {name: freezer.function(function) for name, function in functions.items()}
@@ -78,7 +78,7 @@ class _Freezer:
         self._helpers: dict[Function, Any] = {}
 
     def function(self, function: Any, copies: dict[Function, Any] | None = None) -> Any:
-        """A copy; it is entered in `copies`, compiled, before what it reads is frozen."""
+        """A copy. It is entered in `copies`, compiled, before its globals are copied."""
         names = names_in(function.__code__)
         around = closure_read(function)
         scope = {"__name__": function.__globals__.get("__name__")}
@@ -113,18 +113,18 @@ class _Freezer:
 
 @dataclass(frozen=True)
 class Writing:
-    """How a value is written down.
+    """The statements that store a value.
 
     Attributes
     ----------
     value : str
-        The variables that hold a value, as the target of an assignment.
-    statements : str
-        What writes it into ``sink_`` as number ``count_`` and adds to that, or returns it
-        where there is no more room. Both are parameters of a lister, after those of the
-        generator, and it returns the second.
-    scope : dict
-        What else the statements refer to.
+        The variables of a value, as the target of an assignment.
+        statements : str
+        They write the value into ``sink_`` at index ``count_`` and increment ``count_``, or return
+        it if there is no room. Both are parameters of a lister, after those of the
+        generator. The lister returns ``count_``.
+        scope : dict
+        The other names in the statements.
     """
 
     value: str
@@ -136,12 +136,12 @@ class Writing:
         return ast.parse(self.statements).body
 
     def names(self) -> set[str]:
-        """The variables in them."""
+        """The variables in the statements."""
         return set().union(*map(_names, [ast.parse(self.value), *self.body()]))
 
 
 def running(generator: Function, writing: Writing) -> Function:
-    """A lister that runs a generator, and has its parameters and two more (see `Writing`)."""
+    """A lister that runs a generator. It has two more parameters (see `Writing`)."""
     names = ", ".join(inspect.signature(generator).parameters)
     tree: Any = ast.parse(
         f"def lister({names}, sink_, count_):\n"
@@ -155,7 +155,7 @@ def running(generator: Function, writing: Writing) -> Function:
 
 
 def rewritten(generator: Function, writing: Writing) -> Function | None:
-    """As `running`, but with the generator's own code; None where that can't be rewritten."""
+    """As `running`, but with the generator's own code; None if that cannot be rewritten."""
     if not inspect.isgeneratorfunction(generator):
         return None
     code = generator.__code__
@@ -164,7 +164,7 @@ def rewritten(generator: Function, writing: Writing) -> Function | None:
         return None
     modules = [name for name in code.co_names if inspect.ismodule(generator.__globals__.get(name))]
     if not _same(_compiled(definition, code.co_freevars, modules), code):
-        return None  # the file has changed, or something has wrapped the function
+        return None  # the file has changed, or the function is wrapped
     rewriter = _Rewriter(writing)
     definition = rewriter.visit(definition)
     if not rewriter.understood:
@@ -177,7 +177,7 @@ def rewritten(generator: Function, writing: Writing) -> Function | None:
 
 
 def _names(tree: ast.AST) -> set[str]:
-    """Variables and parameters, also of inner functions."""
+    """Variables and parameters, including those of inner functions."""
     nodes = list(ast.walk(tree))
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {
         node.arg for node in nodes if isinstance(node, ast.arg)
@@ -185,7 +185,7 @@ def _names(tree: ast.AST) -> set[str]:
 
 
 def _definition(function: Function) -> ast.FunctionDef | None:
-    """The source of a function of plain parameters, without annotations and the like."""
+    """The source of a function with plain parameters, without annotations and the like."""
     try:
         source = "".join(inspect.getsourcelines(function)[0])
         tree: Any = ast.parse(f"if True:\n{source}" if source[:1].isspace() else source)
@@ -208,9 +208,9 @@ def _definition(function: Function) -> ast.FunctionDef | None:
 def _compiled(
     definition: ast.FunctionDef, free: Iterable[str], modules: Iterable[str]
 ) -> types.CodeType:
-    """The code of a function that takes some variables from around it.
+    """The code of a function that takes some variables from an enclosing scope.
 
-    Python compiles calls otherwise where it knows that a name was imported.
+    Python compiles calls of a name differently if the name is imported in the same source.
     """
     imports = "".join(f"import {name}\n" for name in modules)
     tree: Any = ast.parse(f"{imports}def around({', '.join(free)}): pass")
@@ -222,7 +222,7 @@ def _compiled(
 
 
 def _same(one: types.CodeType, other: types.CodeType) -> bool:
-    """Whether two codes do the same."""
+    """Whether two code objects do the same."""
     inner = [
         [part for part in code.co_consts if isinstance(part, types.CodeType)]
         for code in (one, other)
@@ -242,12 +242,12 @@ def _same(one: types.CodeType, other: types.CodeType) -> bool:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Writes values down where a function yields them.
+    """Replaces each ``yield`` by statements that store the value.
 
     Attributes
     ----------
     understood : bool
-        False where a ``yield`` is part of something else.
+        False if a ``yield`` is part of another expression.
     """
 
     def __init__(self, writing: Writing) -> None:
@@ -257,7 +257,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if self._inside:
-            return node  # what an inner function yields is its own affair
+            return node  # a ``yield`` of an inner function does not count
         self._inside = True
         self.generic_visit(node)
         node.args.args += [ast.arg("sink_"), ast.arg("count_")]

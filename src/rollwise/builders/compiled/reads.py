@@ -1,8 +1,8 @@
-"""What functions of a game read, the keys by which it is known, and notes on disk about these.
+"""The values that functions of a game read, the keys of these values, and notes on disk.
 
-Code that was compiled for a game is used again where its `Reads.key` is the same. Whatever
-else depends on rules (a note that a game is large, a graph kept between runs) is known by
-that key and further facts: `Reads.key_with`. In compiled rules a record stands for ``self``.
+Code compiled for a game is reused if its `Reads.key` is equal. Other data that
+depend on rules (a note that a game is large, a stored graph) are identified by
+that key and further facts: `Reads.key_with`. In compiled rules a record replaces ``self``.
 """
 
 from __future__ import annotations
@@ -33,29 +33,30 @@ if TYPE_CHECKING:
 
 
 def array_dtype(array: np.ndarray) -> np.dtype[Any]:
-    """The type that rules see an array in: short whole numbers are widened to 64 bits.
+    """The type of an array in rules: short integers are widened to 64 bits.
 
-    To Numba a state with a field of 32 bits isn't of the type of one with 64.
+    For Numba a state with a 32-bit field has a different type from one with 64 bits.
     """
     short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
     return np.dtype(np.int64) if short else array.dtype
 
 
 def is_constant(value: Any) -> bool:
-    """Whether compiled rules hold a value themselves, so that another one is compiled anew."""
+    """Whether a value is a constant of compiled rules. Another value needs another compilation."""
     return isinstance(value, str | enum.Enum)
 
 
 def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
     """The record of a game, read from ``whole`` and ``real``, as Python source.
 
-    It reads what `new_call` writes.
+    It reads the data that `new_call` writes.
 
     Returns
     -------
     source : str
-        A tuple of what the rules read from the game, without constants.
+        A tuple of the values that the rules read from the game, without constants.
     n_whole, n_real : int
+        The numbers of values from ``whole`` and from ``real``.
         Numbers that it takes from ``whole`` and from ``real``.
     """
     n_whole = n_real = 0
@@ -80,7 +81,7 @@ def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
 def new_call(
     kind: np.dtype[np.void], game: Game, attributes: Iterable[str]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A call of compiled rules with what they read from a game.
+    """A call of compiled rules with the values that they read from a game.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def new_call(
     Returns
     -------
     call : (1,) array of the record
-    alive : arrays whose addresses are in it; keep them while it is used
+    The arrays whose addresses are in the call. They must outlive it.
     """
     whole: list[int] = []
     real: list[float] = []
@@ -124,19 +125,19 @@ VERSIONS = (rollwise.__version__, np.__version__, platform.python_version())
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """What functions read from a game.
+    """The values that functions read from a game.
 
     Attributes
     ----------
     functions : dict
-        By the part that they play.
-    values : dict
-        Attributes that they reach through ``self``, for the record.
-    methods : dict
-        Further functions that they reach through ``self``.
-    others : dict
-        What else has the name of something that they read, as an attribute of the game.
-    layout, has_reward, throw_columns
+        By their purpose.
+        values : dict
+        Attributes read through ``self``, for the record.
+        methods : dict
+        Further functions called through ``self``.
+        others : dict
+        Other attributes of the game with a name that occurs in the functions.
+        layout, has_reward, throw_columns
         Of the rules.
     """
 
@@ -150,7 +151,7 @@ class Reads:
 
     @cached_property
     def key(self) -> Key:
-        """What the functions are known by, compiled: of the `values` only constants count."""
+        """The key of the compiled functions. Of `values` only constants count."""
         kinds = tuple((name, _kind_of(value)) for name, value in self.values.items())
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
         lies = self.layout.columns, self.layout.unused
@@ -159,23 +160,23 @@ class Reads:
 
     @property
     def whole_key(self) -> Key:
-        """The key of what the functions answer: all attributes count."""
+        """The key of the functions' results. All attributes count."""
         return self.key_with(tuple(self.values.items()), tuple(sorted(self.others.items())))
 
     def key_with(self, *facts: Any) -> Key:
-        """The key of what depends on further facts too."""
+        """The key of data that depend on further facts too."""
         key = key_of({}, self.key.text, *facts)
         return key._replace(lasts=key.lasts and self.key.lasts)
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """Where the functions begin in their files, as reasons for a failure name it."""
+        """The first lines of the functions in their files, for the reasons of a failure."""
         functions = [*self.functions.values(), *self.methods.values()]
         return tuple(function.__code__.co_firstlineno for function in functions)
 
 
 def _kind_of(value: Any) -> Any:
-    """What compiled code knows of a value: its type, or itself if it is a constant."""
+    """The part of a value that compiled code depends on: its type, or a constant itself."""
     if is_constant(value):
         return "constant", value
     if isinstance(value, np.ndarray):
@@ -184,7 +185,7 @@ def _kind_of(value: Any) -> Any:
 
 
 def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[str] = ()) -> Reads:
-    """What functions of a game read now, leaving out those that won't be called (`unread`)."""
+    """The current reads of a game's functions, without functions never called (`unread`)."""
     pending = [function for name, function in functions.items() if name not in unread]
     values: dict[str, Any] = {}
     methods: dict[str, Any] = {}
@@ -208,12 +209,12 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
 
 
 def _is_method(value: Any, game: Any) -> TypeGuard[python_types.MethodType]:
-    """Whether a value is a method of a game, and not of its class."""
+    """Whether a value is a method bound to the game, and not to its class."""
     return isinstance(value, python_types.MethodType) and value.__self__ is game
 
 
 def reads_of(rules: Rules) -> Reads:
-    """What the rules of a game read, and the key that they are known by, as they first were."""
+    """The reads of the rules of a game at the first call, and thereby their keys."""
     if rules not in _FOUND:
         _FOUND[rules] = _what_rules_read(rules)
     return _FOUND[rules]
@@ -223,19 +224,19 @@ _FOUND: WeakKeyDictionary[Rules, Reads] = WeakKeyDictionary()
 
 
 def _what_rules_read(rules: Rules) -> Reads:
-    listed = rules.has_throws and rules.pool is None  # a pool was made by Python
+    listed = rules.has_throws and rules.pool is None  # pools are processed in Python
     names = (*RULES, "throws") if listed else RULES
     functions = {name: getattr(type(rules.game), name) for name in names}
     return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
 
 
 def graph_key(rules: Rules, *facts: Any) -> Key:
-    """The key of a game's graph, and of what depends on further facts too.
+    """The key of a game's graph, and of data that depend on further facts too.
 
     Raises
     ------
     RulesError, TypeError, ValueError
-        The rules don't say what is to be known of them.
+        The rules lack a fact that the key needs.
     """
     game = rules.game
     layers = {"progress": type(game).progress} if rules.has_progress else {}
@@ -250,13 +251,13 @@ def graph_key(rules: Rules, *facts: Any) -> Key:
     return found._replace(lasts=found.lasts and key.lasts and of_layers.lasts)
 
 
-MOST_FILES = 300  # the oldest go
+MOST_FILES = 300  # the oldest files are deleted
 
 
 def folder() -> Path | None:
-    """Where compiled rules are kept: with Numba's cache if that has a place, else the user's.
+    """The folder of compiled rules: with Numba's cache if that is set, otherwise the user's.
 
-    None if there is no private folder for them.
+    None if it would not be private.
     """
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         return private_folder(Path(chosen) / "rollwise-rules")
@@ -265,9 +266,9 @@ def folder() -> Path | None:
 
 
 class Note:
-    """A short text in the cache about what has a key; of a key that doesn't last there is none.
+    """A short text in the cache about a key. Keys that do not last have no note.
 
-    A place that can't be read or written is no error.
+    A folder that cannot be read or written is no error.
     """
 
     def __init__(self, key: Key, kind: str) -> None:
@@ -278,7 +279,7 @@ class Note:
         return self._path is not None and self._path.exists()
 
     def read(self) -> str:
-        """The text; an empty one where there is none."""
+        """The text; empty if there is none."""
         with contextlib.suppress(OSError, UnicodeDecodeError):
             if self._path is not None:
                 return self._path.read_text(encoding="utf-8")
@@ -292,12 +293,12 @@ class Note:
 
 
 def was_large(rules: Rules, outcomes: int) -> bool:
-    """Whether these rules and parameters were noted to give more outcomes than that."""
+    """Whether a note says that these rules and parameters give more than `outcomes` outcomes."""
     return _large_note(rules, outcomes).exists()
 
 
 def note_large(rules: Rules, outcomes: int) -> None:
-    """Note on disk that a game has more outcomes than that."""
+    """Note on disk that a game has more than `outcomes` outcomes."""
     _large_note(rules, outcomes).write()
 
 

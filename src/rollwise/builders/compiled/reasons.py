@@ -1,7 +1,7 @@
-"""Why Numba can't compile some rules, in a line that says what to write instead.
+"""The reason why Numba cannot compile some rules, in a line that suggests a remedy.
 
-Numba's own messages are written for those who know it. They are read here for the place and for
-what it stumbled over; the line names what stands there in the rules (see
+Numba's own messages require knowledge of Numba. This module extracts the place and
+the rejected construct from them. The line quotes the construct from the rules (see
 `rollwise.builders.compiled.sources`).
 """
 
@@ -24,23 +24,23 @@ from rollwise.game import Game
 
 @contextlib.contextmanager
 def reasons_told(functions: Iterable[Callable[..., Any]] = ()) -> Iterator[None]:
-    """What Numba raises, as NotCompilable with the reason in a line.
+    """A context that turns Numba's errors into NotCompilable with the reason in a line.
 
     Parameters
     ----------
     functions : iterable of callables
-        All that is compiled: what Numba stumbled over is looked for in them.
+        All functions to be compiled. The rejected construct is searched for in them.
     """
     try:
         yield
     except (*PASSED_ON, OSError, NotCompilable):
         raise
-    except Exception as error:  # Numba leaks plain exceptions for some sources
+    except Exception as error:  # Numba raises other exceptions for some sources
         raise NotCompilable(_reason(error, Source(functions))) from error
 
 
 def in_line(loc: Any) -> str:
-    """A place as Numba names it, if it is in users' code: `` (own.py, line 12)``."""
+    """A place from Numba, if it is in users' code: `` (own.py, line 12)``."""
     return _where(loc.filename, loc.line) if is_users(loc.filename) else ""
 
 
@@ -68,16 +68,16 @@ READS = (
 
 
 class Remedy(NamedTuple):
-    """What to write instead of a construct.
+    """A construct and its replacement.
 
     Attributes
     ----------
     sign : str
-        A regular expression that Numba's message has.
-    kinds : types of nodes
-        What is looked for in the source.
-    fits : callable
-        Whether a node of these kinds is meant.
+        A regular expression that matches Numba's message.
+        kinds : types of nodes
+        The types of nodes to search for in the source.
+        fits : callable
+        Whether a node of these types is the construct.
     remedy : str
     """
 
@@ -92,7 +92,7 @@ def _any(node: Any) -> bool:
 
 
 def _calls(*names: str) -> Callable[[Any], bool]:
-    """Whether a call is of a function or a method of one of the names."""
+    """A test whether a call is of a function or method with one of the names."""
     return lambda node: getattr(node.func, "id", getattr(node.func, "attr", None)) in names
 
 
@@ -116,7 +116,7 @@ def _is_odd_yield(node: Any) -> bool:
     return not isinstance(node.value, ast.Tuple) or len(node.value.elts) not in (2, 3)
 
 
-# What stands in the rules where Numba stumbles, and what to write instead: the first that fits.
+# Constructs that Numba rejects, and replacements. The first match counts.
 CONSTRUCTS = [
     Remedy(
         "",
@@ -242,7 +242,7 @@ CONSTRUCTS = [
     Remedy("an(not|'t) unify yield", (ast.Yield,), _is_odd_yield, ONE_YIELD),
 ]
 
-# What compiled rules don't know of a tuple, a number or an array, and what to write instead.
+# Methods of tuples, numbers and arrays that compiled rules lack, and replacements.
 METHODS = {
     "count": "count in a loop, or by rollwise.dice.how_often(numbers, number)",
     "bit_count": "rollwise.bits.size(n) counts the bits",
@@ -257,11 +257,11 @@ NAMED = {
     "input": "rules ask nobody: leave it out",
 }
 
-Found = tuple[str, str, Place | None]  # what can't be compiled, the remedy, and where it stands
+Found = tuple[str, str, Place | None]  # the rejected code, the remedy, and the place
 
 
 def _reason(error: Exception, source: Source) -> str:
-    """What Numba stumbled over, and the remedy."""
+    """The construct that Numba rejects, and the remedy."""
     text = re.sub(r"\x1b\[[\d;]*m", "", str(error)) or type(error).__name__
     place = _place_in(text)
     for explain in (_of_name, _of_attribute, _of_construct, _of_call, _of_types):
@@ -277,7 +277,7 @@ def _reason(error: Exception, source: Source) -> str:
 
 
 def _place_in(text: str) -> Place | None:
-    """The first place in users' code that Numba names."""
+    """The first place in users' code in Numba's message."""
     lines = "\n".join(line.strip(" -") for line in text.splitlines())
     named = re.findall(r'^File "([^<].*)", line (\d+)', lines, re.MULTILINE)
     named += re.findall(r"Raised from (\S.*?) \((\d+)\)", text)
@@ -286,7 +286,7 @@ def _place_in(text: str) -> Place | None:
 
 
 def _of_name(text: str, source: Source, place: Place | None) -> Found | None:
-    """A name that stands for something that compiled rules can't read."""
+    """A name whose value compiled rules cannot read."""
     named = re.search(r"Untyped \w+ name '(\w+)'|assigned to variable '(\w+)' in globals", text)
     if named is None:
         return None
@@ -328,13 +328,13 @@ def _how_to_read(name: str, value: Any) -> str:
 
 
 def _is_rollwises(function: FunctionType) -> bool:
-    """Whether a function belongs to rollwise, other than to a rule sheet."""
+    """Whether a function belongs to rollwise, but not to a rule sheet."""
     package, _, room = function.__module__.partition(".")
     return package == "rollwise" and not room.startswith("games")
 
 
 def _of_attribute(text: str, source: Source, place: Place | None) -> Found | None:
-    """An attribute that compiled rules don't know."""
+    """An attribute that compiled rules do not know."""
     named = re.search(r"Unknown attribute '(\w+)' of type (.*)|BoundFunction\(\w+\.(\w+) ", text)
     if named is None:
         return None
@@ -354,9 +354,9 @@ def _of_attribute(text: str, source: Source, place: Place | None) -> Found | Non
 
 
 def _of_construct(text: str, source: Source, place: Place | None) -> Found | None:
-    """What stands in the line that Numba names, if that is something that it doesn't compile."""
+    """A construct that Numba does not compile, in the line of its message."""
     whole = re.search("unify yield|in a closure|GLOBAL", text) is not None
-    nodes = list(source.nodes(place, whole=whole))[::-1]  # what lies deepest first
+    nodes = list(source.nodes(place, whole=whole))[::-1]  # the deepest nodes first
     for one in CONSTRUCTS:
         if not re.search(one.sign, text):
             continue
@@ -367,7 +367,7 @@ def _of_construct(text: str, source: Source, place: Place | None) -> Found | Non
 
 
 def _of_call(text: str, source: Source, place: Place | None) -> Found | None:
-    """A call of a function that compiled rules know, but not for such arguments."""
+    """A call of a function that compiled rules know, but not with such arguments."""
     named = re.search(r"Function\(<(?:built-in )?(?:function|class) '?(?:\w+\.)*(\w+)", text)
     if named is None:
         return None
@@ -379,7 +379,7 @@ def _of_call(text: str, source: Source, place: Place | None) -> Found | None:
 
 
 def _written(node: ast.AST) -> str:
-    """What stands there: of a statement with others in it its first line."""
+    """The source of a node; only the first line of a compound statement."""
     if isinstance(node, ast.FunctionDef):
         return f"{node.name}()"
     text = ast.unparse(node).splitlines()[0]
@@ -387,7 +387,7 @@ def _written(node: ast.AST) -> str:
 
 
 def _of_types(text: str, source: Source, place: Place | None) -> Found | None:
-    """Values of types that don't go together."""
+    """Values of incompatible types."""
     if re.search("an(not|'t) unify yield", text):
         return "the yields", ONE_YIELD, None
     if not re.search("an(not|'t) unify", text):

@@ -1,9 +1,9 @@
-"""The source of functions that rules reach, and what in them only Python can run.
+"""The source of functions that rules reach, and the rejection of code that only Python can run.
 
-Compiled code that prints waits for the interpreter's lock, perhaps for ever. Numba can't read
-recursive functions from disk, and an endless recursion ends the process without a word. A handler
-of exceptions would take that of checked arithmetic, which asks for the interpreted rules, for the
-rules' own. So such rules are refused before anything is compiled.
+Compiled code that prints may wait forever for the interpreter's lock. Numba cannot read
+recursive functions from disk, and an endless recursion ends the process without a message. A
+handler would also catch the exceptions of checked arithmetic, which request the interpreted
+rules. Such rules are therefore rejected before anything is compiled.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rollwise.builders.compiled.cache_key import (
 from rollwise.faults import is_users
 from rollwise.game import marked_rules
 
-MISSING = object()  # what a name stands for that isn't known
+MISSING = object()  # stands for an unknown value
 
 
 class Place(NamedTuple):
@@ -43,18 +43,18 @@ class Place(NamedTuple):
 
 
 class Source:
-    """The source of some functions: those of users, as far as it can be read."""
+    """The source of some functions: of users' functions with readable source."""
 
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
         self._functions: list[Any] = [f for f in functions if is_users(f.__code__.co_filename)]
 
     def nodes(self, place: Place | None, *, whole: bool = False) -> Iterator[tuple[Any, Place]]:
-        """What stands in a line, with its place; everything, if there is none.
+        """The nodes of a line, with their places; all nodes without a line.
 
         Parameters
         ----------
         whole : bool
-            All that stands in the function around the line.
+            All nodes of the function that contains the line.
         """
         for function, tree in self._trees:
             file = os.path.abspath(function.__code__.co_filename)
@@ -69,7 +69,7 @@ class Source:
                     yield node, Place(file, line)
 
     def value(self, name: str, place: Place | None) -> Any:
-        """What a name stands for around a line; `MISSING` if it isn't known."""
+        """The value of a name in the function around a line; `MISSING` if unknown."""
         for function, tree in self._trees:
             file = os.path.abspath(function.__code__.co_filename)
             if place is None or (place.file == file and _reaches(tree, place.line)):
@@ -79,7 +79,7 @@ class Source:
         return MISSING
 
     def text(self, place: Place) -> str:
-        """What stands in a line."""
+        """The text of a line."""
         return linecache.getline(*place).strip()
 
     @cached_property
@@ -88,7 +88,7 @@ class Source:
 
 
 def _tree_of(function: Any) -> ast.AST | None:
-    """A function as its file has it, with the numbers of its lines there."""
+    """The syntax tree of a function, with the line numbers of its file."""
     try:
         lines, first = inspect.getsourcelines(function)
         indented = lines[0][:1].isspace()
@@ -109,7 +109,7 @@ def _reaches(tree: Any, line: int) -> bool:
 
 
 def _is_in(node: Any, line: int) -> bool:
-    """Whether a line is a node's: of a statement with others in it only the first one."""
+    """Whether a line belongs to a node. For a compound statement only its first line counts."""
     last = node.lineno if hasattr(node, "body") and isinstance(node, ast.stmt) else node.end_lineno
     return bool(node.lineno <= line <= last)
 
@@ -118,12 +118,12 @@ Function = Callable[..., Any]
 
 
 class Reached:
-    """Functions with all helpers and methods that they call, directly or not.
+    """Functions with all helpers and methods that they call, directly or indirectly.
 
     Attributes
     ----------
     calls : dict
-        Each function with those that it calls.
+        Each function with the functions that it calls.
     """
 
     def __init__(self, functions: Mapping[str, Function], methods: Mapping[str, Function]) -> None:
@@ -137,7 +137,7 @@ class Reached:
                 waiting.extend(self.calls[function])
 
     def refuse_what_only_python_runs(self) -> None:
-        """Refuse functions that print, call themselves, or handle exceptions.
+        """Reject functions that print, call themselves, or handle exceptions.
 
         Raises
         ------
@@ -204,14 +204,14 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _gets_method(one: dis.Instruction) -> bool:
-    """Whether an instruction gets an attribute that is called then."""
+    """Whether an instruction gets an attribute that is then called."""
     if sys.version_info < (3, 12):
         return one.opname == "LOAD_METHOD"
     return one.opname == "LOAD_ATTR" and bool((one.arg or 0) & 1)
 
 
 def _printing_line(function: Any) -> int | None:
-    """The line in which a function names ``print``; None if it doesn't."""
+    """The line in which a function names ``print``; None if there is none."""
     around = {**vars(builtins), **function.__globals__, **closure_read(function)}
     for code in _codes(function.__code__):
         for one in dis.get_instructions(code):

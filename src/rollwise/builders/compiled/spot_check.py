@@ -1,10 +1,10 @@
-"""Compiled rules beside Python's, on a sample of states: both must say the same.
+"""A comparison of compiled rules with Python's rules on a sample of states.
 
-Numba's numbers aren't quite Python's. Known differences are
-checked by the compiled code itself (see `rollwise.builders.compiled.arithmetic`). For the rest,
-every graph made by compiled rules is compared with the interpreted ones on a sample of states:
-those with the smallest and the largest value of each field, where numbers overflow first, those
-found last, and others.
+Numba's arithmetic differs from Python's in some cases. Compiled code
+checks the known differences itself (see `rollwise.builders.compiled.arithmetic`). For the rest,
+every graph made by compiled rules is compared with interpreted rules on a sample of states:
+the states with the smallest and the largest value of each field, where numbers overflow first, the
+last states found, and random others.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from rollwise.faults import fault_text
 from rollwise.game import is_over, round_the_table, then_text
 from rollwise.graph.layout import LEAST
 
-# One of so many states is compared, but at least and at most as many, and about so many of
-# their outcomes: in Pig, which is solved in a tenth of a second, that takes some milliseconds.
+# One of ONE_OF states is compared, at least FEW and at most MANY, with a limited number of
+# outcomes. In Pig, which is solved in a tenth of a second, this takes some milliseconds.
 ONE_OF, FEW, MANY = 5000, 100, 1000
 OUTCOMES_PER_STATE = 4
 LAST = 10
 BLOCK = 8192
-# Floats may differ in their last digits: a power, say, is computed otherwise.
+# Floats may differ in their last digits: a power, for example, is computed differently.
 NEAR = 1e-14
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, whose multiples spread evenly
 
 
 def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
-    """States to look at: the most telling, and then others, which are other ones each time.
+    """A sample of states: first the extreme and the last states, then others that vary by call.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
     Returns
     -------
     (at most MANY,) int64
-        Numbers of states, each once.
+        Numbers of states, without duplicates.
     """
     return sample_with(len(states), extreme_rows(states))
 
 
 def sample_with(n: int, extremes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same, where it is known which of `n` states have the extreme values."""
+    """As `sample`, given the numbers of the extreme states among `n`."""
     most = min(max(n // ONE_OF, FEW), MANY)
     last = n - 1 - np.arange(min(LAST, n))
     spread = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(GOLDEN)
@@ -64,10 +64,10 @@ def sample_with(n: int, extremes: NDArray[np.int64]) -> NDArray[np.int64]:
 def extreme_rows(states: NDArray[np.int32]) -> NDArray[np.int64]:
     """The first states with the smallest and the largest value of each field: (2 * n_fields,).
 
-    Field by field in blocks, since NumPy takes five times as long for fields that lie apart.
+    Each field is copied in blocks: NumPy takes five times as long for strided fields.
     """
     n_fields = states.shape[1]
-    most = np.full((2, n_fields), LEAST - 1, np.int64)  # of the fields with a minus, and of them
+    most = np.full((2, n_fields), LEAST - 1, np.int64)  # of negated fields; of fields
     found = np.zeros((2, n_fields), np.int64)
     for begin in range(0, len(states), BLOCK):
         block = np.ascontiguousarray(states[begin : begin + BLOCK].T)
@@ -86,24 +86,24 @@ def compare(
     chosen: NDArray[np.int64],
     most_outcomes: float | None = None,
 ) -> None:
-    """Hold what a compiled builder found against the plain rules.
+    """Compare the result of a compiled builder with the interpreted rules.
 
     Parameters
     ----------
     known : (n_known, n_fields) int32
-        What the arrays' next states are numbers of.
-    chosen : (n,) int64
-        States of the arrays, the most telling first.
-    most_outcomes : float, optional
-        Only so many states are compared as have about so many outcomes together: a few for
-        each, unless something else is said.
+        The rows that the arrays' next states refer to.
+        chosen : (n,) int64
+        States of the arrays, most important first.
+        most_outcomes : float, optional
+        Only the first states, with about this many outcomes together, are compared. The
+        default is a few for each chosen state.
 
     Raises
     ------
     RulesDiffer
-        With the state, the action and both answers.
+        Names the state, the action and both results.
     RulesError
-        The plain rules break the contract of the language.
+        The interpreted rules break the contract of the language.
     """
     left = OUTCOMES_PER_STATE * max(len(chosen), FEW) if most_outcomes is None else most_outcomes
     begins = None if arrays.throws is None else arrays.throws.situation_indptr
@@ -121,7 +121,7 @@ def compare(
 
 
 def _compare_throws(rules: Rules, arrays: Arrays, s: int, state: Any) -> list[Any]:
-    """The throws of a state, where both say the same."""
+    """The throws of a state, if both results agree."""
     throws, layout = arrays.throws, rules.throws
     assert throws is not None
     assert layout is not None
@@ -142,7 +142,7 @@ def _compare_throws(rules: Rules, arrays: Arrays, s: int, state: Any) -> list[An
 def _compare_situation(
     rules: Rules, arrays: Arrays, known: NDArray[np.int32], number: int, at: Situation
 ) -> int:
-    """Compare what both say of a situation; how many outcomes it has."""
+    """Compare both results for a situation; return its number of outcomes."""
     compiled, plain = list(_of_arrays(rules, arrays, known, number)), list(expand(rules, at))
     if [_told(rules, action) for action in plain] != compiled:
         plain = _as_many(plain, compiled)
@@ -157,14 +157,14 @@ def compare_answers(
     answers: NDArray[np.int64],
     part: int | None = None,
 ) -> None:
-    """Hold what a compiled function of game and state answers against the plain one.
+    """Compare the results of a compiled function of game and state with interpreted results.
 
     Parameters
     ----------
     states : (n, n_fields) int32
     answers : (n,) int64
     part : int, optional
-        Which number of the plain answer these are, if that is a tuple.
+        The index of these numbers in the interpreted result, if that is a tuple.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def compare_answers(
 
 
 def _told(rules: Rules, action: Action) -> tuple[Any, ...]:
-    """An action as `_of_arrays` tells it."""
+    """An action in the form of `_of_arrays`."""
     after = zip(action.thens, action.next_states, strict=True)
     return (
         action.label,
@@ -220,7 +220,7 @@ def _of_arrays(
 
 
 def _as_many(plain: list[Action], compiled: list[Any]) -> list[Action]:
-    """The plain actions, with equal outcomes merged where they are in the compiled ones."""
+    """The interpreted actions, with outcomes merged wherever the compiled rules merge them."""
     if len(plain) != len(compiled):
         return plain
     pairs = zip(plain, compiled, strict=True)
@@ -228,7 +228,7 @@ def _as_many(plain: list[Action], compiled: list[Any]) -> list[Action]:
 
 
 def _compare_actions(rules: Rules, at: Situation, plain: list[Action], compiled: list[Any]) -> None:
-    """Raise an error for what differs in a state, if it is more than the last digits."""
+    """Raise an error for any difference in a state beyond the last digits of a float."""
     names = [
         ", ".join(rules.action_text(label) for label in labels)
         for labels in ([action[0] for action in compiled], [action.label for action in plain])
@@ -266,7 +266,7 @@ def _outcome_text(rules: Rules, outcome: Any) -> str:
 def _differ(
     rules: Rules, where: str, compiled: str, plain: str, at: Situation | None = None
 ) -> RulesDiffer:
-    """The error of two answers, and what to do."""
+    """The error for two different results, with advice."""
     remedy = (
         "compiled whole numbers have 64 bits (see 'Compiled rules' in docs/language.md); "
         "--mode interpreted (mode='interpreted') runs the rules in Python"
@@ -280,7 +280,7 @@ def _differ(
 
 
 def _changes(rules: Rules, at: Situation) -> bool:
-    """Whether the plain rules answer otherwise when they are asked again."""
+    """Whether the interpreted rules give another result when asked again."""
     if rules.has_throws and not at.throw:
         throws = throws_in(rules, at.state)
         return any(throws_in(rules, at.state) != throws for _ in range(9))

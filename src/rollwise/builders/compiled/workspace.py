@@ -1,4 +1,4 @@
-"""The arrays that a compiled builder works in, and the tables in which states are looked up."""
+"""The arrays of a compiled builder, and its tables of states."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from rollwise.kernels import state_tables as kernels
 from rollwise.kernels.explore import BATCH, RECENT, Buffers, GraphArrays
 from rollwise.kernels.lotteries import LotteryTable, enter_lotteries
 
-# A dense table takes a place for every state in the box of the fields; it is used
-# while the box is at most this many places, or this many for each state found.
+# A dense table has an entry for every state in the box of the fields. It is used
+# for a box of at most this many entries, or of this many for each state found.
 DENSE_PLACES = 1 << 22
 DENSE_PLACES_PER_STATE = 16
-MOST_PLACES = 1 << 62  # of a box whose places are the keys of a hash table
-LEAST_NEW = 1 << 17  # states that a hash table has room for, beside those that it begins with
-FEW_AT_ONCE = 1 << 4  # all this by so much less, where many small tables are made
+MOST_PLACES = 1 << 62  # largest size of a box whose indices are the keys of a hash table
+LEAST_NEW = 1 << 17  # states for which a hash table has room, beside the first ones
+FEW_AT_ONCE = 1 << 4  # divisor of these sizes if many small tables are made
 
 
 NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.uint64), None, 0, True)
 
 
 def likely_ends(rules: Rules) -> np.ndarray:
-    """Where fields may end, in order: at 0, or at a parameter of the game."""
+    """The likely limits of fields, sorted: 0 and the parameters of the game."""
     found = [p for p in rules.game.parameters.values() if type(p) is int and LEAST < p < MOST]
     return np.unique(np.array([LEAST, 0, *found, MOST], np.int64))
 
 
 class StateTable:
-    """Where the kernel looks up the number of a state: dense if it can be, else hashed.
+    """The kernel's map from states to their numbers: dense if possible, otherwise hashed.
 
     Parameters
     ----------
     roots : (n_roots, n_fields) int32
     call : (1,) EXPAND
-        Where the rules are told where to look up states.
-    likely : int64
-        Where fields may end, from LEAST to MOST.
-    few_at_once : bool
-        Tables are made for one small set of states after the other.
+        The call of the rules, which receives the addresses of the table.
+        likely : int64
+        The likely limits of fields, from LEAST to MOST.
+        few_at_once : bool
+        Many tables are made in turn, each for a small set of states.
     """
 
     def __init__(
@@ -51,19 +51,19 @@ class StateTable:
         self._less = FEW_AT_ONCE if few_at_once else 1
         self.box = kernels.box_of(roots)
         self.dense = True
-        self._considered = 0  # states, when it was last asked whether it could be dense again
+        self._considered = 0  # number of states when a dense table was last considered
         self.lookup = NO_LOOKUP
 
     def _few_places(self, box: np.ndarray, n_states: int = 0) -> bool:
-        """Whether a dense table is worth its places."""
+        """Whether a dense table of this size is worthwhile."""
         places = math.prod((box[1] - box[0] + 1).tolist())
         return bool(places <= max(DENSE_PLACES // self._less, DENSE_PLACES_PER_STATE * n_states))
 
     def make(self, rows: np.ndarray, states: np.ndarray, expected: int = 0) -> int:
-        """Enter the rows without repeats, as the first of `states`; how many there are.
+        """Enter the rows without duplicates, as the first of `states`; return their number.
 
-        A dense table gets room for the box, a hash table for half as many states again, and more;
-        and for as many as are expected.
+        A dense table has room for the box. A hash table has room for half as many states again, or
+        for `expected` states if these are more, and some spare room.
         """
         n_fields = rows.shape[1]
         low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
@@ -92,12 +92,12 @@ class StateTable:
         return int(kernels.add_rows(rows, states, *self.lookup))
 
     def _free(self, name: str, size: int) -> np.ndarray:
-        """An array with all bits set: that of the last table, if it has this size."""
+        """An array with all bits set: the array of the last table, if it has this size."""
         array: np.ndarray = getattr(self.lookup, name)
         if len(array) != size:
             dtype = array.dtype
             del array
-            self.lookup = NO_LOOKUP  # so the old one is gone before there is another
+            self.lookup = NO_LOOKUP  # frees the old array before a new one is allocated
             array = np.empty(size, dtype)
         array.view(np.int8).fill(-1)
         return array
@@ -109,10 +109,10 @@ class StateTable:
         return bool(n + int(self._call["most_outcomes"][0]) > kernels.room_in(self.lookup.slots))
 
     def reconsider(self, states: np.ndarray, n: int) -> None:
-        """Make a hash table dense again, if by now the first `n` states are enough for that.
+        """Make a hash table dense again, if the first `n` states now justify it.
 
-        It looks at all of them, so only where they are half as many again as the last time. Where
-        small tables are made one after the other, the box stays as wide as it was.
+        This reads all of them, so it happens only when there are half as many again as last time.
+        If small tables are made in turn, the table stays hashed and the box as wide as it was.
         """
         if self.dense or self._less > 1 or 2 * n < 3 * self._considered:
             return
@@ -123,16 +123,16 @@ class StateTable:
             self.make(states[:n], states)
 
     def fit_also(self, rows: np.ndarray) -> None:
-        """Widen the box for other states, with which a table begins anew."""
+        """Widen the box for other states, for a new table."""
         box = kernels.box_of(rows)
         self.box = np.array([np.minimum(self.box[0], box[0]), np.maximum(self.box[1], box[1])])
         self.dense = True
 
     def widen(self, before: np.ndarray) -> None:
-        """Grow the box where it had to grow: to a likely end, or by a quarter.
+        """Widen the box on the sides that grew: to a likely limit, or by a quarter.
 
-        A small table is a fast one, but each growth takes time. The size of a hash table has
-        nothing to do with the box, which doubles.
+        A small table is fast, but each growth takes time. The size of a hash table does not depend
+        on the box, which then doubles.
         """
         lower, higher = self.box[0] < before[0], self.box[1] > before[1]
         likely = self._likely
@@ -149,7 +149,7 @@ class StateTable:
 
 
 def roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
-    """The array with room for `rows`; memory past the used part is not touched."""
+    """The array with room for `rows`. Memory beyond the used part is not touched."""
     if len(array) >= rows:
         return array
     grown = np.empty((rows, *array.shape[1:]), array.dtype)
@@ -158,7 +158,7 @@ def roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
 
 
 def new_buffers(call: np.ndarray, most: int, n_fields: int, throws: bool) -> Buffers:
-    """Scratch for the outcomes of states to be expanded, entered in the call."""
+    """Buffers for the outcomes of states, entered in the call."""
     label, end, weight, then, place, situation_end = np.zeros((6, most), np.int64)
     throw_weight, throw = np.zeros((2, most if throws else 0), np.int64)
     reward = np.zeros(most)
@@ -197,7 +197,7 @@ def new_buffers(call: np.ndarray, most: int, n_fields: int, throws: bool) -> Buf
 
 
 def new_graph_arrays(rows: int, n_fields: int, throws: bool) -> GraphArrays:
-    """Room for a number of states. What is never touched takes no memory."""
+    """Arrays for a number of states. Untouched memory takes no space."""
     graph = GraphArrays(
         states=np.empty((rows, n_fields), np.int32),
         state_throws=np.empty(rows if throws else 0, np.int32),
@@ -212,9 +212,9 @@ def new_graph_arrays(rows: int, n_fields: int, throws: bool) -> GraphArrays:
 
 
 def grown_graph_arrays(graph: GraphArrays, counts: np.void, more: int) -> GraphArrays:
-    """Room for `more` states, actions and outcomes: an array that is half full gets far larger.
+    """Arrays for `more` states, actions and outcomes. An array that is half full grows much larger.
 
-    Each growth touches fresh memory for all that is copied; memory that is never touched is free.
+    Each growth copies into fresh memory, and untouched memory is free.
     """
     names = ("states", "situations", "actions", "outcomes")
     states, situations, actions, outcomes = (int(counts[name]) for name in names)
@@ -241,7 +241,7 @@ def grown_graph_arrays(graph: GraphArrays, counts: np.void, more: int) -> GraphA
 
 
 def new_lotteries(more: int) -> LotteryTable:
-    """Room for far more than `more` lotteries."""
+    """Tables for far more than `more` lotteries."""
     rows, outcomes = _lottery_rows(0, 0, more)
     return LotteryTable(
         indptr=np.zeros(rows + 1, np.int64),
@@ -254,7 +254,7 @@ def new_lotteries(more: int) -> LotteryTable:
 
 
 def grown_lotteries(lotteries: LotteryTable, n: int, used: int, more: int) -> LotteryTable:
-    """Room for more beside `n` lotteries, which have `used` outcomes together."""
+    """Tables for more lotteries than the `n` present ones, which have `used` outcomes together."""
     rows, outcomes = _lottery_rows(n, used, more)
     grown = LotteryTable(
         roomier(lotteries.indptr, rows + 1, n + 1),
