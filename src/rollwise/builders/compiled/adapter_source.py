@@ -165,7 +165,7 @@ def walk(address):{_prologue("EXPAND", scope)}
         call.next_states,
         address,
     )
-    found = uint64(0)  # unsigned: an index that cannot be negative needs no test
+    found = uint64(0)  # unsigned: what is an index needn't be asked whether it is negative
     n = uint64(0){_throw_buffers(rules)}
     for i in range(count):
         s = State({state})
