@@ -1,4 +1,4 @@
-"""Advice: what each action of one state is worth, what it costs, and how sure that is."""
+"""Advice: the value and cost of each action of one state, with error bounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ActionAdvice(NamedTuple):
-    """What an action is worth in a state.
+    """The value of an action in a state.
 
     Attributes
     ----------
@@ -26,13 +26,13 @@ class ActionAdvice(NamedTuple):
     win_probability : float or None
         None for a score, and in a game for stakes.
     regret : float
-        What taking it costs against the best action, in units of value.
+        The cost against the best action, in units of value.
     best : bool
-        Whether nothing is better, as far as the certified error can tell.
+        Whether it may be a best action, within the certified error.
     error_bound : float
-        How far `value` can be off, proved.
+        Of `value`, proved.
     regret_bound : float
-        How far `regret` can be off, proved.
+        Of `regret`, proved.
     """
 
     action: str
@@ -45,7 +45,7 @@ class ActionAdvice(NamedTuple):
 
 
 class ThrowAdvice(NamedTuple):
-    """What to do after a throw.
+    """The best action after a throw.
 
     Attributes
     ----------
@@ -66,20 +66,20 @@ class ThrowAdvice(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What a state is worth and what to do there.
+    """The value of a state, with its actions.
 
     Attributes
     ----------
     state : dict
-        Its fields by name, and what was thrown.
+        Its fields by name, and its throw.
     value, win_probability, error_bound
         See `ActionAdvice`.
     actions : list of ActionAdvice
         Empty before a throw.
     worth_name : str
-        What values are called: "win probability", "expected score" or "expected payoff".
+        The name of values: "win probability", "expected score" or "expected payoff".
     throws : list of ThrowAdvice
-        What to do after each throw, before one; empty elsewhere.
+        In a state before a throw the best action after each throw; empty elsewhere.
     """
 
     state: dict[str, int]
@@ -88,21 +88,21 @@ class Advice(NamedTuple):
     error_bound: float
     actions: list[ActionAdvice]
     worth_name: str
-    throws: list[ThrowAdvice] = []  # noqa: RUF012 (a field of a tuple, which nobody changes)
+    throws: list[ThrowAdvice] = []  # noqa: RUF012 (a field of a tuple, never changed)
 
     @property
     def cost_name(self) -> str:
-        """What the costs are called that are printed, as in the document."""
+        """The name of the printed costs, as in the document."""
         return "cost" if self.win_probability is None else "win probability cost"
 
     def as_rows(self) -> tuple[list[str], list[tuple[str, ...]], str]:
-        """The columns, a row for each action or throw, and how sure its numbers are."""
+        """The columns, a row for each action or throw, and the text of the error bound."""
         if self.throws:
             return ["throw", "chance", "action", self.worth_name], *self.throws_as_printed()
         return ["", "action", self.worth_name, self.cost_name], *self.as_printed()
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: a row for each action, the best ones marked; or each throw."""
+        """The notebook view: a row for each action, the best ones marked; or for each throw."""
         from html import escape
 
         state = ", ".join(f"{name}={value}" for name, value in self.state.items())
@@ -114,7 +114,7 @@ class Advice(NamedTuple):
         return f"<p>{escape(state)} ({escape(sure)})</p><table><tr>{head}</tr>{rows}</table>"
 
     def throws_as_printed(self) -> tuple[list[tuple[str, ...]], str]:
-        """Each throw with its chance, what to do and what that is worth, and how sure it is."""
+        """Each throw with its chance, best action and value, and the text of the error bound."""
         values = [row.value for row in self.throws]
         bounds = [row.error_bound for row in self.throws]
         is_score = self.win_probability is None
@@ -126,7 +126,7 @@ class Advice(NamedTuple):
         return lines, f"certified ± {in_common(worth)[1]}"
 
     def as_printed(self) -> tuple[list[tuple[str, ...]], str]:
-        """Each action with its mark, name, worth and cost, and how sure these are.
+        """Each action with its mark, name, value and cost, and the text of the error bounds.
 
         Every true number is within the printed bound of the printed one.
         """
@@ -159,7 +159,7 @@ class Advice(NamedTuple):
 
 
 def advise(solution: Solution, state: int) -> Advice:
-    """What a state, given by its number, is worth and what each action costs there."""
+    """The value of a state, given by its number, and the cost of each action there."""
     view = solution.graph.view
     here = view[state]
     if here.throws:
@@ -179,8 +179,8 @@ def advise(solution: Solution, state: int) -> Advice:
                 regret,
                 is_best,
                 bound,
-                # the best of the others is off by what the worst of them is, and the
-                # difference of two doubles by less than their last place
+                # the best of the others has at most the largest of their errors, and the
+                # difference of two doubles an error below their last place
                 bound + max(bounds) + 2.0**-52 * regret if np.isfinite(regret) else 0.0,
             )
         )
@@ -196,7 +196,7 @@ def advise(solution: Solution, state: int) -> Advice:
 
 
 def _before_throw(solution: Solution, here: State) -> Advice:
-    """What to do after each throw."""
+    """The best action after each throw."""
     view = here.view
     rows = []
     after = np.array([outcome.target for outcome in here.throws])
@@ -218,12 +218,12 @@ def _before_throw(solution: Solution, here: State) -> Advice:
 
 
 def _error_bound(solution: Solution, action: Action, value: float) -> float:
-    """How far an action's value can be off: what is known of the next states, and rounding."""
+    """The error bound of an action's value: the errors of the next states, and rounding."""
     ahead = [outcome.target for outcome in action.outcomes if not outcome.is_over]
     if not np.isfinite(solution.error_bounds[ahead]).all():
         return float("inf")
     if np.isinf(solution.values[ahead]).any():
-        return 0.0  # it may lead to where nobody can end play, and is worth that exactly
+        return 0.0  # it may lead to endless play, whose value is exact
     worth, doubt = Fraction(action.reward), Fraction(0)
     for outcome, chance in zip(action.outcomes, action.exact_chances, strict=True):
         worth += chance * Fraction(float(outcome.worth(solution.values)))

@@ -1,8 +1,8 @@
-"""Layers that are solved and proved, one after the other.
+"""Solving and proving layers one after the other.
 
-A layer has a border: the positions of later layers that it leads to, whose values and error bounds
-are known by then. The engine solves it, and the proof checks the bounds. Where players can stay in
-a layer for ever, endless play has its worth first (`rollwise.graph.endings`).
+The border of a layer consists of its next positions in later layers, with known values and error
+bounds. The engine solves the layer, and the proof checks the bounds. If players can stay in a layer
+for ever, endless play first gets its value (`rollwise.graph.endings`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _Solved(NamedTuple):
 
 
 class ByLayer:
-    """Layers on their way from being built to being proved.
+    """The pipeline of layers: building, solving, proving.
 
     Parameters
     ----------
@@ -80,10 +80,9 @@ class ByLayer:
     answers : LayerAnswers
     progress : callable, optional
     pieces : iterator, optional
-        The layers, or parts of one; else all that aren't known.
+        The layers, or parts of one; unless given, all unknown layers.
     claims : tuple of arrays, optional
-        Values and bounds of all positions of the game, from anybody. Those that can be proved are
-        the answer.
+        Untrusted values and bounds of all positions of the game. The provable ones are the answer.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class ByLayer:
     def run(self) -> None:
         """Solve and prove all layers.
 
-        A layer's values wait for those of the layers behind it, but not for their bounds: these
+        The values of a layer depend on the values of later layers, not on their bounds. The bounds
         follow on the second core, in the same order.
         """
         pipeline(
@@ -131,7 +130,7 @@ class ByLayer:
             known, n = self._sign * answers.values_of(piece.border), end - begin
             layer = self._ordered(piece, known)
             if layer is not piece.layer:
-                piece.layer.blocks.clear()  # which nobody reads any more
+                piece.layer.blocks.clear()  # no longer read
             if layer is None:
                 solved = self._settled(begin, end)
             else:
@@ -161,12 +160,12 @@ class ByLayer:
             del solved
 
     def _ordered(self, piece: Piece, border_values: Floats) -> Layer | None:
-        """A layer as it is to be solved; None where players can stay in it, or end up so, for ever.
+        """A layer in an order for solving; None if players can stay in it, or play on, for ever.
 
-        A large layer stays as it is, if it is soon seen that every play leaves it.
+        A large layer keeps its order, if a few sweeps show that every play leaves it.
         """
         layer = piece.layer
-        if np.isinf(border_values).any():  # where nobody can be sure to end the play
+        if np.isinf(border_values).any():  # no player can be sure to end the play there
             return None
         if has_no_cycle(layer):
             return layer
@@ -249,7 +248,7 @@ class ByLayer:
         return _Solved(settling.spread(found.values), None, graph, settling, found)
 
     def _facts(self, piece: Piece) -> LayerFacts:
-        """What is counted of a piece."""
+        """The counts of a piece."""
         layer, objective = piece.layer, self._layers.rules.game.objective
         is_won = objective == "win"
         plain = np.isin(layer.endings, (-1.0, 0.0, 1.0)).all() and not layer.tables.reward.any()
@@ -304,7 +303,7 @@ def bytes_to_solve(layers: Layers) -> int:
     if block:
         sizes = np.minimum(sizes, block)
     each = 16 * outcomes + 150
-    if not layers.rules.has_throws:  # whose best actions are found on a graph
+    if not layers.rules.has_throws:  # the best actions are found on a graph
         each += 30 * outcomes + 100
     return int(sizes[: held_at_once(layers)].sum() * each)
 
@@ -328,23 +327,23 @@ class LayerAnswers:
     ----------
     layers : Layers
     folder : LayerFolder, optional
-        Where they are kept. Layers that are proved there aren't solved again.
+        A folder for the answers. Its proved layers aren't solved again.
     rows : tuple of arrays, optional
-        The values, bounds and actions, where they aren't those of the folder.
+        The values, bounds and actions, unless they are those of the folder.
     only_start : bool
-        Nothing is kept but the answer of the start, and what layers need that aren't solved yet.
+        Whether to keep only the answer of the start, and the answers needed by unsolved layers.
 
     Attributes
     ----------
     values, error_bounds : (room,) float64
-        Of all states. Where only the start is kept, of as many as are needed at once: the state s
-        is at ``s % room``.
+        Of all states. With `only_start`, of the states needed at once: the state s is at
+        ``s % room``.
     actions : (room,) int32
     folder : LayerFolder or None
     known : frozenset of int
-        The layers that were proved before.
+        The layers proved before.
     first_rows : dict of list of int
-        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
+        States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
     """
 
     def __init__(
@@ -382,7 +381,7 @@ class LayerAnswers:
         return found
 
     def at(self, begin: int, end: int) -> Any:
-        """Where the answers of some states are, one after the other."""
+        """The places of the answers of some consecutive states."""
         room = len(self.values)
         first = begin % room
         if first + end - begin <= room:
@@ -391,17 +390,17 @@ class LayerAnswers:
 
     @property
     def facts(self) -> LayerFacts:
-        """What is counted of all layers so far."""
+        """The counts of all layers so far."""
         return LayerFacts.of(self._facts.values())
 
     def count(self, begin: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
-        """Count what is in the layer of a state, or in a part of it."""
+        """Add the counts of a layer, or of a part of it; `begin` is one of its states."""
         layer = self.layer_of(begin)
         self._facts[layer] = LayerFacts.of([self._facts.get(layer, LayerFacts()), facts])
         self.first_rows = {**first, **self.first_rows}
 
     def prove(self, begin: int, end: int) -> None:
-        """Note that these states, of one layer, have their proved values."""
+        """Record that these states of one layer are proved."""
         layer = self.layer_of(begin)
         if begin <= self._start < end:
             at = self._start % len(self.values)
@@ -411,25 +410,25 @@ class LayerAnswers:
             self.folder.keep(layer, self._facts[layer], self.first_rows)
 
     def read_again(self) -> None:
-        """See the rows that others have written into the folder."""
+        """Read rows written into the folder by other processes."""
         if self.folder is not None:
             self.folder.map_again()
             self.values, self.error_bounds, self.actions = self.folder.rows
 
     def close(self) -> None:
-        """Write down in the folder what was proved since it was last done."""
+        """Write the manifest of the folder, if newly proved layers are missing there."""
         if self.folder is not None and not self.folder.is_written:
             self.folder.write()
 
     def layer_of(self, state: int) -> int:
-        """The layer that a state is in."""
+        """The layer of a state."""
         return int(np.searchsorted(self._indptr, state, side="right")) - 1
 
 
 def needed_at_once(layers: Layers) -> int:
-    """How many states have answers that are needed at once: to solve layers, and to prove them.
+    """The largest number of states with answers needed at once, for solving and for proving.
 
-    Layers are solved before those behind them are proved, but not by more than a few.
+    Solving is at most a few layers ahead of proving.
     """
     assert layers.farthest is not None
     n = len(layers)
@@ -443,7 +442,7 @@ def needed_at_once(layers: Layers) -> int:
 def report_done(
     progress: Report | None, stage: str, layers: Layers, n_layers: int, n_states: int
 ) -> None:
-    """Tell how many layers are done, and so which is next, and how many of all positions are."""
+    """Report the next layer, and the number of finished positions."""
     if progress is not None:
         n = len(layers)
         progress(
@@ -452,7 +451,7 @@ def report_done(
 
 
 def report_up_to(progress: Report | None, stage: str, layers: Layers, end: int) -> None:
-    """Tell that a layer is done up to a state, and that all layers behind it are."""
+    """Report a layer as finished up to a state, and all later layers as finished."""
     begin, whole = layers.indptr, layers.n_states
     layer = int(np.searchsorted(begin, end)) - 1
     n_layers = len(layers) - layer - (0 if end == begin[layer + 1] else 1)

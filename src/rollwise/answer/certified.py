@@ -1,8 +1,8 @@
 """Solving a graph and certifying the answer: order, method, bounds, proof.
 
-The default method and the bounds work on the graph as a layer in solving order. A component is put
-in order, and play is seen to leave it; then its values are found, and its bounds. So pieces of the
-layer go through these stages on two cores. Other methods solve the graph as it is.
+The default method and the bounds work on the graph as a layer in solving order. Each component goes
+through three stages: order, with a check that play leaves it; values; bounds. Pieces of the layer
+go through these stages on two cores. Other methods solve the graph as it is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
 NO_OPTIONS: Mapping[str, Any] = {}
-NO_VALUE = 1e-4  # the error bound beyond which it may matter whose loss endless play is
+NO_VALUE = 1e-4  # beyond this error bound the loser of endless play may matter
 
 Progress = Callable[[str, int, int], None]
 Searched = tuple[Search, BoundsSearch]
@@ -75,13 +75,13 @@ def solve_and_certify(
     Parameters
     ----------
     border_values, border_bounds : (n_border,) float64, optional
-        Values on the border of the graph and how far they can be off.
+        Values on the border of the graph, with error bounds.
     layer : Layer, optional
-        The graph in solving order, to be used again.
+        The graph in solving order, if known already.
     method, options
         One of `rollwise.methods.METHODS`, and its keyword arguments.
     larger : callable, optional
-        Gives the same game with a parameter larger by so much (`rollwise.derive.larger`).
+        Returns the same game with a larger parameter (`rollwise.derive.larger`).
     progress : callable, optional
         Called now and then as ``progress(stage, states done, states)``.
 
@@ -159,7 +159,7 @@ def solve_settled(
     options: Mapping[str, Any] = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> MethodResult:
-    """The values of a settled graph; of no states, where nobody can end the play anywhere."""
+    """The values of a settled graph; empty if no player can end play in any state."""
     if not settled.graph.n_states:
         return MethodResult(method, np.empty(0), 0)
     at_hand = {"border_values": border_values, "progress": _stage(progress, "solving")}
@@ -199,10 +199,10 @@ def _in_time(
     options: Mapping[str, Any],
     progress: Progress | None,
 ) -> Certificate:
-    """Bounds on what a method found, in as much time again as it was given.
+    """Bounds on a method's values, within the method's own time limit.
 
-    A method that gave up leaves values that are no answer: a tenth of its time must do.
-    Of estimates nothing is proved.
+    The values of a method that gave up are no answer, and get a tenth of its time. Estimates get no
+    proof.
     """
     if found.estimated:
         return Certificate(np.full(len(found.values), np.inf), np.inf)

@@ -1,10 +1,10 @@
 """Graphs and answers kept between runs, so that a second question about a game is instant.
 
-They lie in the user's cache (`rollwise.machine.user_cache`), and are known by a key: all that the
-rules read (`rollwise.builders.compiled.cache_key`), the method and its options, and the sources of
-rollwise. The key holds all that compiled rules can depend on. So only games whose rules are
-compiled are kept, and of these only those that took a while. Files hold plain arrays with
-checksums, and no pickles; what can't be read is solved anew.
+They lie in the user's cache (`rollwise.machine.user_cache`) under a key. The key covers all data
+that the rules read (`rollwise.builders.compiled.cache_key`), the method and its options, and the
+sources of rollwise. This is complete for compiled rules only, so only games with compiled rules are
+kept, if their answers took a while. Files hold plain arrays with checksums, and no pickles;
+an unreadable file is ignored, and the game solved anew.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from rollwise.answer.references import Policies
     from rollwise.answer.storage import Content
 
-WORTH_KEEPING = 0.3  # seconds: less is found sooner than read
-WORTH_COMPILING = 5.0  # seconds: for rules that were interpreted, to know that they can be kept
-COMPONENTS = ("components.order", "components.indptr")  # of a graph, where they are known
-# Rooms that have no part in an answer.
+WORTH_KEEPING = 0.3  # seconds: a faster answer isn't worth reading
+WORTH_COMPILING = 5.0  # seconds: after this, interpreted rules are compiled to keep the answer
+COMPONENTS = ("components.order", "components.indptr")  # of a graph, if known
+# Rooms without a part in an answer.
 ELSEWHERE = (
     "analysis",
     "cli",
@@ -66,7 +66,7 @@ ELSEWHERE = (
     "serve",
     "words",
 )
-OF_ROLLWISE = "rollwise."  # begins the names of modules whose sources are in the key
+OF_ROLLWISE = "rollwise."  # prefix of modules with sources in the key
 Kept = TypeVar("Kept")
 
 
@@ -77,12 +77,12 @@ def build(
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> StateGraph:
-    """The graph of a game, as `rollwise.build` gives it: kept, or built and then kept.
+    """The graph of a game, as from `rollwise.build`: kept, or built and then kept.
 
     Parameters
     ----------
     any_players : bool
-        Of a game for three or more players, too.
+        Allow games for three or more players.
     """
     if not any_players:
         require_two(require_game(game))
@@ -108,14 +108,14 @@ def solve(
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """The answer to a game, as `rollwise.solve` gives it: kept, or found and then kept.
+    """The answer to a game, as from `rollwise.solve`: kept, or found and then kept.
 
-    Of a kept one `Solution.kept_from` says when it was found.
+    The `Solution.kept_from` of a kept answer is the time of its run.
 
     Parameters
     ----------
     any_players : bool
-        Of a game for three or more players, too.
+        Allow games for three or more players.
     """
     if not any_players:
         require_two(require_game(game))
@@ -183,8 +183,8 @@ def answer(
 ) -> Solution:
     """The answer to a game of any size and number of players: read, kept, or found now.
 
-    A game that is too large for one graph is solved by layers, if it has any and nothing else is
-    asked for (``**how``, as `solve` takes it).
+    A game too large for one graph is solved by layers, if it has any and no option excludes this
+    (``**how``, as in `solve`).
     """
     if saved is not None:
         return load(saved, game, max_states=max_states, progress=progress)
@@ -200,7 +200,7 @@ def answer(
 
 
 def policies_in_one_graph(game: Game, *, progress: Progress | None = None) -> Policies | None:
-    """As `policies`; None where the game is too large for one graph."""
+    """As `policies`; None for a game too large for one graph."""
     if large(game) is not None:
         return None
     try:
@@ -210,7 +210,7 @@ def policies_in_one_graph(game: Game, *, progress: Progress | None = None) -> Po
 
 
 def large(game: Game) -> Solution | None:
-    """The answer by layers, if it is kept and the game is too large for one graph."""
+    """The kept answer by layers of a game too large for one graph; else None."""
     found = Entry.of(game).layers(None)
     if found is None:
         return None
@@ -252,10 +252,10 @@ def load(
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """A saved solution, as `rollwise.load` gives it.
+    """A saved solution, as from `rollwise.load`.
 
-    Its graph is kept, or built and then kept. So is its content, once it is proved: a file that
-    was proved on this machine by the same rollwise isn't proved again, nor read by Polars.
+    The cache keeps its graph, and its content after the proof. A file proved on this machine by the
+    same rollwise isn't proved again, nor read by Polars.
     """
     if game is not None and Path(path).is_dir():
         return Solution.open(path, game)
@@ -283,7 +283,7 @@ class _Memory:
     def note_proved(self, path: Path, content: Content) -> None:
         folder, key = answers_folder(), self._key
         if folder is None or key is None or _key_of_content(path) != key:
-            return  # nothing is kept, or another file has come there
+            return  # no cache, or the file has changed
         arrays = {"values": content.values, "bounds": content.bounds}
         place = folder / f"{_plain(content.facts['game'])}-{key}.content.npz"
         _write(place, arrays, {"about": content.facts})
@@ -291,13 +291,13 @@ class _Memory:
 
 
 def _key_of_content(path: Path) -> str | None:
-    """What a saved solution is known by: all its bytes, and the sources of rollwise."""
+    """The key of a saved solution: a hash of its bytes, and the sources of rollwise."""
     if not path.is_file():  # a device may have no end
         return None
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, hashlib.blake2b).hexdigest()
-    except OSError:  # whoever reads it will say why
+    except OSError:  # a later read gives the reason
         return None
     return hashlib.blake2b(f"{digest} {_sources()}".encode(), digest_size=20).hexdigest()
 
@@ -309,15 +309,15 @@ def _content_of(found: dict[str, Any]) -> Content:
 
 
 def _plain(name: str) -> str:
-    """The name of a game as it stands in those of files."""
+    """The name of a game in the names of files."""
     return re.sub(r"[^\w-]", "_", name)[:60]
 
 
 class Entry:
-    """The files of a game: its graph, and its answer by a method; what other rooms keep of it.
+    """The files of a game: its graph, its answer by a method, and data of other rooms.
 
-    The names of the files begin with the game's. So the key, which takes a while to find, is asked
-    for only where a file may be there, or is to be written.
+    The name of a file begins with the name of the game. The slow computation of the key is needed
+    only if such a file exists, or to write one.
     """
 
     def __init__(self, game: Game, about: str | None, place: Path | None) -> None:
@@ -330,17 +330,17 @@ class Entry:
     ) -> Entry:
         try:
             about = json.dumps([method, options or {}], sort_keys=True)
-        except TypeError:  # an option that is a function, which is to be called
+        except TypeError:  # an option is a function
             about = None
         return cls(game, about, answers_folder())
 
     @cached_property
     def _rules(self) -> Rules | None:
-        """The rules that are run: those of the game that others are derived from."""
+        """The rules of the base game."""
         try:
             return _rules_of(self._game.base_game)
         except RollwiseError:
-            return None  # whoever builds it will say why
+            return None  # the builder gives the reason
 
     @cached_property
     def _key(self) -> str | None:
@@ -368,18 +368,18 @@ class Entry:
         return None if path is None else _read(path, made_of)
 
     def recall(self, kind: str, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
-        """What is made of the arrays and facts of such a file, if it is there and whole."""
+        """The object made from the arrays and facts of such a file; None without a sound file."""
         return self._read(kind, made_of)
 
     def note(self, kind: str, arrays: dict[str, Any], facts: dict[str, Any], spent: float) -> None:
-        """Keep arrays and facts that it took so many seconds to find, if they can be kept."""
+        """Keep arrays and facts, if possible and if `spent`, in seconds, makes it worthwhile."""
         if spent < WORTH_KEEPING or self._rules is None or self._path(kind) is None:
             return
         if _can_be_kept(self._rules, spent):
             self._write({kind: (arrays, facts)})
 
     def graph(self, max_states: int | None) -> StateGraph | None:
-        """The graph, if it is kept and has no more states than that."""
+        """The kept graph, if it has at most so many states."""
         graph = self._read("graph", lambda found: graph_of(found, self._game))
         return None if graph is None or graph.n_states > (max_states or np.inf) else graph
 
@@ -438,7 +438,7 @@ class Entry:
 
 
 def graph_of(found: dict[str, Any], game: Game) -> StateGraph:
-    """The graph of its parts; the rules say now what its actions are called."""
+    """The graph from its parts, with action names from the rules."""
     facts = {name: found[name] for name in FACTS if name != "action_names"}
     facts |= {name: tuple(facts[name]) for name in ("field_names", "throw_names")}
     if "action_names" in found:
@@ -494,23 +494,23 @@ def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Soluti
 
 
 def _read(path: Path, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
-    """What is made of the arrays and facts in a file; None where it isn't there or is damaged."""
+    """The object made from the arrays and facts of a file; None if it is missing or damaged."""
     if not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as archive:  # which looks at their checksums
+        with np.load(path, allow_pickle=False) as archive:  # checks their checksums
             arrays = {name: archive[name] for name in archive.files}
         facts = json.loads(arrays.pop("facts").tobytes())
         os.utime(path)  # it was used
         return made_of({**arrays, **facts})
-    except Exception:  # damaged, and that in any way: it is of no use
+    except Exception:  # damaged in some way, and useless
         with contextlib.suppress(OSError):
             path.unlink()
         return None
 
 
 def _write(path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
-    """Write arrays and facts, unless they are too large or the place can't be written."""
+    """Write arrays and facts, unless they are too large or the file can't be written."""
     if sum(array.nbytes for array in arrays.values()) > MOST_BYTES / 2:
         return
     text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
@@ -524,9 +524,9 @@ def _save(arrays: dict[str, Any], place: Path) -> None:
 
 
 def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arrays and facts of a graph, without what the rules call its actions.
+    """The arrays and facts of a graph, without the action names of the rules.
 
-    A graph that was derived from another keeps these names: they are in its key.
+    A graph derived from another keeps its action names, which are in its key.
     """
     arrays = {name: getattr(graph, name) for name in HELD}
     if graph.throws is not None:
@@ -589,30 +589,30 @@ def _run_of(found: dict[str, Any]) -> MethodResult:
 
 
 def _key_of(game: Game, rules: Rules) -> str | None:
-    """What a game is known by in every process; None where that can't be told."""
+    """The key of a game, the same in every process; None if it has none."""
     if game.base_game is not game:
         base = _key_of(game.base_game, rules)
         own = type(rules.game).__module__.startswith(OF_ROLLWISE)
         if base is None or (rules.has_action_text and not own):
-            return None  # names of actions, which are kept then, can read anything
+            return None  # names of actions are kept here, and can depend on any data
         return _key_of_derived(game, base, rules.action_names)
     from rollwise.builders.compiled.reads import graph_key
 
     try:
         roots = rules.few_roots(SMALL)
         if roots is None:
-            return None  # they are a part of the rules, and too many to be named
+            return None  # the roots are a part of the rules, and too many for a key
         key = graph_key(rules, roots, _sources())
     except (RollwiseError, TypeError, ValueError):
-        return None  # whoever builds it will say why
+        return None  # the builder gives the reason
     return key.text if key.lasts else None
 
 
 def _key_of_derived(game: Game, inner: str, names: Mapping[int, str]) -> str | None:
-    """The key of the inner game, with what its actions are called, and what is made of it.
+    """The key of a derived game: the inner key, the action names, and the derivation.
 
-    How it is made stands in the sources of rollwise, which the inner key holds. Of a class that
-    is written elsewhere nothing is known.
+    The derivation is code of rollwise, whose sources are in the inner key. A class from elsewhere
+    has no key.
     """
     from rollwise.builders.compiled.cache_key import key_of
 
@@ -626,7 +626,7 @@ def _key_of_derived(game: Game, inner: str, names: Mapping[int, str]) -> str | N
 
 @cache
 def _sources() -> str:
-    """A hash of what finds answers: the sources of rollwise."""
+    """A hash of the sources of rollwise that find answers."""
     digest = hashlib.blake2b(rollwise.__version__.encode(), digest_size=16)
     home = Path(rollwise.__file__).parent
     for path in sorted(home.rglob("*.py")):

@@ -1,7 +1,7 @@
-"""The policies by which a game lasts as long as it can, or ends as soon as it can.
+"""The policies for the longest and the shortest game.
 
-If all players want the same, they are one player, and each move is worth a point; the throw
-before a choice is no move. So what they do is found like any other policy.
+Players with a common aim are one player, and each move counts a point; the throw before a choice is
+no move. Their policy is the optimal policy of this game.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LASTING = {"shortest": "minimize", "longest": "maximize"}
 
 
 def counted(graph: StateGraph, **changes: Any) -> StateGraph:
-    """The graph of a game in which each move is worth a point, and nothing else is."""
+    """The graph of a game with a point for each move, and no other rewards."""
     return graph.with_arrays(
         action_reward=(~is_throw(graph)).astype(np.float64),
         outcome_payoff=np.zeros(graph.n_outcomes),
@@ -32,7 +32,7 @@ def counted(graph: StateGraph, **changes: Any) -> StateGraph:
 
 
 def together(graph: StateGraph, aim: str) -> StateGraph:
-    """The game in which all players are one, who counts moves.
+    """The game of all players as one, with a point for each move.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def first_chosen(
 
 
 def lasting_policy(graph: StateGraph, aim: str) -> Policy:
-    """What all do who want a game to be short, or to be long.
+    """The common policy for a short game, or for a long one.
 
     Parameters
     ----------

@@ -54,9 +54,9 @@ NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
 BLOCK_ROWS = 512  # of a layer, or less at its end, have a checksum of their own
 SUMS = "block_sums"
-AT_ONCE = 1 << 22  # rows that a checksum reads
-OF_ITSELF = ',\n "manifest_checksum": "'  # behind all that it is of
-ALL, START = "all", "start"  # the arrays of an answer
+AT_ONCE = 1 << 22  # rows in a step of a checksum
+OF_ITSELF = ',\n "manifest_checksum": "'  # the last entry of the manifest
+ALL, START = "all", "start"  # the states of an answer to keep
 ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
 
 

@@ -1,8 +1,7 @@
-"""The positions of a game by layers, in memory or in a folder where they lie.
+"""The positions of a game by layers, in memory or in a folder.
 
-They take the place that the graph has in the answer of a smaller game. A question asks for the
-positions that it needs, and these are made into a graph of their turns: play ends there where it
-comes to other positions, whose values are known.
+They replace the graph in the answer to a large game. For a question about some positions, a graph
+of their turns is built. Play ends at other positions, with their known values.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class LayeredStates:
     layers : (n_layers + 1,) int64
         Layer i is ``states[layers[i]:layers[i + 1]]``.
     progress : (n_layers,) or (n_layers, n_numbers) int64
-        The progress of each: the layers are sorted by it, or by the sum of its numbers.
+        The progress of each layer. The layers are sorted by it, or by the sum of its numbers.
     actions : (n_positions,) int32
         The number of the first of the best actions.
     start : int
@@ -80,15 +79,15 @@ class LayeredStates:
     has_draws, has_stakes : bool
         As those of `rollwise.graph.StateGraph`.
     most_bytes : int
-        Held at once by a layer while it is solved, at most.
+        The most memory of a layer while it is solved.
     keep : str
-        Which positions these are: ``all``, or ``start``, the start alone.
+        The positions kept: ``all``, or ``start``, the start alone.
     n_found : int or None
-        How many positions were found, if these aren't all.
+        The number of all positions found, if these aren't all.
     first_rows : mapping
-        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
+        States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
     require_rows : callable
-        Makes sure that some rows are what was written, where they lie in a folder.
+        Checks rows from a folder against their checksums.
     """
 
     game: Game
@@ -165,13 +164,13 @@ class LayeredStates:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """What the actions are called, and which one a text means."""
+        """The names of the actions, and the action of a text."""
         every = sorted({*self.action_names, *np.unique(self.actions).tolist()})
         return Vocabulary(every, self.action_names)
 
     @cached_property
     def has_throws(self) -> bool:
-        """Whether chance comes before the choice everywhere, so that no position has an action."""
+        """Whether every position comes before a throw, and thus has no action."""
         return bool(np.all(self.actions == THROW))
 
     @cached_property
@@ -211,9 +210,9 @@ class LayeredStates:
         return found
 
     def places_of(self, rows: NDArray[np.int32]) -> Ints:
-        """The numbers of positions, by bisection in their layers; -1 for those that aren't there.
+        """The numbers of positions, by bisection in their layers; -1 for unknown positions.
 
-        Each row that decides is compared with its checksum.
+        The rows that decide are checked against their checksums.
         """
         from rollwise.builders.layer_rows import LayersByProgress, progress_of
         from rollwise.builders.rules import Rules
@@ -231,12 +230,12 @@ class LayeredStates:
         low = np.minimum(low, len(self.states) - 1)
         is_found = np.all(self.states[low] == rows, axis=1)
         self.require_rows(low)
-        for middle in probed:  # a state isn't there if they say so that were compared with it
+        for middle in probed:  # the compared rows prove that a state is missing
             self.require_rows(middle[~is_found])
         return np.where(is_found, low, -1)
 
     def turns(self, numbers: Ints, values: Floats, error_bounds: Floats) -> Turns:
-        """The turns of some positions, solved anew from the values of where they lead to.
+        """The turns of some positions, solved anew from the values of the next positions.
 
         Parameters
         ----------
@@ -279,7 +278,7 @@ class LayeredStates:
 
 
 class OpenFolder(NamedTuple):
-    """What was read of a folder: its positions, and what is claimed of them."""
+    """The content of a folder: its positions, and its claimed values and bounds."""
 
     space: LayeredStates
     values: Floats

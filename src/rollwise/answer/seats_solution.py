@@ -1,9 +1,8 @@
-"""The answer to a game of three or more players: an equilibrium, as any other answer is asked.
+"""The answer to a game of three or more players: an equilibrium, as a `Solution`.
 
-In a position of an equilibrium the mover has a choice like that in any solved game: each action
-has a worth to him, if all go on by the equilibrium, and the best of them costs nothing. So the
-values of the movers, with these worths, are a `Solution`: pictures, tables, reports and play read
-it. The numbers of all seats are in its `equilibrium`.
+In a position of an equilibrium each action has a value for the mover, given the equilibrium play of
+all others. The best action has no cost. Movers' values and action values form a `Solution` for
+pictures, tables, reports and play. Its `equilibrium` has the numbers of all seats.
 """
 
 from __future__ import annotations
@@ -54,13 +53,13 @@ ARRAYS = ("values", "error_bounds", "deviation_gains")  # those of an equilibriu
 
 @dataclass(frozen=True, eq=False)
 class ActionWorth:
-    """What one action brings each seat, seen from the mover.
+    """The value of one action for each seat, from the mover on.
 
     Attributes
     ----------
     action : str
     chance : float
-        How likely the mover takes it.
+        Its probability in the equilibrium.
     values : tuple of float
     """
 
@@ -70,12 +69,12 @@ class ActionWorth:
 
 
 class SeatsAdvice(NamedTuple):
-    """What a state is worth to each seat, from the mover on, and what each action brings them.
+    """The values of a state and of its actions for each seat, from the mover on.
 
     Attributes
     ----------
     state : dict
-        Its fields by name, and what was thrown.
+        Its fields by name, and its throw.
     values : list of float
         Chances to win, or expected payoffs.
     error_bound, deviation_gain : float
@@ -108,12 +107,12 @@ class SeatsAdvice(NamedTuple):
 
 
 def sure_text(bound: float, told: str) -> str:
-    """How sure numbers are, whose printed bound is told."""
+    """The text of an error bound."""
     return f"certified ± {told}" if np.isfinite(bound) else "not certified: no bound was proved"
 
 
 def gain_text(gain: float, how: str = "") -> str:
-    """How much anybody gains, in words: ``nobody gains more than 2e-15 by another policy``."""
+    """The bound on the gain, in words: ``nobody gains more than 2e-15 by another policy``."""
     if not np.isfinite(gain):
         return f"what anybody can gain{how} isn't known, since no bound was proved"
     return f"nobody gains more than {rounded_up(gain)}{how}"
@@ -154,7 +153,7 @@ class SeatsSolution(Solution):
         Raises
         ------
         UsageError
-            The rules aren't given, which tell of each seat.
+            The game isn't given.
         """
         if game is None:
             raise UsageError(f"{graph.title}: give the game, and not its graph alone")
@@ -162,15 +161,15 @@ class SeatsSolution(Solution):
 
     @property
     def status(self) -> str:
-        """``certified``; ``not certified`` where no bound was proved; or ``no equilibrium``.
+        """``certified``; ``not certified`` without a proved bound; or ``no equilibrium``.
 
-        That is where the search ended without one: what is proved holds of the profile.
+        In the last case the search found none, and the bounds hold for its profile.
         """
         return "no equilibrium" if self.equilibrium.unsettled else super().status
 
     @property
     def gave_up(self) -> bool:
-        return False  # what is proved holds of any profile
+        return False  # the proof holds for any profile
 
     @cached_property
     def action_values(self) -> Floats:
@@ -184,15 +183,15 @@ class SeatsSolution(Solution):
         off = unit * self.equilibrium.action_errors
         return Ahead(gap, off, np.zeros(graph.n_actions), self.values, self.error_bounds)
 
-    # The table has a row for each action that is taken; rows stand for states in what asks for it.
+    # The table has a row for each action taken; here the rows take the place of states.
 
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
-        """The actions that have a row in `table`: most states have one that is taken.
+        """The actions with a row in `table`: those with positive probability.
 
         Parameters
         ----------
         throws : bool
-            Those of positions before a throw too, in which nothing is chosen.
+            Whether to include the throws of positions before a throw.
         """
         from rollwise.answer.filters import rows_where
 
@@ -217,12 +216,12 @@ class SeatsSolution(Solution):
         return cells_of(columns, len(states), self.graph.vocabulary)
 
     def _columns_of(self, rows: NDArray[np.int64], each_action: bool) -> dict[str, Any]:
-        """The fields, what is taken and how likely, and what each seat gets from the mover on."""
+        """The fields, the action, its probability, and the value of each seat from the mover on."""
         found, graph = self.equilibrium, self.graph.flat
         states = graph.action_state[rows]
         columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
         for name in graph.throw_names:
-            if NO_THROW in columns[name]:  # nothing is thrown yet
+            if NO_THROW in columns[name]:  # before the throw
                 columns[name] = [None if x == NO_THROW else x for x in columns[name].tolist()]
         columns["action"] = graph.action_label[rows]
         columns["probability"] = found.policy.probability[rows]
@@ -241,7 +240,7 @@ class SeatsSolution(Solution):
         throw: int | Sequence[int] | None = None,
         rolls_left: int | None = None,
     ) -> SeatsAdvice:
-        """What each action of a state brings each seat, if all go on by the equilibrium."""
+        """The value of each action of a state for each seat, before equilibrium play."""
         found, s = self.equilibrium, self.find(state, throw, rolls_left)
         here, actions = self.graph.view[s], self.actions_at(s)
         bound = found.error_bound
@@ -260,7 +259,7 @@ class SeatsSolution(Solution):
         )
 
     def actions_at(self, state: int) -> list[ActionWorth]:
-        """What each action of a state, given by its number, brings each seat."""
+        """The values of each action of a state, given by its number, for each seat."""
         found = self.equilibrium
         return [
             ActionWorth(
@@ -278,7 +277,7 @@ class SeatsSolution(Solution):
 
     @cached_property
     def best_actions(self) -> NDArray[np.int64]:
-        """What the equilibrium does; where it mixes, the likeliest action."""
+        """The equilibrium's likeliest action in each state."""
         graph, chance = self.graph, self.equilibrium.policy.probability
         likeliest = chance == fold_actions(graph, np.maximum, chance)[graph.action_state]
         places = np.where(likeliest, np.arange(graph.n_actions), graph.n_actions)
@@ -293,7 +292,7 @@ class SeatsSolution(Solution):
         return replace(self.equilibrium.policy, tied=has_ties(self.graph, self.is_best))
 
     def said_of(self, state: int) -> list[str]:
-        """What the mover mixes in a position, and what the others have."""
+        """The mover's mixture in a position, and the values of the others."""
         graph, found = self.graph, self.equilibrium
         here = graph.view[state]
         chances = found.policy.probability[list(here.action_range)]
@@ -312,14 +311,14 @@ class SeatsSolution(Solution):
         return not self.equilibrium.timed_out
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Its arrays, and what else there is of it: see `of_parts`."""
+        """Its arrays, and its other data: see `of_parts`."""
         found = self.equilibrium
         arrays = {name: getattr(found, name) for name in ARRAYS}
         return arrays | {"probability": found.policy.probability}, {"unsettled": found.unsettled}
 
     @classmethod
     def of_parts(cls, graph: StateGraph, game: Game, parts: Mapping[str, Any]) -> SeatsSolution:
-        """It again of its parts, which an earlier run has kept."""
+        """The solution from its parts, kept by an earlier run."""
         values, bounds, gains = (parts[name] for name in ARRAYS)
         policy = Policy("optimal", parts["probability"])
         shape = graph.n_states, graph.players
@@ -364,7 +363,7 @@ class SeatsSolution(Solution):
         return _as_value(self.graph, worth)
 
     def texts(self, numbers: Sequence[float], digits: int = 2) -> list[str]:
-        """What seats get, in words: chances to win in percent, or payoffs."""
+        """The seats' values in words: chances to win in percent, or payoffs."""
         if self.has_stakes:
             return [f"{number:z.{digits + 2}f}" for number in numbers]
         return [f"{100 * number:.{digits}f} %" for number in numbers]
@@ -383,10 +382,10 @@ def read_equilibrium(
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Equilibrium, pl.DataFrame]:
-    """The equilibrium of a file with the bounds that are proved now, and the rows of the file.
+    """The equilibrium of a file with newly proved bounds, and the rows of the file.
 
-    The file names the game, its parameters and the hash of its graph. Nothing else of it is
-    believed: the graph is built from the rules, and values and gains are proved anew.
+    The file gives the game, its parameters and the hash of its graph. The graph is built from the
+    rules, and values and gains are proved anew.
 
     Raises
     ------
@@ -419,5 +418,5 @@ def read_equilibrium(
 
 
 def _as_value(graph: StateGraph, worth: Floats) -> Floats:
-    """What a seat gets as the value of a solution: from -1 to 1, or a payoff as it is."""
+    """A seat's result as the value of a solution: from -1 to 1, or the payoff itself."""
     return worth.copy() if graph.has_stakes else 2.0 * worth - 1.0
