@@ -1,4 +1,4 @@
-"""The arrays that a builder produces, and their conversion to graphs and layers."""
+"""The arrays of a builder, and their conversion to graphs and layers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
 
 
 class Throws(NamedTuple):
-    """The throws before each choice, as lists of throws that states share.
+    """The throws before each choice, as lists of throws shared by states.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ def block_from(arrays: Arrays) -> Block:
 def layer_of(
     rules: Rules, arrays: Arrays, blocks: Sequence[tuple[int, Block]], n: int, n_border: int
 ) -> Layer:
-    """A layer from its blocks, whose endings are numbered in place.
+    """A layer from its blocks. Endings are numbered in place.
 
     Parameters
     ----------

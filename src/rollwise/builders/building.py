@@ -39,7 +39,7 @@ WAITS = 10  # successive moves that raise no field: a turn may pass round the ta
 
 
 class GrowthWarning(UserWarning):
-    """A field that kept rising. The game may have infinitely many states."""
+    """A field kept rising. The game may have infinitely many states."""
 
 
 class _Time:
@@ -54,14 +54,14 @@ class _Time:
 
 
 class _Play(NamedTuple):
-    """A play that has not ended: its number of moves, and the numbers of its last state."""
+    """An unfinished play: its number of moves, and the numbers of its last state."""
 
     moves: int
     numbers: list[int]
 
 
 def endless_growth(rules: Rules, states: np.ndarray) -> str:
-    """The warning about a field that grows without end along a play; empty if none is found.
+    """The warning about a field with endless growth along a play; empty if none is found.
 
     First come plays that raise or lower one field, then a play that raises all rising fields
     together, such as two scores that change places at each pass. A field that may still end at a
@@ -150,7 +150,7 @@ COMPILING = "compiling the rules"  # a stage of progress
 
 
 class CompileWarning(UserWarning):
-    """Rules that could not be compiled, and the changes that would allow it."""
+    """Rules that could not be compiled, with the changes to make."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def _require_few(graph: StateGraph, max_states: int | None) -> None:
 
 @dataclass(eq=False)
 class _Building:
-    """A game whose graph is being built, and the facts known about it so far.
+    """A game during the building of its graph, and the facts known about it so far.
 
     Attributes
     ----------
@@ -284,7 +284,7 @@ class _Building:
     wait: Callable[[], None] = lambda: None
 
     def most(self, default: int) -> int:
-        """The largest number of positions, each of which has a turn of states with a pool."""
+        """The largest number of positions. With a pool each has a turn of states."""
         return max((self.max_states or default) // (1 + self.rules.turn_states), 1)
 
     @cached_property
@@ -304,7 +304,7 @@ class _Building:
         return self.trial.arrays()
 
     def _goes_on(self, trial: Interpreter) -> bool:
-        """Whether a game is larger than a trial; if so, warn about fields that grow."""
+        """Whether a game is larger than a trial; if so, warn about growing fields."""
         more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report)
         if more and (told := endless_growth(self.rules, trial.states)):
             _warn(told, GrowthWarning)

@@ -1,4 +1,4 @@
-"""A game's graph layer by layer, for games whose rules measure their progress."""
+"""A game's graph layer by layer, for games with a measure of progress."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BORDER_AT_ONCE = 1 << 22  # border states that are looked up together
 
 
 class Piece(NamedTuple):
-    """A layer, or some of its positions that lead only to later layers.
+    """A layer, or some of its positions with later layers as their only targets.
 
     Attributes
     ----------
@@ -83,13 +83,13 @@ class Layers:
     n_outcomes : int
         The total over all states.
         n_roots : int
-        The number of states with which play may begin.
+        The number of possible first states of play.
     merging : bool
         Whether equal outcomes are merged.
     extremes : (2 * n_fields,) int64
         The first states with the smallest and the largest value of each field.
     farthest : (n_layers,) int64, optional
-        The last layer to which each layer leads, if known.
+        The last layer reached from each layer, if known.
     """
 
     rules: Rules
@@ -135,7 +135,7 @@ class Layers:
         Raises
         ------
         RulesError
-            The rules reach states that are not in the table.
+            The rules reach unknown states.
             RulesDiffer
             Compiled rules and Python's rules disagree.
         """
@@ -224,7 +224,7 @@ class Layers:
 
     @cached_property
     def _chosen(self) -> NDArray[np.int64]:
-        """The states in which compiled rules are compared with Python's rules."""
+        """The states for the comparison of compiled rules with Python's rules."""
         return sample_with(self.n_states, self.extremes)
 
     @cached_property
@@ -358,7 +358,7 @@ def find_layers(
         rows : KnownRows, optional
         The storage of the states; by default in memory.
         journal : Journal, optional
-        Records the state of the search, from which a stopped search continues.
+        Records the state of the search, to continue it after a stop.
 
     Raises
     ------
@@ -418,7 +418,7 @@ def known_layers(
     merging: bool,
     extremes: list[int],
 ) -> Layers:
-    """Layers that `find_layers` found earlier: see `Layers`.
+    """Layers found earlier by `find_layers`: see `Layers`.
 
     Raises
     ------
@@ -439,7 +439,7 @@ def known_layers(
 
 
 def _compiled(game: Game, progress: Callable[[str, int, int | None], None] | None) -> Rules:
-    """The rules of a game that measures its progress, as compiled rules."""
+    """The compiled rules of a game with a measure of progress."""
     rules = Rules(game)
     if not rules.has_progress:
         raise UsageError(

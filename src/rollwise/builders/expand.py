@@ -32,7 +32,7 @@ LOOKS, SECONDS_BETWEEN = 10, 1.0  # the longest time of a rule, in looks at the 
 
 
 class TakesTooLong(BaseException):
-    """Raised in a rule that does not end. It is a BaseException, so that no rule handles it."""
+    """Raised in an endless rule. It is a BaseException, so that no rule handles it."""
 
     def __str__(self) -> str:
         return f"no end after {LOOKS * SECONDS_BETWEEN:g} seconds; does a loop in it never end?"
@@ -51,7 +51,7 @@ CALLS = Calls()
 class Stall:
     """Counts successive looks without any progress.
 
-    It counts looks rather than seconds: a process that is suspended does not look.
+    It counts looks rather than seconds: a suspended process does not look.
     """
 
     def __init__(self, most: float) -> None:
@@ -66,7 +66,7 @@ class Stall:
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """A context in which `TakesTooLong` ends a rule that takes too long."""
+    """A context in which `TakesTooLong` ends an endless rule."""
     done = threading.Event()
     caller = ctypes.c_ulong(threading.get_ident())
 
@@ -163,7 +163,7 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
 
 
 def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float, Any]:
-    """The weight of an item of `throws`, and its throw in the form that rules expect."""
+    """The weight of an item of `throws`, and its throw in the form expected by rules."""
     name, layout = rules.game.name, rules.throws
     assert layout is not None
     try:
@@ -190,7 +190,7 @@ def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float,
 
 
 def _of_other_length(throw: Any, size: int) -> str:
-    """Advice about a throw whose length differs from the first one's; empty for other errors."""
+    """Advice about a throw of another length than the first one; empty for other errors."""
     length = len(throw) if isinstance(throw, tuple | np.ndarray) else size
     if length == size:
         return ""
@@ -211,9 +211,9 @@ def situations_in(rules: Rules, state: Any) -> list[Situation]:
 
 
 def merged(action: Action) -> Action:
-    """An action with equal outcomes merged into the first of them, whose weight becomes their sum.
+    """An action with equal outcomes merged into the first of them. Their weights are added.
 
-    A weight whose sum would be rounded is not merged.
+    A weight is not merged if the sum would be rounded.
     """
     weights: list[int | float] = []
     ways: list[tuple[Any, Any]] = []

@@ -1,4 +1,4 @@
-"""Storage for the states of a game that is found layer by layer, and the tools of one core.
+"""Storage for the states of a game found layer by layer, and the tools of one core.
 
 Each layer has its states in the order of their fields. A state takes one 64-bit number if
 the fields of its layer fit into it, and its fields otherwise.
@@ -291,7 +291,7 @@ class LayersByProgress:
 
 
 def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Numbers:
-    """The results of `progress` for rows that may be no states, for which it may return anything.
+    """The results of `progress` for rows, some of which may be no states.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ class Workbench:
     ----------
     rules : Rules
     most : int
-        The largest number of states that are numbered together.
+        The largest number of states to number together.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Finding the states of a game layer by layer, each layer after all layers that lead to it.
+"""Finding the states of a game layer by layer, each layer after its predecessors.
 
 A layer is explored from the states at which play enters it. States outside it are recorded
 but not expanded until their layer is explored. Memory therefore holds only one layer and the
@@ -47,7 +47,7 @@ LARGE = 1 << 18  # states of a layer after which its workspace is freed
 
 
 class Waiting:
-    """The known states of a layer that is not yet explored."""
+    """The known states of an unexplored layer."""
 
     def __init__(self) -> None:
         self._parts: list[Rows | tuple[Frame, NDArray[np.uint64]]] = []
@@ -67,7 +67,7 @@ class Waiting:
         return ordered(self._all())
 
     def gathered(self) -> Rows:
-        """All states, in the form of `rows`, which replaces the stored form."""
+        """All states, in the form of `rows`. This replaces the stored form."""
         rows, self._parts, self._n, self._once = self.rows(), [], 0, 0
         self._once = len(rows)
         self.add(rows)
@@ -81,7 +81,7 @@ class Waiting:
 
 
 class Record(NamedTuple):
-    """The state of a walk, from which it can continue.
+    """The state of a walk, from which it can be continued.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Walk:
         progress : list of tuple
         The progress of each layer.
         farthest : list of tuple
-        For each layer the progress of the last layer that it leads to, possibly itself.
+        For each layer the progress of the last layer reached from it, possibly its own.
     n_roots, n_outcomes : int
     merging : bool
         Whether equal outcomes are merged.
@@ -238,7 +238,7 @@ class Walk:
                 note(self)
 
     def _explored(self, key: Key, begin: list[Rows], report: Report | None) -> Rows:
-        """The states of a layer. The other states that it leads to are recorded.
+        """The states of a layer. States reached in other layers are recorded.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class Walk:
         return explorer
 
     def _found(self, bench: Workbench, report: Callable[[int], None] | None = None) -> Found:
-        """The states reached from the roots of an explorer that has been started."""
+        """The states reached from the roots of a started explorer."""
         explorer = bench.last
         assert explorer is not None
         n_outcomes, more = 0, True
@@ -339,7 +339,7 @@ class Walk:
             report(here, self._n_known + n_states, None)
 
     def _lead_to(self, key: Key, inside: Rows, outside: Rows) -> None:
-        """Record the states that a layer leads to."""
+        """Record the states reached from a layer."""
         last = key
         for target, rows in self._by_progress(outside):
             if any(there < here for there, here in zip(target, key, strict=True)):
@@ -407,7 +407,7 @@ def _place(key: Key) -> tuple[int, Key]:
 
 
 def falls(rules: Rules, states: Rows, asked: Reached) -> RulesError:
-    """The error of an outcome that lowers the progress of one of these states.
+    """The error for an outcome of one of these states with lower progress.
 
     Raises
     ------

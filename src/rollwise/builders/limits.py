@@ -67,7 +67,7 @@ def too_many_states(
     outcomes: int,
     known: int = 0,
 ) -> TooManyStates:
-    """The error for a game that exceeds the limit, with an estimate of the memory.
+    """The error for a game beyond the limit, with an estimate of the memory.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def too_many_states(
 
 
 def what_grows(rules: Rules, states: np.ndarray) -> str:
-    """A phrase about the field whose range grew most; empty if no range grew.
+    """A phrase about the field with the largest growth of its range; empty without growth.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Turn(NamedTuple):
     Attributes
     ----------
     rows : (n_states, n_dice + 1) int32
-        The faces, ascending, 0 for a die that is yet to fall; and the rolls left.
+        The faces, ascending, 0 for a die not yet thrown; and the rolls left.
         n_throws : int
         The first `n_throws` states follow the first throw, the last ones the last throw.
         action_indptr : (n_states - n_throws + 1,) int64
@@ -124,7 +124,7 @@ def keep_names(pool: Pool | None) -> dict[int, str]:
 
 
 def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a graph in which each position has its turn.
+    """The parts of a graph with a turn for each position.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, A
 
 
 def rules_only(graph: StateGraph) -> tuple[StateGraph, int]:
-    """The states after the last throws, in which the rules are asked, without their turns.
+    """The states after the last throws, without their turns. Only there the rules are asked.
 
     Parameters
     ----------

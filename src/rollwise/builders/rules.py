@@ -1,4 +1,4 @@
-"""The facts about a game that the builders need before they run its rules."""
+"""The facts about a game needed by the builders before its rules run."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def refuse_many(title: str, players: int, game: Any) -> NoReturn:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """A game with the facts that do not depend on the state.
+    """A game with its facts independent of the state.
 
     Raises
     ------
@@ -236,7 +236,7 @@ class Rules:
 
     @cached_property
     def _first_throw(self) -> Any:
-        """The first item that `throws` yields at the start; None if there is none."""
+        """The first item from `throws` at the start; None if there is none."""
         where = f"in the state {self.state_text(self.start)}"
         with failing(RulesError, f"{self.game.name}: throws() fails {where}"):
             return next(iter(self.game.throws(self.start)), None)
@@ -524,7 +524,7 @@ class Rules:
 
     @property
     def or_by_layers(self) -> str:
-        """Advice for a large game that measures its progress."""
+        """Advice for a large game with a measure of progress."""
         by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
         has_layers = self.has_progress and self.game.players <= 2
         return f"; {by_layers} finds what it is worth in less memory" if has_layers else ""
@@ -542,7 +542,7 @@ class Rules:
 
     @property
     def no_outcome_lowers(self) -> str:
-        """The requirement on the progress, for errors about rules that lower it."""
+        """The requirement on the progress, for errors about outcomes with lower progress."""
         if self.progress_size is None:
             return "no outcome may lower it"
         swapped = "; where a PASS swaps two of them, give these in order (min first)"
@@ -567,7 +567,7 @@ class Rules:
         return reached
 
     def progress_fails(self, fields: list[int]) -> RulesError:
-        """The error for a state whose compiled progress fails.
+        """The error for a state in which compiled progress fails.
 
         Raises
         ------
@@ -628,7 +628,7 @@ def _is_throw(throw: Any) -> bool:
 
 
 def as_progress(reached: NDArray[np.int64]) -> Progress:
-    """A progress from an array, in the form that rules return."""
+    """A progress from an array, in the form returned by rules."""
     return tuple(reached.tolist()) if reached.ndim else int(reached)
 
 

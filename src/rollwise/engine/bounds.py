@@ -88,7 +88,7 @@ class BoundsSearch:
         return self
 
     def advance(self, stop: int) -> None:
-        """Search up to the component `stop`, whose values must be known."""
+        """Search up to the component `stop`. The values up to there must be known."""
         parts, n = self._layer.parts, self._layer.n
         assert parts is not None
         low, high = n - int(parts.ends[stop]), n - int(parts.ends[self._done])

@@ -131,7 +131,7 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slope, to
 
 @inner_kernel
 def guess_feedback(low, high, feedback, reader, over, block, tables, values):
-    """Initialize feedback positions with known values that the same player could reach.
+    """Initialize feedback positions with known values within reach of the same player.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
 def solve_components(
     begin, end, n, over, parts, block, tables, values, errors, choice, slope, tolerance, stop_after
 ):
-    """Solve components `begin` to `end`, whose targets outside them are solved.
+    """Solve components `begin` to `end`. Their targets elsewhere must be solved.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def solve_components(
     Returns
     -------
     component : int
-        The first component that is not solved.
+        The first unsolved component.
     sweeps : int
         Over components with cycles.
     ending : int

@@ -92,7 +92,7 @@ def condense(low, high, block, tables, values, errors, choice, condensed):
     Returns
     -------
     rows, n_feedback : int
-        Number of unknowns, and of unknowns that are read before they are written.
+        Number of unknowns, and of unknowns read before they are written.
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
@@ -145,7 +145,7 @@ def condense(low, high, block, tables, values, errors, choice, condensed):
 
 @inner_kernel
 def fill_rows(rows, low, high, block, tables, choice, condensed):
-    """Fill in the coefficients; return the number of unknowns that are read before written."""
+    """Fill in the coefficients; return the number of unknowns read before written."""
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
     coefficient, outcome, lottery = tables.coefficient, choice.outcome, choice.lottery

@@ -125,7 +125,7 @@ class Responses:
         return np.asarray(self.step + total)
 
     def best(self, ahead: Floats) -> Ints:
-        """The action of each state that leaves the responder least."""
+        """The best action of each state against the responder."""
         mine = ahead[self.graph.n_actions :]
         least = np.minimum.reduceat(mine, self.graph.action_indptr[:-1])
         return _first(self.graph, mine == least[self.graph.action_state])
@@ -139,7 +139,7 @@ class Responses:
         Parameters
         ----------
         nearly : float
-            The largest loss of an action that counts as a tie.
+            The largest loss of an action counted as a tie.
         """
         both, n, n_actions = self._both, self.graph.n_states, self.graph.n_actions
         here, begin = upper[both.action_state], both.action_indptr[:-1]

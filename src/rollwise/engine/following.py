@@ -42,10 +42,10 @@ class Memory:
     chosen : Choice
         The action of each situation.
     kept : Choice
-        The same, with `NOT_CHOSEN` at the positions that are skipped.
+        The same, with `NOT_CHOSEN` at skipped positions.
     waiting : (n,) uint32
     values : (n_places,) float64
-        Values under the actions that were evaluated last.
+        Values under the last evaluated actions.
     slope : (n_places,) float64
     """
 
@@ -209,7 +209,7 @@ def follow_one(low, high, block, tables, choice, values, slope):
 
 @kernel
 def keep_to(starts, n, block, tables, chosen, kept, waiting):
-    """Skip the positions that play cannot reach.
+    """Skip the positions out of reach of play.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ SEATS = {"first": FIRST, "second": SECOND, "either": EITHER}
 
 
 def seat_by_name(name: str) -> int:
-    """The seat of that name.
+    """The seat with a name.
 
     Raises
     ------

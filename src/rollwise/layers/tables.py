@@ -26,7 +26,7 @@ def layer_of_graph(graph: StateGraph) -> Layer:
 
 
 def ordering_of(graph: StateGraph) -> Ordering:
-    """A graph as a layer that is yet to be put in solving order."""
+    """A graph as a layer before it is put in solving order."""
     sign = float(sign_of(graph.objective))
     n, inside = graph.n_states, graph.n_states + graph.n_border
     endings, ending = endings_of(graph.lotteries, sign, inside)

@@ -28,7 +28,7 @@ class PlayMayNotEnd(Exception):
 
 
 class Leaving:
-    """Checks that play leaves a layer in solving order, component by component."""
+    """Checks whether play leaves a layer in solving order, component by component."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer, self._leaves, self._done = layer, np.zeros(layer.n, np.bool_), 0

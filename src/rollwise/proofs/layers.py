@@ -49,7 +49,7 @@ def staying(
 ) -> NDArray[np.int64]:
     """The places of the positions from which players can stay in a layer forever, ascending.
 
-    After `most_sweeps` sweeps, the places of all positions that are not marked.
+    After `most_sweeps` sweeps, the places of all unmarked positions.
 
     Parameters
     ----------

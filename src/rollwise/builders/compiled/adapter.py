@@ -1,6 +1,6 @@
-"""Compiling the adapters between a game's functions and the kernels that call them.
+"""Compiling the adapters between a game's functions and the kernels.
 
-Numba compiles the functions with ``self`` replaced by a record of the attributes that they read
+Numba compiles the functions with ``self`` replaced by a record of the attributes read
 (see `rollwise.builders.compiled.reads`). The record is filled in at run time, so that other
 parameters of the same game need no compiling. An adapter (see
 `rollwise.builders.compiled.adapter_source`), written for the game's fields, becomes a
@@ -53,7 +53,7 @@ _REAL_WEIGHTS, _REAL_THROWS = map(list(EXPAND.names or ()).index, ("real_weights
 
 @intrinsic
 def _pointer(typingctx: Any, address: Any) -> Any:
-    """Convert an integer to the address that it holds."""
+    """Convert an integer to an address."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], cgutils.voidptr_t)
@@ -79,7 +79,7 @@ def _not_as_needed(what: str, kind: Any, needed: str) -> NotCompilable:
 
 
 def _store(builder: Any, address: Any, place: Any, value: Any) -> None:
-    """Write a 64-bit value at an index of the array that begins at an address."""
+    """Write a 64-bit value at an index of the array at an address."""
     array = builder.inttoptr(address, value.type.as_pointer())
     builder.store(value, builder.gep(array, [place]))
 
@@ -103,7 +103,7 @@ def _weight_putter(flag: int) -> Any:
     Parameters
     ----------
     flag : int
-        The index of the flag in a call that is set to 1 for floats.
+        The index of the flag in a call, set to 1 for floats.
     """
     kinds = set()
 
@@ -214,7 +214,7 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
 
 
 def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The typing function that Numba needs for `function`, with the same signature."""
+    """The typing function of `function` for Numba, with the same signature."""
     parameters = inspect.signature(function).parameters.values()
     arguments = ", ".join(
         p.name if p.default is p.empty else f"{p.name}=default_{p.name}" for p in parameters
@@ -226,7 +226,7 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
-    """The names that the source of the adapters refers to."""
+    """The names for the source of the adapters."""
     values = reads.values
     of_self = {f"self.{name}": function for name, function in reads.methods.items()}
     copies = frozen({**of_self, **reads.functions}, reads.key.text, numba.njit(**RULES_OPTIONS))
@@ -307,7 +307,7 @@ def _writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
 
 
 def _throw_coder(layout: ThrowLayout) -> Any:
-    """The function that gives the code of a throw: a whole number, a tuple, or an array."""
+    """The function for the code of a throw: a whole number, a tuple, or an array."""
     size, bits = layout.size, layout.bits
     most = 1 << (bits - 1)
     mask = np.uint64((1 << bits) - 1)
@@ -387,7 +387,7 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
 
 
 def numba_type(value: Any) -> Any:
-    """The type of a value that rules read from the game, in the form of `record_source`."""
+    """The type of a value read from the game, in the form of `record_source`."""
     if isinstance(value, enum.Enum):
         member = types.IntEnumMember if isinstance(value, int) else types.EnumMember
         return member(type(value), numba.typeof(value.value))

@@ -3,7 +3,7 @@
 An adapter is a function ``walk(address)``, written for the fields of one game
 and compiled with its rules. It reads its arguments through the call at the address
 (`rollwise.kernels.calls`), and writes the results of the rules through it.
-`rollwise.builders.compiled.adapter` defines the names that the source refers to.
+`rollwise.builders.compiled.adapter` defines the names in the source.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arithmetic in compiled rules that agrees with Python's or raises an exception.
+"""Arithmetic in compiled rules: results agree with Python's or an exception is raised.
 
 A whole number has any size in Python and 64 bits in compiled code, where it wraps. ``2 ** -1``
 is 0.5 in Python and 0 in compiled code. NumPy's small integers stay small in Python and are widened
@@ -259,7 +259,7 @@ class _CheckArithmetic(FunctionPass):  # type: ignore[misc]
 
 
 class _Checking:
-    """Rewrites one statement. Statements that must precede it are appended to `body`."""
+    """Rewrites one statement. Statements needed before it are appended to `body`."""
 
     def __init__(self, state: Any, block: Any, loc: Any, body: list[Any]) -> None:
         self._state, self._block, self._loc, self._body = state, block, loc, body
@@ -373,7 +373,7 @@ class _Checking:
 
 
 def _checked(function: Any, *kinds: Any) -> Any:
-    """The checked operation that replaces a function of two types, or None."""
+    """The checked operation for a function of two types, or None."""
     if all(isinstance(kind, types.Integer) for kind in kinds):
         return None if types.uint64 in kinds else WHOLE.get(function)
     if all(isinstance(kind, types.Integer | types.Float | types.Boolean) for kind in kinds):
@@ -407,7 +407,7 @@ class _RefuseUnset(FunctionPass):  # type: ignore[misc]
 
 
 def _require_values(blocks: dict[int, Any]) -> None:
-    """Require that each variable has a value on all paths to its use.
+    """Require a value of each variable on all paths to its use.
 
     Raises
     ------

@@ -73,7 +73,7 @@ class Key(NamedTuple):
 
 
 def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
-    """The key of functions, with all values that they reach, and of further facts."""
+    """The key of functions, with all values reached from them, and of further facts."""
     encoder = _Encoder()
     parts = [encoder.encoded(fact) for fact in facts]
     parts += [encoder.mapping(functions.items())]
@@ -94,7 +94,7 @@ def globals_read(function: types.FunctionType) -> dict[str, Any]:
 
 
 def closure_read(function: types.FunctionType) -> dict[str, Any]:
-    """The values that a function reads from enclosing functions."""
+    """The values read by a function from enclosing functions."""
     read = {}
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
@@ -105,7 +105,7 @@ def closure_read(function: types.FunctionType) -> dict[str, Any]:
 
 
 def attributes_read(module: types.ModuleType, names: Iterable[str]) -> dict[str, Any]:
-    """The values of the attributes of a module that are among some names."""
+    """The values of the attributes of a module among some names."""
     return {name: getattr(module, name) for name in sorted(names) if hasattr(module, name)}
 
 
@@ -121,7 +121,7 @@ def _joined(tag: str, parts: Iterable[bytes]) -> bytes:
 
 
 class _Encoder:
-    """Encodes the values that functions read. A repeated function is encoded by its number.
+    """Encodes the values read by functions. A repeated function is encoded by its number.
 
     Attributes
     ----------
@@ -361,7 +361,7 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
 
 
 def _drawing(name: str, value: Any, names: set[str]) -> str:
-    """The source of random numbers in a value that a function reads; empty if there is none."""
+    """The source of random numbers in a value read by a function; empty if there is none."""
     if value is random:
         used = sorted(names.intersection(random.__all__))
         return f"{name}.{used[0]}" if used else ""
@@ -376,7 +376,7 @@ def _drawing(name: str, value: Any, names: set[str]) -> str:
 
 
 def _reading(name: str, value: Any, names: set[str]) -> str:
-    """The clock or the like in a value that a function reads; empty if there is none."""
+    """The clock or the like in a value read by a function; empty if there is none."""
     if isinstance(value, types.ModuleType):
         used = sorted(names & CHANGING.get(value.__name__, set()))
         return f"{name}.{used[0]}" if used else ""

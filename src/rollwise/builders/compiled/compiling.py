@@ -39,7 +39,7 @@ def compiled_rules(rules: Rules) -> Any:
 def compiled_roots(rules: Rules, most: int) -> np.ndarray | None:
     """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
 
-    None if that fails. The interpreted ``roots()`` then gives the reason.
+    None if this fails. The interpreted ``roots()`` then gives the reason.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def compiled_roots(rules: Rules, most: int) -> np.ndarray | None:
 
 
 def _called(listing: Any, call: np.ndarray, *alive: Any) -> int:
-    """Call an adapter. `alive` holds the arrays that the call points to."""
+    """Call an adapter. `alive` holds the arrays for the pointers in the call."""
     return int(listing.ctypes(call.ctypes.data))
 
 
@@ -176,7 +176,7 @@ def ask(
     -------
     answers : (n,) int64
     failed : int
-        The first state in which it fails, or -1.
+        The first state with a failure, or -1.
 
     Raises
     ------

@@ -46,7 +46,7 @@ OPTIONS = {"boundscheck": True}  # of adapters
 def compiled_by() -> str:
     """A hash of the other inputs of machine code: the compiler and the processor.
 
-    Any source file of this room may affect the code, and so may the kernels that it imports.
+    Any source file of this room may affect the code, and so may the imported kernels.
     """
     sources = sorted(Path(__file__).parent.glob("*.py"))
     processor = cpu_target.target_context.codegen().magic_tuple()
@@ -94,7 +94,7 @@ class NotKept(Exception):
 
 
 class KeptOnly(RulesCache):
-    """A cache that raises an error instead of allowing compilation."""
+    """A cache for reading only: it raises an error instead of allowing compilation."""
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled adapter.

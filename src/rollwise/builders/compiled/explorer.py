@@ -157,7 +157,7 @@ class Explorer:
         self.counts["states"] = self.n_roots
 
     def explore_within(self, question: Question, wanted: np.ndarray) -> None:
-        """Expand only states of one layer: states for which the question has the wanted answer.
+        """Expand only states of one layer, by their answers to the question.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Explorer:
 
     @property
     def is_outside(self) -> np.ndarray:
-        """Which states are outside the layer that is explored: (n_states,) bool."""
+        """For each state, whether it is outside the explored layer: (n_states,) bool."""
         found: np.ndarray = self._within.is_outside[: self.n_states]
         return found
 
@@ -250,7 +250,7 @@ class Explorer:
         return asked
 
     def _whereabouts(self) -> str:
-        """The states that the compiled rules are working on, in words."""
+        """The current states of the compiled rules, in words."""
         first, *others = self._asked().tolist()
         more = f" or one of the {len(others)} after it" if others else ""
         return f"in the state {self._rules.state_text(self._rules.layout.state(first))}{more}"
@@ -267,7 +267,7 @@ class Explorer:
         return look
 
     def _no_end(self) -> RollwiseError:
-        """The error for compiled rules that do not end. They run on until the process ends."""
+        """The error for endless compiled rules. They run on until the process ends."""
         asked = self._asked().copy()
         where = self._whereabouts()
         try:
@@ -408,7 +408,7 @@ class CompiledFails(RulesDiffer):
 
 
 def what_is_odd(rules: Rules, fields: list[int]) -> RollwiseError:
-    """The error of a state at which the kernel stopped, found by interpreting the state."""
+    """The error of a state at which the kernel stopped, by interpreting the state."""
     state = rules.layout.state(fields)
     try:
         for at, action in expand_state(rules, fields):

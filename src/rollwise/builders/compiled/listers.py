@@ -32,7 +32,7 @@ Function = Callable[..., Any]
 
 
 def renamed(function: Any, key: str, scope: Any = None, closure: Any = None) -> Any:
-    """A copy of a function whose name in machine code contains the key, without annotations.
+    """A copy of a function with the key in its machine-code name, without annotations.
 
     Numba numbers functions within a process. Code read from disk could therefore
     have the same name as other code compiled here. The key in the name prevents this.
@@ -155,7 +155,7 @@ def running(generator: Function, writing: Writing) -> Function:
 
 
 def rewritten(generator: Function, writing: Writing) -> Function | None:
-    """As `running`, but with the generator's own code; None if that cannot be rewritten."""
+    """As `running`, but with the generator's own code; None if it cannot be rewritten."""
     if not inspect.isgeneratorfunction(generator):
         return None
     code = generator.__code__
@@ -208,7 +208,7 @@ def _definition(function: Function) -> ast.FunctionDef | None:
 def _compiled(
     definition: ast.FunctionDef, free: Iterable[str], modules: Iterable[str]
 ) -> types.CodeType:
-    """The code of a function that takes some variables from an enclosing scope.
+    """The code of a function with some variables from an enclosing scope.
 
     Python compiles calls of a name differently if the name is imported in the same source.
     """

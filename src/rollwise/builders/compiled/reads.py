@@ -1,4 +1,4 @@
-"""The values that functions of a game read, the keys of these values, and notes on disk.
+"""The values read by functions of a game, the keys of these values, and notes on disk.
 
 Code compiled for a game is reused if its `Reads.key` is equal. Other data that
 depend on rules (a note that a game is large, a stored graph) are identified by
@@ -49,15 +49,15 @@ def is_constant(value: Any) -> bool:
 def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
     """The record of a game, read from ``whole`` and ``real``, as Python source.
 
-    It reads the data that `new_call` writes.
+    It reads the data written by `new_call`.
 
     Returns
     -------
     source : str
-        A tuple of the values that the rules read from the game, without constants.
+        A tuple of the values read from the game, without constants.
     n_whole, n_real : int
         The numbers of values from ``whole`` and from ``real``.
-        Numbers that it takes from ``whole`` and from ``real``.
+        The numbers of values from ``whole`` and from ``real``.
     """
     n_whole = n_real = 0
     items = []
@@ -81,7 +81,7 @@ def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
 def new_call(
     kind: np.dtype[np.void], game: Game, attributes: Iterable[str]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A call of compiled rules with the values that they read from a game.
+    """A call of compiled rules with the values read from a game.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ VERSIONS = (rollwise.__version__, np.__version__, platform.python_version())
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """The values that functions read from a game.
+    """The values read by functions from a game.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Reads:
 
 
 def _kind_of(value: Any) -> Any:
-    """The part of a value that compiled code depends on: its type, or a constant itself."""
+    """The part of a value relevant to compiled code: its type, or a constant itself."""
     if is_constant(value):
         return "constant", value
     if isinstance(value, np.ndarray):
@@ -236,7 +236,7 @@ def graph_key(rules: Rules, *facts: Any) -> Key:
     Raises
     ------
     RulesError, TypeError, ValueError
-        The rules lack a fact that the key needs.
+        The rules lack a fact needed for the key.
     """
     game = rules.game
     layers = {"progress": type(game).progress} if rules.has_progress else {}
@@ -268,7 +268,7 @@ def folder() -> Path | None:
 class Note:
     """A short text in the cache about a key. Keys that do not last have no note.
 
-    A folder that cannot be read or written is no error.
+    An unreadable or unwritable folder is no error.
     """
 
     def __init__(self, key: Key, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""The reason why Numba cannot compile some rules, in a line that suggests a remedy.
+"""The reason why Numba cannot compile some rules, in a line with a remedy.
 
 Numba's own messages require knowledge of Numba. This module extracts the place and
 the rejected construct from them. The line quotes the construct from the rules (see
@@ -73,7 +73,7 @@ class Remedy(NamedTuple):
     Attributes
     ----------
     sign : str
-        A regular expression that matches Numba's message.
+        A regular expression for Numba's message.
         kinds : types of nodes
         The types of nodes to search for in the source.
         fits : callable
@@ -261,7 +261,7 @@ Found = tuple[str, str, Place | None]  # the rejected code, the remedy, and the 
 
 
 def _reason(error: Exception, source: Source) -> str:
-    """The construct that Numba rejects, and the remedy."""
+    """The construct rejected by Numba, and the remedy."""
     text = re.sub(r"\x1b\[[\d;]*m", "", str(error)) or type(error).__name__
     place = _place_in(text)
     for explain in (_of_name, _of_attribute, _of_construct, _of_call, _of_types):
@@ -286,7 +286,7 @@ def _place_in(text: str) -> Place | None:
 
 
 def _of_name(text: str, source: Source, place: Place | None) -> Found | None:
-    """A name whose value compiled rules cannot read."""
+    """A name with a value that compiled rules cannot read."""
     named = re.search(r"Untyped \w+ name '(\w+)'|assigned to variable '(\w+)' in globals", text)
     if named is None:
         return None
@@ -334,7 +334,7 @@ def _is_rollwises(function: FunctionType) -> bool:
 
 
 def _of_attribute(text: str, source: Source, place: Place | None) -> Found | None:
-    """An attribute that compiled rules do not know."""
+    """An attribute unknown to compiled rules."""
     named = re.search(r"Unknown attribute '(\w+)' of type (.*)|BoundFunction\(\w+\.(\w+) ", text)
     if named is None:
         return None
@@ -367,7 +367,7 @@ def _of_construct(text: str, source: Source, place: Place | None) -> Found | Non
 
 
 def _of_call(text: str, source: Source, place: Place | None) -> Found | None:
-    """A call of a function that compiled rules know, but not with such arguments."""
+    """A call of a known function with unsuitable arguments."""
     named = re.search(r"Function\(<(?:built-in )?(?:function|class) '?(?:\w+\.)*(\w+)", text)
     if named is None:
         return None

@@ -1,6 +1,6 @@
-"""The source of functions that rules reach, and the rejection of code that only Python can run.
+"""The source of functions reached by rules, and the rejection of code for Python alone.
 
-Compiled code that prints may wait forever for the interpreter's lock. Numba cannot read
+Compiled code with ``print`` may wait forever for the interpreter's lock. Numba cannot read
 recursive functions from disk, and an endless recursion ends the process without a message. A
 handler would also catch the exceptions of checked arithmetic, which request the interpreted
 rules. Such rules are therefore rejected before anything is compiled.
@@ -54,7 +54,7 @@ class Source:
         Parameters
         ----------
         whole : bool
-            All nodes of the function that contains the line.
+            All nodes of the function around the line.
         """
         for function, tree in self._trees:
             file = os.path.abspath(function.__code__.co_filename)
@@ -118,12 +118,12 @@ Function = Callable[..., Any]
 
 
 class Reached:
-    """Functions with all helpers and methods that they call, directly or indirectly.
+    """Functions with all helpers and methods called directly or indirectly.
 
     Attributes
     ----------
     calls : dict
-        Each function with the functions that it calls.
+        The functions called by each function.
     """
 
     def __init__(self, functions: Mapping[str, Function], methods: Mapping[str, Function]) -> None:
@@ -137,7 +137,7 @@ class Reached:
                 waiting.extend(self.calls[function])
 
     def refuse_what_only_python_runs(self) -> None:
-        """Reject functions that print, call themselves, or handle exceptions.
+        """Reject functions with ``print``, recursion or exception handlers.
 
         Raises
         ------
@@ -204,7 +204,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _gets_method(one: dis.Instruction) -> bool:
-    """Whether an instruction gets an attribute that is then called."""
+    """Whether an instruction gets an attribute and the attribute is called next."""
     if sys.version_info < (3, 12):
         return one.opname == "LOAD_METHOD"
     return one.opname == "LOAD_ATTR" and bool((one.arg or 0) & 1)

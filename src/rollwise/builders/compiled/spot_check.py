@@ -91,7 +91,7 @@ def compare(
     Parameters
     ----------
     known : (n_known, n_fields) int32
-        The rows that the arrays' next states refer to.
+        The rows of the arrays' next states.
         chosen : (n,) int64
         States of the arrays, most important first.
         most_outcomes : float, optional
@@ -164,7 +164,7 @@ def compare_answers(
     states : (n, n_fields) int32
     answers : (n,) int64
     part : int, optional
-        The index of these numbers in the interpreted result, if that is a tuple.
+        The index of these numbers in an interpreted tuple.
 
     Raises
     ------

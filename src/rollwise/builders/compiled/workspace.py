@@ -212,7 +212,7 @@ def new_graph_arrays(rows: int, n_fields: int, throws: bool) -> GraphArrays:
 
 
 def grown_graph_arrays(graph: GraphArrays, counts: np.void, more: int) -> GraphArrays:
-    """Arrays for `more` states, actions and outcomes. An array that is half full grows much larger.
+    """Arrays for `more` states, actions and outcomes. A half full array grows much larger.
 
     Each growth copies into fresh memory, and untouched memory is free.
     """
@@ -254,7 +254,7 @@ def new_lotteries(more: int) -> LotteryTable:
 
 
 def grown_lotteries(lotteries: LotteryTable, n: int, used: int, more: int) -> LotteryTable:
-    """Tables for more lotteries than the `n` present ones, which have `used` outcomes together."""
+    """Tables for more lotteries than the `n` present ones, with `used` outcomes together."""
     rows, outcomes = _lottery_rows(n, used, more)
     grown = LotteryTable(
         roomier(lotteries.indptr, rows + 1, n + 1),
