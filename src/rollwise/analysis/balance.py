@@ -70,7 +70,7 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
     Parameters
     ----------
     visits : (n_states,) float64
-        How often a game comes to each state, see `rollwise.analysis.lengths`.
+        Expected visits of each state, see `rollwise.analysis.lengths`.
     """
     graph, policy = solution.graph, solution.policy
     looked = has_choice(graph)[graph.action_state]
@@ -234,7 +234,7 @@ class Balance:
         The distribution of turns (of rolls, in a game for one); not certified.
     decisions : Decisions
     drama : Drama or None
-        None but in games for two with a win, a loss or a draw.
+        Only of games for two with a win, a loss or a draw.
     skill : Skill or None
         None without choices, and where weak players could go round for ever.
     rules : Frontier or None
@@ -254,12 +254,12 @@ class Balance:
 
     @property
     def edge(self) -> float:
-        """By how many standard deviations of luck the first player is ahead; 0 without luck."""
+        """The first player's lead in standard deviations of luck; 0 without luck."""
         return self.value.value / self.luck.value if self.has_luck else 0.0
 
     @property
     def has_luck(self) -> bool:
-        """Whether the dice decide anything."""
+        """Whether the dice affect the result."""
         return self.luck.value > self.luck.bound
 
 

@@ -133,7 +133,7 @@ class DoublingSolution:
 
     @property
     def error_bound(self) -> float:
-        """How far any equity can be off."""
+        """Error bound of all equities."""
         return max(turn.error_bound for turn in self.turns.values())
 
     def advise(

@@ -1,9 +1,9 @@
 """A simultaneous contest of two: no player sees the other's score.
 
 Only the distribution of a policy's final scores matters. One distribution beats another with a
-certain chance, half of the ties included. This is a symmetric zero-sum game, so each player wins
-half of the games in equilibrium. The policy of the best mean is no equilibrium, and an equilibrium
-can be a mixture. The double oracle algorithm (McMahan, Gordon and Blum 2003) finds one: it solves
+certain chance, half of the ties included. This is a symmetric zero-sum game: in equilibrium each
+player wins half of the games. The policy of the best mean is no equilibrium, and an equilibrium can
+be a mixture. The double oracle algorithm (McMahan, Gordon and Blum 2003) finds one: it solves
 the matrix of the policies known so far as a linear program. A best response to the mixture is a
 solitaire game, where a score is worth the chance of a worse score of the other. If the response
 gains nothing, the mixture is an equilibrium; else it becomes one of the policies. The gain of the
@@ -40,11 +40,11 @@ class Part:
     Attributes
     ----------
     weight : float
-        How likely it is played.
+        Its probability in the mixture.
     policy : Policy
         On the scored graph.
     scores : Distribution
-        How its final scores are distributed.
+        The distribution of its final scores.
     """
 
     weight: float
@@ -154,7 +154,7 @@ def _worth(final: Reals) -> Reals:
 
 
 def _equilibrium(finals: Reals) -> Reals:
-    """An equilibrium of the matrix game between some policies: how likely each is played."""
+    """An equilibrium of the matrix game between some policies: the probability of each."""
     from scipy.optimize import linprog
 
     n = len(finals)

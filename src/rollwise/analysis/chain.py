@@ -87,7 +87,7 @@ class Chain:
 
     @cached_property
     def chance(self) -> Floats:
-        """How likely each outcome is: (n_outcomes,) float64."""
+        """The probability of each outcome: (n_outcomes,) float64."""
         return chances(self.graph)
 
     @cached_property
@@ -186,7 +186,7 @@ class Chain:
     def chance_of_end(
         self, ends: NDArray[np.bool_], goes_on: NDArray[np.bool_] | None = None
     ) -> tuple[Floats, Floats]:
-        """How likely play ends with one of some outcomes: (n_states,) values, and bounds."""
+        """The probability of an end with one of some outcomes: (n_states,) values, and bounds."""
         return self.expected(at_end=ends.astype(np.float64), goes_on=goes_on)
 
     def results(self) -> list[tuple[Certified, Certified]]:
@@ -333,7 +333,7 @@ def measure_skill(policies: Policies, levels: Sequence[Policy]) -> Skill:
 
 
 def _share(means: Floats, variances: Floats, off: float, off_squares: float) -> Certified:
-    """The share of the variance between pairs in all of it."""
+    """The share of the variance between pairs in the total variance."""
     n = len(means)
     middle = fsum(means) / n
     apart = np.abs(means - middle)

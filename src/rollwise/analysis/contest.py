@@ -1,8 +1,8 @@
 """Contests: players take one whole turn each, all see the scores, the best one wins.
 
-A situation is the best score so far, and the number of players who share it. Each situation is the
-solitaire game with a payoff for each final score: the share of the prize for this score, given the
-policies of the later players. So situations are solved from the last player to the first (backward
+A situation is the best score so far, and the number of players with this score. Each situation is
+the solitaire game with a payoff for each final score: the share of the prize for this score, given
+the policies of the later players. Situations are solved from the last player to the first (backward
 induction; the subgame perfect equilibrium of Selten 1965).
 
 With two players the game is zero-sum and has one value. With more, each player's policy is proved
@@ -59,7 +59,7 @@ class Aim:
 
 
 class Aims:
-    """Solves one scored graph for as many payoffs as wanted."""
+    """A solver of one scored graph for any number of payoffs."""
 
     def __init__(self, scored: ScoredGraph) -> None:
         self.scored = scored
@@ -80,7 +80,7 @@ class Aims:
         payoffs : (n_scores,) float64
             For each of `ScoredGraph.scores`.
         payoff_bounds : (n_scores,) float64, optional
-            How far each payoff can be off; part of the certified error.
+            Error bound of each payoff; part of the certified error.
         """
         graph = self.scored.graph
         found, certificate, _ = solve_and_certify(
@@ -106,11 +106,11 @@ class Aims:
         return Policy.of_actions(self.scored.graph, name, aim.actions, aim.best)
 
     def distributions(self, policy: Policy) -> Distributions:
-        """How the points still to come are distributed under a policy of the scored graph."""
+        """The distribution of the remaining points under a policy of the scored graph."""
         return distributions(self.scored.graph, policy, points=self._points)
 
     def distribution(self, policy: Policy) -> Distribution:
-        """The same from the start alone, with far less memory."""
+        """The distribution from the start alone, with far less memory."""
         return distribution(self.scored.graph, policy, points=self._points)
 
     def final_scores(self, found: Distributions, state: int = 0) -> tuple[Reals, Reals]:
@@ -135,7 +135,7 @@ class Aims:
 
 
 def distribution_of_chase(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]:
-    """The final score of a player who maximises the chance of reaching a target.
+    """The final score of a player with the best chance of reaching a target.
 
     Returns
     -------
@@ -244,7 +244,7 @@ class ContestSolution:
         situation's player.
     chances : dict
         Each player's expected share of the prize from the situation on, (players,) float64.
-        Players who have finished have 0.
+        Finished players have 0.
     error_bounds : dict
         Of all of these, rounding included, for the policies of `turns`.
     """
@@ -269,7 +269,7 @@ class ContestSolution:
 
     @property
     def error_bound(self) -> float:
-        """How far any of the probabilities can be off."""
+        """Error bound of all probabilities."""
         return self.error_bounds[self.opening]
 
     @property
@@ -322,7 +322,7 @@ class ContestSolution:
         return Situation(len(finished), best, sharing)
 
     def holders(self, finished: Sequence[int]) -> list[int]:
-        """The players who share the best score so far, from 0."""
+        """The players with the best score so far, from 0."""
         best, sharing = len(self.scored.scores), 0
         holders: list[int] = []
         for player, score in enumerate(finished):
@@ -340,7 +340,7 @@ class ContestSolution:
 
         Parameters
         ----------
-        finished : final scores of the players who had their turns
+        finished : final scores of the finished players
         state : fields of the scored graph, ``score`` last, optional
             The state within the next player's turn; its beginning by default.
 

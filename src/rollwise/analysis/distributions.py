@@ -43,14 +43,14 @@ LONG = 20_000_000  # entries of all rows; above it only possible numbers are sto
 
 
 def most_places() -> int:
-    """How many probabilities there is room for: three such arrays take half of the memory."""
+    """The largest number of probabilities: three such arrays take half of the memory."""
     memory = memory_of_machine()
     return min(MOST_PLACES, memory // 2 // 24) if memory else MOST_PLACES
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """How likely each number is.
+    """The probability of each number.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Distribution:
         Ascending.
     probabilities : (n,) float64
     error_bound : float
-        How far any of the probabilities can be off, proved.
+        Proved error bound of each probability.
     """
 
     values: Ints = field(repr=False)
@@ -81,7 +81,7 @@ class Distribution:
 
     @property
     def mean_bound(self) -> float:
-        """How far `mean` can be off, proved."""
+        """Proved error bound of `mean`."""
         sizes = np.abs(self.values)
         return float(sizes.sum() * self.error_bound + self._rounding(sizes))
 
@@ -96,7 +96,7 @@ class Distribution:
         return float(min(np.sqrt(off), off / self.sd if self.sd else np.inf)) * (1 + 2.0**-40)
 
     def at_most_bound(self, value: float) -> float:
-        """How far `at_most` can be off, proved."""
+        """Proved error bound of `at_most`."""
         counted = (self.values <= value).astype(np.float64)
         return float(counted.sum() * self.error_bound + self._rounding(counted))
 
@@ -165,7 +165,7 @@ def counted_actions(graph: StateGraph, name: str) -> Ints:
     Raises
     ------
     UsageError
-        No action is called so.
+        No action has this name.
     """
     return np.isin(graph.action_label, graph.vocabulary.require(name)).astype(np.int64)
 
@@ -443,7 +443,7 @@ class _Play:
 
     @property
     def _sizes(self) -> Ints:
-        """How many outcomes each state has: (n,) int64."""
+        """The number of outcomes of each state: (n,) int64."""
         return np.asarray(np.diff(self.outcome_indptr[self.action_indptr]))
 
     @property

@@ -1,6 +1,6 @@
 """The findings of `check`: their report, and signs of unintended rules.
 
-At a PASS the next state is written for the next player, so the players' own fields are exchanged.
+At a PASS the next state is written for the next player, with the players' own fields exchanged.
 If the rules forget the exchange, the mover's fields stay his own for ever, and the rival's never
 change.
 """
@@ -67,7 +67,7 @@ class Report:
         return "\n".join(f"{f.level:>7}  {f.topic}: {f.text}" for f in self.findings)
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: a row for each finding."""
+        """The notebook view: a row for each finding."""
         from html import escape
 
         rows = "".join(
@@ -115,7 +115,7 @@ def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list
 
 
 def nothing_at_stake(graph: StateGraph) -> str:
-    """Why every play is worth the same, in a line with the remedy; empty where plays differ."""
+    """The reason for an equal value of all plays, with a remedy; empty if plays differ."""
     lotteries = graph.lotteries
     if graph.n_border or graph.players > 2 or lotteries.reward.any():
         return ""
@@ -178,7 +178,7 @@ def look_at_progress(
 
 
 def _seat(before: NDArray[np.int32], after: NDArray[np.int32]) -> bool:
-    """Whether a field identifies the mover, so that the others needn't be exchanged."""
+    """Whether a field identifies the mover; then the other fields need no exchange."""
     two = np.array([len(np.unique(column)) == 2 for column in before.T])
     return bool((two & (before != after).all(axis=0)).any())
 

@@ -86,12 +86,12 @@ class Friend:
         return [self._policy(f"friend {k + 1}", column) for k, column in enumerate(whole.T)]
 
     def at_least(self, seed: int) -> Floats:
-        """How likely each action is taken at least: a low quantile of the posterior.
+        """A lower bound on the probability of each action: a low quantile of the posterior.
 
         Returns
         -------
         (n_actions,) float64
-            0 where there is no choice.
+            0 without a choice.
         """
         low = [np.quantile(part, SURE, axis=1) for part in self._pieces(seed, DRAWS)]
         found = np.zeros(self.graph.n_actions)
@@ -194,11 +194,11 @@ class _Data:
     times: Floats
 
     def with_counts(self, counts: Floats) -> _Data:
-        """The same with other counts."""
+        """These choices with other counts."""
         return _Data(self.features, self.owner, counts, _sums(counts, self.owner, len(self.times)))
 
     def likelihood(self, weights: Floats) -> float:
-        """How likely the choices are (its logarithm)."""
+        """The logarithm of the likelihood of the choices."""
         mean = _softmax(self.features @ weights, self.owner, len(self.times))
         told = self.counts > 0
         return float(self.counts[told] @ np.log(np.maximum(mean[told], 1e-300)))
@@ -264,7 +264,7 @@ def _fit(
     centre : (n_features,) float64, optional
         Of the prior: 0 unless given.
     start : (n_features,) float64, optional
-        Where the search begins.
+        The first weights of the search.
     """
     n, precision = data.features.shape[1], 1 / width**2
     centre = np.zeros(n) if centre is None else centre
@@ -302,7 +302,7 @@ def _slopes(data: _Data, weights: Floats, precision: float) -> tuple[Floats, Flo
 
 
 def _evidence(strength: float, mean: Floats, data: _Data) -> float:
-    """How likely the choices are where a Dirichlet distribution has this weight (its logarithm)."""
+    """The logarithm of the likelihood of the choices, for a Dirichlet prior of this weight."""
     from scipy.special import gammaln
 
     shape = np.maximum(strength * mean, 1e-12)

@@ -155,7 +155,7 @@ def handicap(
 
 
 def _fields(graph: StateGraph, said: str) -> tuple[str, str]:
-    """The field of the mover's points, and where the mover sees the other's."""
+    """The field of the mover's points, and the field of the other's in the mover's view."""
     names = [name.strip() for name in said.split(",")]
     for name in names:
         if name not in graph.field_names:

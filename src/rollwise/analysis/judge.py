@@ -199,12 +199,12 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
         Of the game.
     plays : the players' turns, in their order
     ties : str, optional
-        How ties of the contest count (see `Contest`): judge it as one.
+        The rule for ties of a contest (see `Contest`); given for a play judged as a contest.
 
     Returns
     -------
     list of Judgement
-        One for each move where there was a choice.
+        One for each move with a choice.
     """
     contest: ContestSolution | None = None
     if ties is not None and len(plays) > 1:

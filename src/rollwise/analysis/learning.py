@@ -1,7 +1,7 @@
 """Learned policies, compared with the exact solution: the amount, place and reason of errors.
 
 Positions are weighted by their frequency under *good play*: both players take, with equal
-probability, any action with a cost of at most `near_tie`. So the weights don't depend on a choice
+probability, any action with a cost of at most `near_tie`. These weights don't depend on a choice
 between actions of equal value.
 
 Each position with no learned action or a wrong one has the first applicable reason:
@@ -185,14 +185,14 @@ class Assessment:
 
     @property
     def weighted_optimal_share(self) -> float:
-        """The same, positions counting by their visits under good play."""
+        """The share of optimal learned actions, positions counting by visits under good play."""
         choice = has_choice(self.learned.graph)
         weight = np.where(choice, self.reference.visits, 0.0)
         return float((weight * self.optimal).sum() / weight.sum()) if weight.any() else 1.0
 
     @cached_property
     def frequent(self) -> NDArray[np.bool_]:
-        """Positions that good play would visit 1000 times in so many games: (n_states,) bool."""
+        """Positions with 1000 expected visits under good play in these games: (n_states,) bool."""
         return self.reference.visits * self.learned.games >= OFTEN
 
     def deviations(self, recent: bool = False) -> NDArray[np.float64]:
@@ -258,7 +258,7 @@ class Assessment:
         return np.where(~self.optimal | arbitrary, first, -1)
 
     def reason_counts(self) -> dict[str, int]:
-        """How many positions fall under each of the reasons."""
+        """The number of positions for each of the reasons."""
         return {name: int((self.reasons == i).sum()) for i, name in enumerate(REASONS)}
 
 
@@ -380,7 +380,7 @@ def learn_against(
     policy : str, callable or Policy
     games : int
     settings : mapping
-        Of the learner, see `rollwise.learn.Learner`; None where it is to choose.
+        Of the learner, see `rollwise.learn.Learner`; None for its own choice.
 
     Raises
     ------

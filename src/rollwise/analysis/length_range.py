@@ -1,12 +1,12 @@
 """Shortest and longest expected game lengths, with cooperating or opposed players.
 
 The number of moves of a play is the score of a game with a point for every move; the throw before a
-choice is no move. So extreme lengths are solved and certified like any other score. Cooperating
+choice is no move. Extreme lengths are solved and certified like any other score. Cooperating
 players are one player. Opposed players, one for a long play and one for a short play, play for
-stakes: each move is worth 1 to the one, -1 to the other. Such chains may be slow: where a sweep
-takes a millionth off the error, the steps of strategy iteration still solve linear systems, and the
-certificate weighs errors by the remaining length of the play (Bertsekas and Tsitsiklis, An analysis
-of stochastic shortest path problems, Mathematics of Operations Research 16, 1991).
+stakes: each move is worth 1 to the one, -1 to the other. Such chains may be slow, with a millionth
+of the error removed in a sweep. Even then the steps of strategy iteration solve linear systems, and
+the certificate weighs errors by the remaining length of the play (Bertsekas and Tsitsiklis, An
+analysis of stochastic shortest path problems, Mathematics of Operations Research 16, 1991).
 
 Variances of lengths and scores follow from second moments, by a recursion of the same kind (Sobel,
 The variance of discounted Markov decision processes, Journal of Applied Probability 19, 1982).
@@ -52,7 +52,7 @@ OPPOSED = ("first hurries", "first stretches")
 
 
 class Spread(NamedTuple):
-    """An expected number of moves, or of points, and how far plays are from it.
+    """The mean and variance of a number of moves, or of points.
 
     Attributes
     ----------
@@ -111,12 +111,12 @@ class Length:
 
 @dataclass(frozen=True, eq=False)
 class LengthRange:
-    """How long a game can last from the start.
+    """The expected lengths of a game from the start.
 
     Attributes
     ----------
     policy : str
-        Empty where none was followed.
+        Empty without a policy.
     players : int
     lengths : tuple of Length
         By their aims; those of one player against the other only in a game for two.
@@ -224,7 +224,7 @@ def length_range_by_layer(
     game : Game
         With throws, and a method ``progress(s)`` that no outcome lowers.
     max_states : int, optional
-        Stop with an error beyond this many states: as many as memory has room for by default.
+        Stop with an error beyond this many states; the default is the room in memory.
     time_limit : float, optional
         Seconds of search, shared among the layers. Unsettled lengths have proved bounds then:
         `Length.unsettled`. Building all layers is not limited.

@@ -85,7 +85,7 @@ class Lengths:
         return quantile_of(self.chance, share)
 
     def quantile_text(self, share: float) -> str:
-        """The same in words: ``more than 5,000`` where so many turns weren't followed."""
+        """The quantile in words: ``more than 5,000`` beyond the followed turns."""
         return turns_text(self.quantile(share), self.longest)
 
 

@@ -54,7 +54,7 @@ def spread_words(spreads: Iterable[Spread | None]) -> list[str]:
 
 
 def loss_text(loss: float, spread: Spread | None, scale: float, seat: str = "mean") -> str:
-    """A loss with four decimals, or its range where it is one and shows.
+    """A loss with four decimals, or a visible range.
 
     Parameters
     ----------

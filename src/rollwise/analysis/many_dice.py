@@ -7,9 +7,9 @@ sum. A game declares this by `face_points`, ascending from a single 0. Its param
 two of the next roll; never of the last die.
 
 The value of n dice depends only on the values of fewer dice, and nearly all rolls
-need not be distinguished (see below). The necessary facts are checked for every number
-of dice as it runs, every value has proved bounds, and the first few are compared with
-the general solver.
+need not be distinguished (see below). The kernel checks the necessary facts for every
+number of dice. Every value has proved bounds, and the first few are compared with the
+general solver.
 
 Dice are rolled together and taken from the lowest up; taken dice count their
 points, and the lowest face has none. Let V(n) be the expected points of n
@@ -25,10 +25,10 @@ With z dice of no points and c the points of the next face, two facts leave few 
 2. Leaving j <= m0 dice takes n - z - j dice of at least c points each. Where this
    alone is as much as the largest V (plus the required points), it isn't better.
 
-So only rolls with nearly all dice free of points need to be enumerated;
-for the rest the number of such dice, a binomial variable, decides, with the two
-lowest others where they are too few. The kernel checks both facts, with bounds and
-not with approximate values, before it uses them, and gives up where they fail.
+Only rolls with nearly all dice free of points are enumerated. For other rolls the
+number of such dice, a binomial variable, decides; if they are too few, also the two
+lowest other dice. The kernel checks both facts with proved bounds before it uses them,
+and gives up if they fail.
 
 Every V(n) is enclosed: the recursion is monotone, so that run on lower bounds and
 rounded down it gives a lower bound, and likewise above. The rounding of each step
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST = 20_000
-LOOKED_AT = 30  # up to this many dice every roll is looked at; 6 ** 30 rolls, 324,632 kinds
+LOOKED_AT = 30  # up to this many dice every roll is enumerated; 6 ** 30 rolls, 324,632 kinds
 UNIT = 2.0**-53
 NEGLIGIBLE = 1e-40  # smaller probabilities are enclosed by their largest effect
 HELD_AGAINST = 6  # largest number of dice compared with the general solver
@@ -92,16 +92,16 @@ class ManyDice:
 
     @property
     def rising_to(self) -> int:
-        """Up to so many dice another one is proved to cost something.
+        """Up to this number of dice, an additional die has a proved cost.
 
-        So far, all free dice of a roll are taken. Beyond, it makes less of a
-        difference than the error bound how many of them are, as long as one is.
+        Up to it, all free dice of a roll are taken. Above it, the number of free dice
+        taken, from 1, matters less than the error bound.
         """
         certain = self.low[0, 1:] > self.high[0, :-1]
         return self.most if certain.all() else int(np.argmin(certain))
 
     def value(self, dice: int, *, take_two: bool = False) -> tuple[float, float]:
-        """The expected score of so many dice, and how far it can be off."""
+        """The expected score of so many dice, and its error bound."""
         if not 0 <= dice <= self.most:
             raise UsageError(f"from 0 to {self.most} dice, not {dice}")
         low, high = float(self.low[int(take_two), dice]), float(self.high[int(take_two), dice])
@@ -396,10 +396,10 @@ def enclose_values(most, points, skip, looked_at, choose, low, high):
     steep = 0
     for n in range(1, most + 1):
         mode, spread = binomial(n, faces, chance)
-        # The probabilities add up to 1 within a few units, so that the error of each
+        # The probabilities add up to 1 within a few units. The error of each therefore
         # matters only as far as its worth differs from what is usual.
         usual = high[0, n - 1]
-        near = int(np.ceil(largest / least)) + steep  # others with fewer are looked at
+        near = int(np.ceil(largest / least)) + steep  # others with fewer are examined
         # fact 2 for the rolls with fewer free dice than must be taken
         blurred = (n - 1 - steep) * least < largest + 2 * worst or near > looked_at
         if n > looked_at and blurred:

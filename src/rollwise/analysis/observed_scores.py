@@ -30,7 +30,7 @@ LEAST_EXPECTED = 5.0  # of a cell of the chi-square test (Cochran 1954)
 Reals = NDArray[np.float64]
 
 MOST_STEPS = 200
-CLOSE = 1e-3  # of chi-square: more would not be seen in how likely it is by chance
+CLOSE = 1e-3  # of chi-square: its effect on the probability is invisible
 
 
 def lines_of(path: Path) -> list[str]:
@@ -55,7 +55,7 @@ def read_scores(path: Path) -> Ints:
     Raises
     ------
     UsageError
-        With the first line that isn't a whole number.
+        Names the first line that isn't a whole number.
     """
     scores = []
     for number, line in enumerate(lines_of(path), start=1):

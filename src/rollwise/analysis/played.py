@@ -56,7 +56,7 @@ class Beside:
     is_share : bool
         Whether it is a share of the games, or a probability, between 0 and 1.
     games : int
-        Of each sample. Where all were alike, a figure may be off by one among so many.
+        Of each sample. If all had the same result, a figure may differ by one game in so many.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Beside:
 
     @property
     def furthest(self) -> float:
-        """By how many standard errors the samples are off, at most."""
+        """The largest distance of a sample beyond the error bound, in standard errors."""
         return max(self._off(sample) for sample in self.samples)
 
     def _off(self, sample: Sample) -> float:
@@ -95,7 +95,7 @@ class Played:
 
     @property
     def furthest(self) -> float:
-        """By how many standard errors a figure is off, at most."""
+        """The largest distance of a figure in standard errors."""
         return max(figure.furthest for figure in self.figures)
 
     def disagreements(self) -> list[str]:
@@ -375,7 +375,7 @@ def _share(name: str, exact: float, bound: float, seen: NDArray[np.bool_]) -> _F
 
 
 def _mean_of_seats(first: Floats, second: Floats) -> Sample:
-    """The result of a player who moved first in some games and second in others."""
+    """The result of a player over games as first mover and games as second mover."""
     one, two = _mean(first), _mean(second)
     error = math.hypot(one.standard_error, two.standard_error) / 2
     return Sample((one.mean - two.mean) / 2, error)

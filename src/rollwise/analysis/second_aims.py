@@ -4,7 +4,7 @@ Quantities of all optimal policies, in their typed form:
 
 - ``score<=5`` (also ``<``, ``>=``, ``>``, ``=``): the probability of such a final score.
 - ``variance``: of the final score.
-- ``win``: the probability to win a contest with a best opponent who plays next and knows the score.
+- ``win``: the probability to win a contest with a best opponent, who moves next, knowing the score.
 - ``draw``: the probability of a draw, in a game for two, or of win or loss.
 - ``moves``, ``rolls``: the numbers of actions, and of actions with several outcomes;
   the throw before a choice is a roll, and no move.
@@ -162,7 +162,7 @@ def of_scores(name: str, payoffs: Reals, bounds: Reals, scores: NDArray[np.int64
 def _variance(solution: Solution) -> Quantity:
     """The second moment around a whole number c, minus the square of the mean's distance to it.
 
-    All policies of the set have one mean, and so the variance is linear in the policy.
+    All policies of the set have the same mean, which makes the variance linear in the policy.
     """
     mean, off = solution.value, float(solution.error_bounds[0])
     centre = round(mean)
@@ -251,7 +251,7 @@ class SecondAims:
         return self.policies.policy(self.name)
 
     def distribution(self) -> Distribution:
-        """How the final score is distributed under `policy`."""
+        """The distribution of the final score under `policy`."""
         return distribution_in(self.policies, self.policy)
 
     def table(self, solution: Solution) -> pl.DataFrame:
@@ -340,12 +340,12 @@ def ranges(game: Subject, quantities: Sequence[str], *, ties: str = "shared") ->
 def ranges_in(
     found: OptimalSet, solution: Solution, quantities: Sequence[str], *, ties: str = "shared"
 ) -> list[Range]:
-    """The same over the optimal policies of a set, as after second aims."""
+    """The ranges over the optimal policies of a set, as after second aims."""
     return [found.range(read_quantity(solution, text, ties)) for text in quantities]
 
 
 def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | None:
-    """How long a play from the start is on average, at least and at most, if it is optimal.
+    """The least and the largest mean length of optimal play from the start.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | N
 
 
 def _passing(graph: StateGraph) -> NDArray[np.float64]:
-    """How likely each action passes the turn: (n_actions,)."""
+    """The probability of each action to pass the turn: (n_actions,)."""
     return fold_outcomes(graph, np.add, np.where(graph.outcome_passes, chances(graph), 0.0))
 
 
@@ -414,7 +414,7 @@ def score_ranges(game: Subject) -> ScoreRanges:
 
 
 def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
-    """How likely some final scores are, at least and at most, under an optimal policy."""
+    """The least and the largest probability of some final scores under optimal policies."""
     solution = Policies.of(game).solution
     if isinstance(solution.game, WithScore):  # its optimal policies are those of the inner game
         solution = Policies.of(solution.game.inner).solution
@@ -427,5 +427,5 @@ def _is(score: int):  # type: ignore[no-untyped-def]
 
 
 def distribution_in(found: OptimalSet, policy: Policy) -> Distribution:
-    """How the final score is distributed under a policy of a set."""
+    """The distribution of the final score under a policy of a set."""
     return distribution(found.graph, policy, points=found.points).trimmed()

@@ -77,7 +77,7 @@ class Aim:
         return cls(measure, number)
 
     def off(self, amount: float) -> float:
-        """How far an amount is from the goal: the less, the better."""
+        """The distance of an amount from the goal."""
         if self.goal == "min":
             return amount
         return -amount if self.goal == "max" else abs(amount - float(self.goal))
@@ -238,7 +238,7 @@ def _solved_amount(
     measure: str,
     solve: Callable[[Game], Solution],
 ) -> tuple[float, float]:
-    """The measure of one of the games, as `amount_of` gives it."""
+    """The measure of one of the games, from `amount_of`."""
     return amount_of(measure, solve(create(sheet.kind, typed)))
 
 
