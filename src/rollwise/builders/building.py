@@ -184,7 +184,7 @@ def build(
         The builder that runs the rules. "auto" interprets small games and compiles large ones.
         Rules that Numba cannot compile are interpreted, with a warning that says
         what to change.
-        max_states : int, optional
+    max_states : int, optional
         Raise an error beyond this number of states: 10 million by default, 1
         million if the rules are interpreted.
     progress : callable, optional

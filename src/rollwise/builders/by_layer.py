@@ -49,9 +49,9 @@ class Piece(NamedTuple):
     layer : rollwise.layers.Layer
     begin, end : int
         The range of its positions, among those of the game.
-        border : (layer.n_border,) int32
+    border : (layer.n_border,) int32
         The positions of its border, as numbers in the game: all in later layers, or from `end` on.
-        arrays : Arrays or None
+    arrays : Arrays or None
         The arrays of the positions, in reading order. Present on request, and if
         positions have no throws.
     first_rows : dict
@@ -82,7 +82,7 @@ class Layers:
         The number of the start.
     n_outcomes : int
         The total over all states.
-        n_roots : int
+    n_roots : int
         The number of possible first states of play.
     merging : bool
         Whether equal outcomes are merged.
@@ -136,7 +136,7 @@ class Layers:
         ------
         RulesError
             The rules reach unknown states.
-            RulesDiffer
+        RulesDiffer
             Compiled rules and Python's rules disagree.
         """
         for i in range(len(self) - 1, -1, -1):
@@ -355,9 +355,9 @@ def find_layers(
     ----------
     only_start : bool
         Play begins only with the start, and with no other root.
-        rows : KnownRows, optional
+    rows : KnownRows, optional
         The storage of the states; by default in memory.
-        journal : Journal, optional
+    journal : Journal, optional
         Records the state of the search, to continue it after a stop.
 
     Raises

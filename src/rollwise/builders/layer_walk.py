@@ -101,8 +101,8 @@ class Found(NamedTuple):
     ----------
     inside, outside : (n, n_fields) int32
         States of the layer, including the given states, and states of other layers.
-        n_outcomes : int
-        merging : bool
+    n_outcomes : int
+    merging : bool
         Whether equal outcomes are merged from now on.
     """
 
@@ -142,9 +142,9 @@ class Walk:
     ----------
     ends : list of int
         The end of each layer in the numbers of the states.
-        progress : list of tuple
+    progress : list of tuple
         The progress of each layer.
-        farthest : list of tuple
+    farthest : list of tuple
         For each layer the progress of the last layer reached from it, possibly its own.
     n_roots, n_outcomes : int
     merging : bool

@@ -73,9 +73,9 @@ def too_many_states(
     ----------
     states : (n_states, n_fields) int32
         The states found, in their order.
-        outcomes : int
+    outcomes : int
         The number of outcomes found. They are limited too if rules are compiled.
-        known : int
+    known : int
         The number of other states, found and expanded earlier.
     """
     found, each = known + len(states), 1 + rules.turn_states

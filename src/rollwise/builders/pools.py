@@ -36,9 +36,9 @@ class Turn(NamedTuple):
     ----------
     rows : (n_states, n_dice + 1) int32
         The faces, ascending, 0 for a die not yet thrown; and the rolls left.
-        n_throws : int
+    n_throws : int
         The first `n_throws` states follow the first throw, the last ones the last throw.
-        action_indptr : (n_states - n_throws + 1,) int64
+    action_indptr : (n_states - n_throws + 1,) int64
         Without the last `n_throws` states.
     label, lottery : (n_actions,) int32
     outcome_indptr : (n_actions + 1,) int64
@@ -130,7 +130,7 @@ def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, A
     ----------
     arrays : Arrays
         The situations are those after the last throw.
-        parts : dict
+    parts : dict
         The parts of the graph of `arrays`.
     """
     turn, n = turn_of(pool), len(arrays.states)

@@ -61,7 +61,8 @@ class Situation(NamedTuple):
     Attributes
     ----------
     state : the state
-    The throw as a tuple of one; empty in a game without throws.
+    throw : tuple
+        The throw as a tuple of one; empty in a game without throws.
     """
 
     state: Any

@@ -35,7 +35,7 @@ def some_states(
     ----------
     roots : (n, n_fields) int32
         Without duplicates.
-        closed : bool
+    closed : bool
         Keep next states among the roots within the graph. Otherwise every next state
         is in the border, so that every play leaves the graph after one turn.
 
@@ -43,7 +43,7 @@ def some_states(
     -------
     graph : StateGraph
         The states, in their order, with their throws.
-        border : (graph.n_border, n_fields) int32
+    border : (graph.n_border, n_fields) int32
         The next states.
 
     Raises

@@ -40,14 +40,15 @@ class BoundsSearch:
         From any method. They may be filled in during the search, ahead of it.
     border_bounds : (n_border,) float64
     number : int
-        Which try this is, of `TRIES`.
-    The index of the try in `TRIES`.
-        The largest bound of the try before. The search ends a little beside the fixed point; this
+        The index of the try in `TRIES`.
+    before : float
         The largest bound of the previous try. The search ends slightly beside the fixed point.
         This may violate the bound of a position that adds no error of its own, so each position
         adds this amount.
+    is_free : callable
+        Whether another core is free.
 
-    Whether another core is free.
+    Attributes
     ----------
     values : (n_places,) float64
     bounds : (n,) float64

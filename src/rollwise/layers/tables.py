@@ -73,8 +73,8 @@ def tables_of(
 
     Parameters
     ----------
-    The sign of the objective, for rewards.
-        Of the objective: rewards have it.
+    sign : float
+        The sign of the objective, for rewards.
     throws : (indptr, weight), optional
         The lists of throws.
     """

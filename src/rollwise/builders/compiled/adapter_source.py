@@ -91,9 +91,9 @@ class Slot(NamedTuple):
     frame, overs, inside : str
         The box of the states found so far, the position of a state in it, and whether the
         state is inside.
-        place, hashing : str
+    place, hashing : str
         The index in the box, or a hash instead if it does not fit into 63 bits.
-        asking : str
+    asking : str
         Prefetches the slot in a hash table: `rollwise.kernels.state_tables.slot_of`.
     """
 

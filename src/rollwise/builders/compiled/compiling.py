@@ -167,9 +167,9 @@ def ask(
     ----------
     function : callable
         Of game and state, and of the throw if the states have one; returns a whole number.
-        states : (n, n_fields) or (n, n_columns) int32
+    states : (n, n_fields) or (n, n_columns) int32
         Rows of a graph: all of them positions, or all of them after a throw.
-        part : int, optional
+    part : int, optional
         The index of the requested number, if the result is a tuple.
 
     Returns

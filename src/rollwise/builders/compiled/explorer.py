@@ -136,7 +136,7 @@ class Explorer:
         roots : (n_roots, n_fields) int32
         known : int
             The number of states found before. They count towards the limit.
-            looked_at : int
+        looked_at : int
             The number of states examined for equal outcomes, if none were found yet.
         """
         merging, expected = self.merging, max(len(roots), self.n_states)  # as many as before

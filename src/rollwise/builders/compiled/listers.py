@@ -119,11 +119,11 @@ class Writing:
     ----------
     value : str
         The variables of a value, as the target of an assignment.
-        statements : str
+    statements : str
         They write the value into ``sink_`` at index ``count_`` and increment ``count_``, or return
         it if there is no room. Both are parameters of a lister, after those of the
         generator. The lister returns ``count_``.
-        scope : dict
+    scope : dict
         The other names in the statements.
     """
 

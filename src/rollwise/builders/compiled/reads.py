@@ -57,7 +57,6 @@ def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
         A tuple of the values read from the game, without constants.
     n_whole, n_real : int
         The numbers of values from ``whole`` and from ``real``.
-        The numbers of values from ``whole`` and from ``real``.
     """
     n_whole = n_real = 0
     items = []
@@ -93,7 +92,8 @@ def new_call(
     Returns
     -------
     call : (1,) array of the record
-    The arrays whose addresses are in the call. They must outlive it.
+    alive : list of arrays
+        The arrays with addresses in the call. They must outlive it.
     """
     whole: list[int] = []
     real: list[float] = []
@@ -131,13 +131,13 @@ class Reads:
     ----------
     functions : dict
         By their purpose.
-        values : dict
+    values : dict
         Attributes read through ``self``, for the record.
-        methods : dict
+    methods : dict
         Further functions called through ``self``.
-        others : dict
+    others : dict
         Other attributes of the game with a name that occurs in the functions.
-        layout, has_reward, throw_columns
+    layout, has_reward, throw_columns
         Of the rules.
     """
 

@@ -74,9 +74,9 @@ class Remedy(NamedTuple):
     ----------
     sign : str
         A regular expression for Numba's message.
-        kinds : types of nodes
+    kinds : types of nodes
         The types of nodes to search for in the source.
-        fits : callable
+    fits : callable
         Whether a node of these types is the construct.
     remedy : str
     """

@@ -92,9 +92,9 @@ def compare(
     ----------
     known : (n_known, n_fields) int32
         The rows of the arrays' next states.
-        chosen : (n,) int64
+    chosen : (n,) int64
         States of the arrays, most important first.
-        most_outcomes : float, optional
+    most_outcomes : float, optional
         Only the first states, with about this many outcomes together, are compared. The
         default is a few for each chosen state.
 

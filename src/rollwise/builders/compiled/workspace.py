@@ -38,9 +38,9 @@ class StateTable:
     roots : (n_roots, n_fields) int32
     call : (1,) EXPAND
         The call of the rules, which receives the addresses of the table.
-        likely : int64
+    likely : int64
         The likely limits of fields, from LEAST to MOST.
-        few_at_once : bool
+    few_at_once : bool
         Many tables are made in turn, each for a small set of states.
     """
 
