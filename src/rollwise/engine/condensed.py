@@ -262,10 +262,10 @@ def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
     Parameters
     ----------
     enough, share : float
-        The sweeps stop when one changes no value by more than `enough` and by more than `share`
-        of the largest value.
+        The sweeps stop when one changes no value by more than `enough` plus `share` of the
+        largest value.
     rounding : float
-        They also stop if changes do not fall below this.
+        They also stop if changes below this no longer decrease.
 
     Returns
     -------
@@ -276,8 +276,8 @@ def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
     before = np.empty(n_feedback)
     change_before = np.empty(n_feedback)  # g(x) - x of the last sweep
     after_before = np.empty(n_feedback)  # g(x) of the last sweep
-    # Differences of both from sweep to sweep, in columns because products of adjacent
-    # columns are taken. A column of zeros is unused.
+    # Differences of both from sweep to sweep, in columns because their products are
+    # computed side by side. A column of zeros is unused.
     changes = np.zeros((n_feedback, MEMORY))
     afters = np.zeros((n_feedback, MEMORY))
     products = np.zeros((MEMORY, MEMORY))

@@ -34,10 +34,7 @@ MOST_PLAIN_SWEEPS = 4_096  # between two steps; more would not help either
 MOST_SWEEPS = 1000  # of a whole layer before Newton's method takes over
 TRIED = 100  # sweeps before the number of further sweeps is estimated
 COARSE = 0.01  # larger changes are likely to change choices
-LEFT = {
-    True: 0.3,
-    False: 0.01,
-}  # share of a change by a choice, coarse or not, that may remain at the next choice
+LEFT = {True: 0.3, False: 0.01}  # share of a change, coarse or not, left before the next choice
 SETTLED = 2e-15  # a change of a sweep that is rounding, relative to the largest value
 MOST_ITERATIONS = 1000  # of BiCGSTAB: its residual may rise for hundreds of them before it falls
 HARDLY = 1e-3  # ratio of fall to rise below which a sweep counts as rising only

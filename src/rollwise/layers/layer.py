@@ -42,7 +42,7 @@ class Pool(NamedTuple):
     """
 
     with_face: Any  # (n_partial, sides) int32: the set with one more die
-    without: Any  # the sets with one die fewer; -1 behind the last of them
+    without: Any  # (n_kept, n) int32: the sets with one die fewer; -1 behind the last of them
     rerolls: Any  # int
 
 
@@ -62,8 +62,8 @@ class Tables(NamedTuple):
     throw_total: Any  # (n_lists,) float64
     throw_error: Any  # (n_lists,) float64
     indptr: Any  # (n_lotteries + 1,) uint32
-    coefficient: Any  # the chance of each outcome, negative if the turn passes
-    weight: Any  # negative if the turn passes
+    coefficient: Any  # float64: the chance of each outcome, negative if the turn passes
+    weight: Any  # float64, negative if the turn passes
     total: Any  # (n_lotteries,) float64
     error: Any  # (n_lotteries,) float64
     reward: Any  # (n_lotteries,) float64
@@ -94,7 +94,7 @@ class Components(NamedTuple):
 
     ends: Any  # (n_components + 1,) int64
     n_feedback: Any  # (n_components,) uint8: `MOST_FEEDBACK` + 1 if there are more
-    feedback: Any  # places, relative to the component's first position
+    feedback: Any  # (n,) uint32: places, relative to the component's first position
     reader: Any  # (n,) uint32: places, likewise
 
 
