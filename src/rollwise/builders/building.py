@@ -1,8 +1,8 @@
 """The stages of building: choose a builder, run the rules, convert the result to a graph.
 
-A game is interpreted up to a limit. If it is larger, its rules are compiled or loaded
-from the cache, and the build begins again (`rollwise.builders.compiled`). Rules that cannot
-be compiled are interpreted to the end.
+A game is interpreted up to a limit. If it is larger, its rules are compiled or loaded from the
+cache, and the build begins again (`rollwise.builders.compiled`). Rules that cannot be compiled are
+interpreted to the end.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """All actions and outcomes of one state, by the rules as ordinary Python, checked.
 
-This module contains all checks of the results of rules. If the compiled
-builder finds an error in a state, that state is expanded here, so that
-both builders report the same errors.
+This module contains all checks of the results of rules. If the compiled builder finds an error in a
+state, that state is expanded here, so that both builders report the same errors.
 
-The items that a rule yields are limited (`rollwise.builders.limits.MOST_YIELDED`). A loop
-without a yield cannot be counted, so a second thread watches the clock (`watched`).
+The items that a rule yields are limited (`rollwise.builders.limits.MOST_YIELDED`). A loop without a
+yield cannot be counted, so a second thread watches the clock (`watched`).
 """
 
 from __future__ import annotations
@@ -344,7 +343,7 @@ def _one_by_one(
 def _checked_outcome(
     rules: Rules, outcome: Any, at: Situation, action: int
 ) -> tuple[int | float, int, Any]:
-    """Its weight, then and next state. The next state is None if the game is over."""
+    """The weight, then and next state of an outcome. The next state is None if the game is over."""
     try:
         weight, then, next_state = outcome
     except (TypeError, ValueError):

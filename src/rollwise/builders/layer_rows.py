@@ -1,7 +1,7 @@
 """Storage for the states of a game found layer by layer, and the tools of one core.
 
-Each layer has its states in the order of their fields. A state takes one 64-bit number if
-the fields of its layer fit into it, and its fields otherwise.
+Each layer has its states in the order of their fields. A state takes one 64-bit number if the
+fields of its layer fit into it, and its fields otherwise.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Frame(NamedTuple):
         bits = [int(span).bit_length() for span in high - low]
         if sum(bits) > 64:
             return None
-        # a first field without bits, before 64 others, would need a shift of 64
+        # a field before 64 bits of other fields would need a shift of 64
         shift = [min(sum(bits[k + 1 :]), 63) for k in range(len(bits))]
         mask = [(1 << width) - 1 for width in bits]
         return cls(low, np.array(shift, np.uint64), np.array(mask, np.uint64))

@@ -1,8 +1,8 @@
 """Finding the states of a game layer by layer, each layer after its predecessors.
 
-A layer is explored from the states at which play enters it. States outside it are recorded
-but not expanded until their layer is explored. Memory therefore holds only one layer and the
-entry states of later layers.
+A layer is explored from the states at which play enters it. States outside it are recorded but not
+expanded until their layer is explored. Memory therefore holds only one layer and the entry states
+of later layers.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Waiting:
 
 
 class Record(NamedTuple):
-    """The state of a walk, from which it can be continued.
+    """A snapshot of a walk, to continue it later.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Found(NamedTuple):
 
 
 class Journal(Protocol):
-    """Records the state of a walk."""
+    """Stores snapshots of a walk."""
 
     record: Record | None  # of a stopped walk, to continue
 
@@ -186,7 +186,7 @@ class Walk:
         self.extremes = np.zeros(0, np.int64)
 
     def record(self) -> Record:
-        """The state of the walk after a layer."""
+        """A snapshot of the walk after a layer."""
         waiting = sorted(self._entries)
         facts: dict[str, Any] = {name: getattr(self, name) for name in (*NUMBERS, *KEYS)}
         facts |= {"looked_at": self._looked_at, "stays": self._stays, "waiting": waiting}

@@ -45,7 +45,8 @@ class Turn(NamedTuple):
     target : (n_outcomes,) int32
         A state of the turn.
     lotteries : Lotteries
-        First the lottery of the first throw, then one for each set of kept dice.
+        First the first throw, then the certain outcome of keeping, then the throw after each
+        set of kept dice.
     """
 
     rows: np.ndarray

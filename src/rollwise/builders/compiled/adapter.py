@@ -1,10 +1,9 @@
 """Compiling the adapters between a game's functions and the kernels.
 
-Numba compiles the functions with ``self`` replaced by a record of the attributes read
-(see `rollwise.builders.compiled.reads`). The record is filled in at run time, so that other
-parameters of the same game need no compiling. An adapter (see
-`rollwise.builders.compiled.adapter_source`), written for the game's fields, becomes a
-function pointer.
+Numba compiles the functions with ``self`` replaced by a record of the attributes read (see
+`rollwise.builders.compiled.reads`). The record is filled in at run time, so that other parameters
+of the same game need no compiling. An adapter (see `rollwise.builders.compiled.adapter_source`),
+written for the game's fields, becomes a function pointer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The source of the adapters between a game's rules and the kernels.
 
-An adapter is a function ``walk(address)``, written for the fields of one game
-and compiled with its rules. It reads its arguments through the call at the address
-(`rollwise.kernels.calls`), and writes the results of the rules through it.
-`rollwise.builders.compiled.adapter` defines the names in the source.
+An adapter is a function ``walk(address)``, written for the fields of one game and compiled with its
+rules. It reads its arguments through the call at the address (`rollwise.kernels.calls`), and writes
+the results of the rules through it. `rollwise.builders.compiled.adapter` defines the names in the
+source.
 """
 
 from __future__ import annotations

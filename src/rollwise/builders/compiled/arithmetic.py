@@ -1,13 +1,12 @@
 """Arithmetic in compiled rules: results agree with Python's or an exception is raised.
 
-A whole number has any size in Python and 64 bits in compiled code, where it wraps. ``2 ** -1``
-is 0.5 in Python and 0 in compiled code. NumPy's small integers stay small in Python and are widened
-in compiled code. There an integer combined or compared with a float is rounded to a float. After
-type inference, a pass of the compiler therefore replaces the operations that could
-differ by checked ones. They raise
-OverflowError, and the builders then ask the interpreted rules (see
-`rollwise.builders.compiled.explorer`). ``~`` of a truth value always differs and is rejected.
-A pass before type inference rejects variables that may have no value, for which Python raises an
+A whole number has any size in Python and 64 bits in compiled code, where it wraps. ``2 ** -1`` is
+0.5 in Python and 0 in compiled code. NumPy's small integers stay small in Python and are widened in
+compiled code. There an integer combined or compared with a float is rounded to a float. After type
+inference, a pass of the compiler therefore replaces the operations that could differ by checked
+ones. They raise OverflowError, and the builders then ask the interpreted rules (see
+`rollwise.builders.compiled.explorer`). ``~`` of a truth value always differs and is rejected. A
+pass before type inference rejects variables that may have no value, for which Python raises an
 error but compiled code does not. It also rejects inner functions that Numba would compile without
 these passes.
 """

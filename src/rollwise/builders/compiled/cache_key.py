@@ -1,10 +1,10 @@
 """The key of compiled rules, and whether rules draw random numbers or read a clock.
 
-Compiled code is reused, in this process and from disk, if its key is equal. The key is a
-hash of one canonical encoding of all values that rules read. Different
-values must have different encodings. Each therefore contains its type and length, and a container
-contains the number of its items (as in `netstrings`_). Names are looked up each time a key is
-computed. The key changes if a global, a helper or a method that the rules reach has changed.
+Compiled code is reused, in this process and from disk, if its key is equal. The key is a hash of
+one canonical encoding of all values that rules read. Different values must have different
+encodings. Each therefore contains its type and length, and a container contains the number of its
+items (as in `netstrings`_). Names are looked up each time a key is computed. The key changes if a
+global, a helper or a method that the rules reach has changed.
 
 .. _netstrings: https://cr.yp.to/proto/netstrings.txt
 """

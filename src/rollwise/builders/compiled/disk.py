@@ -1,11 +1,10 @@
 """Compiled rules on disk. A game is compiled only once on a machine.
 
-Numba's own cache uses only the name and date of the file with the function. It misses
-changes in functions that this function calls. Here the key (`rollwise.builders.compiled.cache_key`)
-includes the code of the rules and of every function that they reach, the constants that they
-read, and the versions of Python, NumPy and rollwise. The file name also identifies
-the adapter, the version of Numba, and the processor.
-Rules that reach a value without a key are not stored.
+Numba's own cache uses only the name and date of the file with the function. It misses changes in
+functions that this function calls. Here the key (`rollwise.builders.compiled.cache_key`) includes
+the code of the rules and of every function that they reach, the constants that they read, and the
+versions of Python, NumPy and rollwise. The file name also identifies the adapter, the version of
+Numba, and the processor. Rules that reach a value without a key are not stored.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Copies of a game's functions, for Numba to compile.
 
-Numba reads a function's globals only once, when it compiles the function, and misses later
-changes. For each key (see `rollwise.builders.compiled.cache_key`) a game's functions
-are therefore copied, with all functions that they reach, and the copies are compiled.
+Numba reads a function's globals only once, when it compiles the function, and misses later changes.
+For each key (see `rollwise.builders.compiled.cache_key`) a game's functions are therefore copied,
+with all functions that they reach, and the copies are compiled.
 
 Numba cannot compile ``yield from``, and keeps the variables of a generator in memory between
 values. A *lister* is the code of a generator in which statements that store a value replace each
-``yield``. It is made from the source. If there is no source, or it
-does not match the generator's code, the lister runs the generator.
+``yield``. It is made from the source. If there is no source, or it does not match the generator's
+code, the lister runs the generator.
 """
 
 from __future__ import annotations

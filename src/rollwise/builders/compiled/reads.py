@@ -1,8 +1,8 @@
 """The values read by functions of a game, the keys of these values, and notes on disk.
 
-Code compiled for a game is reused if its `Reads.key` is equal. Other data that
-depend on rules (a note that a game is large, a stored graph) are identified by
-that key and further facts: `Reads.key_with`. In compiled rules a record replaces ``self``.
+Code compiled for a game is reused if its `Reads.key` is equal. Other data that depend on rules (a
+note that a game is large, a stored graph) are identified by that key and further facts:
+`Reads.key_with`. In compiled rules a record replaces ``self``.
 """
 
 from __future__ import annotations

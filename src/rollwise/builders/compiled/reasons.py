@@ -1,7 +1,7 @@
 """The reason why Numba cannot compile some rules, in a line with a remedy.
 
-Numba's own messages require knowledge of Numba. This module extracts the place and
-the rejected construct from them. The line quotes the construct from the rules (see
+Numba's own messages require knowledge of Numba. This module extracts the place and the rejected
+construct from them. The line quotes the construct from the rules (see
 `rollwise.builders.compiled.sources`).
 """
 

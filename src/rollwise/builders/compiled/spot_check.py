@@ -1,10 +1,9 @@
 """A comparison of compiled rules with Python's rules on a sample of states.
 
-Numba's arithmetic differs from Python's in some cases. Compiled code
-checks the known differences itself (see `rollwise.builders.compiled.arithmetic`). For the rest,
-every graph made by compiled rules is compared with interpreted rules on a sample of states:
-the states with the smallest and the largest value of each field, where numbers overflow first, the
-last states found, and random others.
+Numba's arithmetic differs from Python's in some cases. Compiled code checks the known differences
+itself (see `rollwise.builders.compiled.arithmetic`). For the rest, every graph made by compiled
+rules is compared with interpreted rules on a sample of states: the states with the smallest and the
+largest value of each field, where numbers overflow first, the last states found, and random others.
 """
 
 from __future__ import annotations
