@@ -38,28 +38,28 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, Piece
 
 LARGE = 10_000_000  # positions
-ORDERED = 20_000_000  # outcomes: a layer with more is swept as it is, and ordered if it has to be
-MOST_SWEEPS = 1000  # to see that every play leaves such a layer
+ORDERED = 20_000_000  # outcomes: a larger layer is ordered only if necessary
+MOST_SWEEPS = 1000  # for a proof that every play leaves such a layer
 
-MOST_AT_ONCE = 3  # pieces of layers that are built and not yet proved
+MOST_AT_ONCE = 3  # pieces of layers, built and not yet proved
 
 Floats = NDArray[np.float64]
 Report = Callable[[str, int, "int | None"], None]
 
 
 class _Solved(NamedTuple):
-    """A piece that has its values, and not yet their bounds.
+    """A piece with values, not yet with bounds.
 
     Attributes
     ----------
     values : (n,) float64
-        In the order in which the rules were read. Of a graph those of all its states.
+        In reading order; for a graph the values of all its states.
     layer : Layer or None
-        As it was solved; None where players can stay in it for ever.
+        The solved layer; None if players can stay in it for ever.
     graph : StateGraph or None
-        Then the same as a graph.
+        The piece as a graph in that case.
     settling : Settled or None
-        The graph with the worth of endless play; None where every play ends.
+        The graph with the value of endless play; None if every play ends.
     found : MethodResult or None
         The answer of that graph.
     """
@@ -186,7 +186,7 @@ class ByLayer:
     def _bounds(
         self, piece: Piece, solved: _Solved, border_values: Floats, border_bounds: Floats
     ) -> Floats | None:
-        """Proved bounds of the values of a piece; None where there are none.
+        """Proved bounds of the values of a piece; None without a proof.
 
         Raises
         ------
@@ -212,7 +212,7 @@ class ByLayer:
         border_values: Floats,
         border_bounds: Floats,
     ) -> NDArray[np.int32] | int:
-        """The action that is taken in each position."""
+        """The action of each position."""
         rules, n = self._layers.rules, piece.end - piece.begin
         if rules.has_throws:
             return THROW
@@ -224,12 +224,12 @@ class ByLayer:
         return graph.action_label[taken(graph, ahead)][:n]
 
     def _settled(self, begin: int, end: int) -> _Solved:
-        """The values of a layer in which players can stay for ever, or that is too hard.
+        """The values of a layer as a graph, if players can stay in it or it is too hard.
 
         Raises
         ------
         EndlessPlay
-            The players can go round for ever, and the rules say no worth of that.
+            The players can go round for ever, and the rules give no value to this.
         TooLittleMemory
         """
         layers, game, n = self._layers, self._layers.rules.game, end - begin
@@ -268,7 +268,7 @@ class ByLayer:
 
 
 def graph_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats) -> Floats:
-    """Proved bounds of the values of a layer that was solved as a graph.
+    """Proved bounds of the values of a layer solved as a graph.
 
     Raises
     ------
@@ -290,13 +290,13 @@ def graph_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats) 
 
 
 def held_at_once(layers: Layers) -> int:
-    """How many pieces are in memory: while a large layer is solved, the next one isn't built."""
+    """The number of pieces in memory: the next one isn't built while a large layer is solved."""
     largest = np.diff(layers.indptr).max()
     return 1 if largest > LARGE else 2 if largest > LARGE // 20 else MOST_AT_ONCE
 
 
 def bytes_to_solve(layers: Layers) -> int:
-    """About how much memory the pieces take that are there at once, as was measured."""
+    """The approximate, measured memory of all pieces at once, in bytes."""
     outcomes = layers.n_outcomes / layers.n_states  # of a position
     sizes = np.sort(np.diff(layers.indptr))[::-1]
     block = layers.block_of_turns(int(np.argmax(np.diff(layers.indptr))))
@@ -309,7 +309,7 @@ def bytes_to_solve(layers: Layers) -> int:
 
 
 def bytes_of_graph(layers: Layers, n_positions: int) -> int:
-    """About how much memory some positions of a layer take as a graph, as was measured."""
+    """The approximate, measured memory of some positions of a layer as a graph, in bytes."""
     outcomes = layers.n_outcomes / layers.n_states  # of a position
     rules = layers.rules
     if rules.pool is not None:

@@ -47,11 +47,10 @@ class CertifiedResult(NamedTuple):
     Attributes
     ----------
     found : MethodResult
-        With the seconds that it took; of strategy iteration, in which much was done for the
-        certificate.
+        With its seconds, which for strategy iteration include much work for the certificate.
     certificate : Certificate
     seconds : float
-        That the certificate took beyond these.
+        The further time of the certificate.
     """
 
     found: MethodResult
@@ -120,7 +119,7 @@ def solve_and_certify(
 def _ordered(
     graph: StateGraph, solve: Callable[..., Searched] | None
 ) -> tuple[Layer, Searched | None]:
-    """A graph in solving order; solved besides, where it may be and play was seen to end."""
+    """A graph in solving order; also its solution, with `solve` and if every play ends."""
     ordering, searched = ordering_of(graph), None
     leaving = Leaving(ordering.layer)
 
@@ -142,7 +141,7 @@ def _settle_and_certify(
     options: Mapping[str, Any],
     progress: Progress | None,
 ) -> CertifiedResult:
-    """The same where play may be kept up for ever, one after the other."""
+    """Settle endless play, solve and certify, one after the other."""
     started, settled = time.perf_counter(), settle(graph, border_values)
     found = solve_settled(settled, border_values, method, options, progress)
     solved = time.perf_counter()

@@ -154,7 +154,7 @@ def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundState
         place.mkdir(parents=True, exist_ok=True)
         if known is not None and not (place / FOUND).exists():  # stopped after its last layer
             (place / STATES).replace(place / FOUND)
-        (place / FOUND).touch()  # which leaves the file of another process as it is
+        (place / FOUND).touch()  # no change to the file of another process
         file = (place / FOUND).open("r+b")
     except OSError as error:
         raise write_error(place, error) from error
@@ -206,14 +206,14 @@ def forget(place: Path) -> None:
 
 
 def damaged(place: Path, error: Exception, lacking: str = RECORD) -> SolutionFileError:
-    """The error for a folder that isn't as it was written.
+    """The error for a damaged folder.
 
     Parameters
     ----------
     error : Exception
-        By which that was noticed.
+        The error in reading it.
     lacking : str
-        The file that lacks a key, where that is the error.
+        The file without the key, if a key is missing.
     """
     what = str(error)
     if isinstance(error, KeyError):
@@ -230,7 +230,7 @@ def _bytes_of(value: Any) -> NDArray[np.uint8]:
 
 
 def _lock(place: Path, file: IO[bytes]) -> None:
-    """Make sure that no other process finds states for this folder, where the system can tell.
+    """Make sure that no other process finds states for this folder, if the system can tell.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A strategy by two fields: as two matrices, and as the positions that a map shows around one."""
+"""A strategy by two fields: as two matrices, and as the positions on a map around one."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Grid:
     origin : (2,) int64
         The field's numbers of the first row and of the first column.
     actions : (n, m) int64
-        The rules' numbers of the best actions; -1 where there is no position.
+        The rules' numbers of the best actions; -1 without a position.
     worth : (n, m) float64
-        The mover's probability to win, and -1 where there is no position; of a game for points or
-        stakes the expected total, and NaN there.
+        The mover's probability to win, and -1 without a position. In a game for points or stakes
+        the expected total, and NaN without a position.
     error_bound : float
-        How far `worth` can be off, proved; infinite for estimates.
+        Of `worth`, proved; infinite for estimates.
     """
 
     row_field: str
@@ -123,11 +123,11 @@ def slice_around(
     at : sequence of int
         The fields of that position.
     axes : sequence of int
-        Two fields, or one. Without any the two are taken along which most positions lie.
+        Two fields, or one. Without any, the two fields with the most positions along them.
     most : int
-        How many positions are taken at most: those nearest along the axes, all that are as near.
+        The largest number of positions: the nearest along the axes, and all equally near.
     counts : (n,) bool, optional
-        Which positions count where axes are looked for, as those in which there is a choice.
+        The positions that count in the choice of axes, such as those with a choice.
     """
     here = np.asarray(at, table.dtype)
     parts = []
@@ -158,7 +158,7 @@ def slice_around(
 
 
 def _axes(differ: NDArray[np.bool_]) -> tuple[int, ...]:
-    """The two fields along which most positions lie."""
+    """The two fields with the most positions along them."""
     varying = np.flatnonzero(differ.any(axis=0)).tolist()
     many = differ.sum(axis=1)
     return max(

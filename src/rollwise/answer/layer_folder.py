@@ -509,7 +509,7 @@ def read_manifest(place: Path) -> dict[str, Any]:
                 "an empty folder"
             )
         said, _, rest = text.rpartition(OF_ITSELF)
-        known = found.pop("manifest_checksum", None)  # of folders that were written before: none
+        known = found.pop("manifest_checksum", None)  # older folders have none
         if known is not None and rest != f'{_text_checksum(said)}"\n}}\n':
             raise ValueError("it isn't what was written")
     except FileNotFoundError:
@@ -527,7 +527,7 @@ def read_manifest(place: Path) -> dict[str, Any]:
 
 
 def free_bytes(place: Path) -> int:
-    """How much room there is on the disk of a folder, which need not be there yet."""
+    """The free bytes on the disk of a folder, which need not exist yet."""
     there = place.resolve()
     while not there.exists():
         there = there.parent
@@ -594,7 +594,7 @@ def _map(
         It isn't a file of such an array.
     """
     size = path.stat().st_size
-    left = size - len(_head(dtype, (0,)))  # which is as long for any number of rows
+    left = size - len(_head(dtype, (0,)))  # the head has one length for any number of rows
     rows = left // dtype.itemsize if n is None else n
     shape = (rows, left // (rows * dtype.itemsize)) if fields and rows > 0 else (rows,)
     head = _head(dtype, shape) if left >= 0 else b"?"

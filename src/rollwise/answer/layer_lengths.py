@@ -206,7 +206,7 @@ class LayerLengths:
         return Bracket(max(0.0, math.nextafter(length * (1.0 - self.below), -math.inf)), high)
 
     def spread(self, position: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The expected length from a position on, and its variance: each with how far it is off."""
+        """The expected length from a position on, and its variance, with error bounds."""
         mean, moment = float(self.lengths[position]), float(self.moments[position])
         low, high = self.bracket(position)
         off = math.nextafter(max(mean - low, high - mean), math.inf)
@@ -252,7 +252,7 @@ class LayerLengths:
         if self._sign > 0:
             self._require_ending(layer, begin)
         values = sweeps.values_for(layer, self._sign * self.lengths[piece.border])
-        # a layer may have its share of the time that is left; small ones have other work besides
+        # a layer gets its share of the remaining time, with the fixed work of a layer included
         clock = Clock(self._clock.left * (end - begin + OTHER_WORK) / (end + OTHER_WORK))
 
         def is_over() -> bool:
@@ -354,7 +354,7 @@ class LayerLengths:
 
 
 class _Claims:
-    """Bounds of the lengths of a layer that are claimed, and proved by one sweep.
+    """Claimed bounds of the lengths of a layer, proved by one sweep.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ class _Claims:
     found : (n + n_border,) float64
         The lengths of the layer, and of its border, times the sign.
     sign : float
-        -1 where short is wanted.
+        -1 for the shortest lengths.
     """
 
     def __init__(self, layer: Layer, found: Floats, sign: float) -> None:
@@ -371,14 +371,14 @@ class _Claims:
         self._bounds = np.zeros((layer.n_places, 2))
 
     def below(self, later: float, fall: float) -> float:
-        """A share that lengths are too large by at most, and that is proved.
+        """A proved bound on the share by which lengths are too large.
 
         Parameters
         ----------
         later : float
-            That of later layers.
+            The bound of later layers.
         fall : float
-            By how many moves a sweep lets a length fall at most.
+            The largest decrease of a length in a sweep, in moves.
         """
         for fallen in self._growing(fall):
             share = max(later, fallen / (1.0 + fallen))
@@ -387,7 +387,7 @@ class _Claims:
         return 1.0  # no length is less than 0
 
     def above(self, later: float, rise: float) -> float:
-        """A share that lengths are too small by at most: infinite where none can be proved."""
+        """A bound on the share by which lengths are too small; infinite without a proof."""
         if math.isinf(later) or not np.all(self._sign * self._found >= 0.0):
             return math.inf
         for risen in self._growing(rise):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.methods.result import MethodResult
 
-MOST_AGAIN = 8_000_000  # outcomes of a game that is solved again as one graph, in some seconds
+MOST_AGAIN = 8_000_000  # outcomes of a game solved again as one graph, in some seconds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,12 +37,12 @@ def _in_memory(rows: Ints | slice) -> None:
 
 
 class Turns(NamedTuple):
-    """Some positions and their turns, solved: where a turn ends, play does.
+    """Some positions and their turns, solved: play ends at the end of a turn.
 
     Attributes
     ----------
     graph : StateGraph
-        The positions first; where their turns lead to last.
+        The positions first; the next positions last.
     found : MethodResult
     values, error_bounds : (graph.n_states,) float64
         Proved.
@@ -112,7 +112,7 @@ class LayeredStates:
     def of(
         cls, game: Game, facts: LayerFacts, first_rows: Mapping[int, list[int]], **given: Any
     ) -> LayeredStates:
-        """With the names that the rules say now, and with the facts of all layers together."""
+        """The states with action names from the rules, and with the facts of all layers."""
         from rollwise.builders.arrays import action_names
         from rollwise.builders.rules import Rules
 
@@ -131,12 +131,12 @@ class LayeredStates:
 
     @property
     def n_states(self) -> int:
-        """How many positions the game has, kept or not."""
+        """The number of positions of the game, kept or not."""
         return len(self.states) if self.n_found is None else self.n_found
 
     @property
     def n_positions(self) -> int:
-        """How many positions are kept."""
+        """The number of kept positions."""
         return len(self.states)
 
     @cached_property
@@ -175,7 +175,7 @@ class LayeredStates:
 
     @cached_property
     def at_once(self) -> int:
-        """How many positions make a graph of some hundred thousand states at most."""
+        """The number of positions in a graph of at most some hundred thousand states."""
         from rollwise.builders.rules import Rules
         from rollwise.builders.some_states import positions_at_once
 
@@ -287,12 +287,12 @@ class OpenFolder(NamedTuple):
 
 
 def open_states(folder: Path, game: Game) -> OpenFolder:
-    """The positions in a folder that `solve_by_layers` saved, read where they lie.
+    """The positions of a folder by `solve_by_layers`, read in place.
 
     Raises
     ------
     SolutionFileError
-        It holds no answer, or that of another game, or one that isn't whole yet.
+        It contains no answer, or the answer of another game, or an unfinished one.
     """
     began = time.perf_counter()
     found = open_folder(folder, game)
@@ -314,7 +314,7 @@ def open_states(folder: Path, game: Game) -> OpenFolder:
 
 
 def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which rows stand before others in the order of their numbers: (n,) bool."""
+    """Whether each row is before another one in lexicographic order: (n,) bool."""
     before, equal = np.zeros(len(rows), np.bool_), np.ones(len(rows), np.bool_)
     for one, other in zip(rows.T, others.T, strict=True):
         before |= equal & (one < other)

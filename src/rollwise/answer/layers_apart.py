@@ -122,7 +122,7 @@ class Apart:
         self._solved = int(sizes[list(answers.known)].sum())
 
     def run(self) -> None:
-        """Have all layers solved and proved, the last ones first."""
+        """Solve and prove all layers by workers, the last ones first."""
         known = self._answers.known
         self._waiting = [i for i in reversed(range(len(self._layers))) if i not in known]
         while self._waiting or self._begun:
@@ -137,7 +137,7 @@ class Apart:
                     self._go_on(work)
 
     def _next_task(self) -> tuple[_Work, int] | None:
-        """A part that can be done now, in the work on its layer; None where all have to wait."""
+        """A part that is ready, with the work on its layer; None if all must wait."""
         if not self._tasks:
             layer = self._ready()
             if layer is None:

@@ -132,7 +132,7 @@ class Extreme(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OptimalSet:
-    """Optimal policies, as the policies of a graph that has only their actions.
+    """Optimal policies, as the policies of a graph with only their actions.
 
     Attributes
     ----------
@@ -211,9 +211,9 @@ class OptimalSet:
         return self.with_scores if quantity.by_score else self
 
     def extreme(self, quantity: Quantity, *, least: bool = False) -> Extreme:
-        """The largest that a quantity can be under a policy of the set, or the least.
+        """The largest expectation of a quantity under a policy of the set, or the least.
 
-        Of a quantity that rests on the score `for_quantity` has to be asked.
+        A quantity that depends on the score needs the set of `for_quantity`.
         """
         amounts = quantity.amounts(self)
         sign = -1.0 if least else 1.0
@@ -237,14 +237,14 @@ class OptimalSet:
         return Extreme(quantity.finish(found), solved.values, certificate.bounds)
 
     def range(self, quantity: Quantity) -> Range:
-        """The least and the most that a quantity can be."""
+        """The least and the largest expectation of a quantity."""
         here = self.for_quantity(quantity)
         least, most = (here.extreme(quantity, least=end).found for end in (True, False))
         bound = max(least.error_bound, most.error_bound)
         return Range(quantity.name, least.value, most.value, bound)
 
     def then(self, quantity: Quantity, *, least: bool = False) -> tuple[Certified, OptimalSet]:
-        """The best for a second aim, and the policies of the set that reach it."""
+        """The best expectation for a second aim, and the policies of the set with it."""
         here = self.for_quantity(quantity)
         found, values, bounds = here.extreme(quantity, least=least)
         sign = -1.0 if least else 1.0
@@ -259,13 +259,13 @@ class OptimalSet:
         return found, replace(here, graph=smaller, points=points)
 
     def policy(self, name: str) -> Policy:
-        """The policy of the set that takes the first action of each state."""
+        """The policy with the first action of the set in each state."""
         everywhere = np.ones(self.graph.n_actions, np.bool_)
         return Policy.of_actions(self.graph, name, first_actions(self.graph), everywhere)
 
     @cached_property
     def n_ties(self) -> int:
-        """Number of states in which the set has several actions."""
+        """Number of states with several actions in the set."""
         return int(has_ties(self.graph, np.ones(self.graph.n_actions, np.bool_)).sum())
 
     @cached_property

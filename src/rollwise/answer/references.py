@@ -83,7 +83,7 @@ class Policies:
         Parameters
         ----------
         any_players : bool
-            Of a game for three or more players, too.
+            Allow games for three or more players.
         **how
             How to build the graph; see `rollwise.build`.
 
@@ -257,7 +257,7 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
 def _of_compiled_function(
     graph: StateGraph, game: Game, name: str, function: Callable[..., Any]
 ) -> Policy | None:
-    """A policy asked in compiled code; None where that isn't worthwhile, or fails."""
+    """A policy evaluated in compiled code; None if that isn't worthwhile, or fails."""
     from rollwise.builders.limits import SMALL
 
     choices = np.flatnonzero(has_choice(graph))
@@ -283,10 +283,9 @@ def _of_compiled_function(
 
 
 def policy_table(graph: StateGraph, policy: Policy) -> pl.DataFrame:
-    """A policy as a table, which is a policy where it is typed (see `Policies.find`).
+    """A policy as a table, in the form that `Policies.find` reads.
 
-    One row for each action that is taken where there is a choice, with its probability where
-    several are.
+    One row for each action taken in a state with a choice, with its probability in a mixture.
     """
     import polars as pl
 

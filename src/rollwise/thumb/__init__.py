@@ -1,1 +1,1 @@
-"""Rules of thumb: the language in which they are written, and their words."""
+"""Rules of thumb: their language, and their words."""

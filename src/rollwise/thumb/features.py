@@ -304,7 +304,7 @@ def _of_positions(graph: StateGraph, game: Game) -> Columns:
 
 
 def _apart(graph: StateGraph, word: str, own: Columns, names: Collection[str]) -> Columns:
-    """The features of a rule sheet, if none of them has a name that means something else.
+    """The features of a rule sheet, if their names have no other meaning.
 
     Raises
     ------
@@ -359,7 +359,7 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
 
 
 def _in_place(values: NDArray[np.int32], where: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Numbers where they belong, and 0 elsewhere."""
+    """Numbers at their places, and 0 elsewhere."""
     found = np.zeros(len(where), np.int32)
     found[where] = values
     return found
@@ -394,7 +394,7 @@ def _asked(
 
 
 def looks_at_throw(game: Game) -> bool:
-    """Whether the `features` of a game with throws are given the throw: they may leave it out."""
+    """Whether the `features` of a game with throws take the throw as an argument."""
     try:
         signature(game.features).bind("s", "throw")
     except TypeError:

@@ -177,7 +177,7 @@ class Condition:
     def holds(
         self, columns: Mapping[str, Column], parameters: Mapping[str, Any]
     ) -> NDArray[np.bool_]:
-        """Where it holds: (n,) bool."""
+        """Whether it holds: (n,) bool."""
         compare = operator.ge if self.at_least else operator.le
         return np.asarray(compare(self.form.values(columns), self.level(parameters)))
 
@@ -241,7 +241,7 @@ class Rule:
 
     @property
     def numbers(self) -> int:
-        """How many numbers a player has to remember."""
+        """The count of numbers to remember."""
         conditions = sum(clause.condition.numbers for clause in self.clauses if clause.condition)
         deeds = {clause.deed for clause in self.clauses if isinstance(clause.deed, Preference)}
         return conditions + sum(deed.numbers for deed in deeds)
@@ -307,7 +307,7 @@ class Rule:
         Parameters
         ----------
         features : Features, optional
-            Those of the game, if they are at hand.
+            Those of the game, if known already.
 
         Raises
         ------
@@ -381,7 +381,7 @@ class _Reader:
         return Clause(None if text is None else self.condition(number, text), deed)
 
     def deed(self, number: int, part: Any) -> int:
-        """An action as a table names it."""
+        """An action by its name in tables."""
         labels = [label for label in self.graph.vocabulary.meaning(str(part["do"])) if label >= 0]
         known = [label for label in labels if label in self.graph.vocabulary.labels]
         if not known:

@@ -18,7 +18,7 @@ from rollwise.thumb.features import Features, looks_at_throw
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 
 SHARES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-OF_THE_GRAPH = ("again", "wins")  # features of actions that rules have no words for
+OF_THE_GRAPH = ("again", "wins")  # features of actions without a word in rule sheets
 Bools = NDArray[np.bool_]
 
 
@@ -92,7 +92,7 @@ def _when(condition: Condition) -> str:
 
 
 def _number(bound: int | str) -> str:
-    """A bound with the sign that people write."""
+    """A bound with a mathematical sign."""
     return str(bound).replace("-", "−") if isinstance(bound, int) else bound
 
 
@@ -121,7 +121,7 @@ def _either(feature: Feature, at_least: bool) -> str:
 
 
 def _name(feature: Feature) -> str:
-    """A feature with the signs that people write."""
+    """A feature in mathematical signs."""
     return feature.written(times=" × ") if feature.is_product else feature.text
 
 

@@ -30,21 +30,21 @@ from rollwise.thumb.language import (
     form_of,
 )
 
-WIDTH = 4  # rules of each number that are kept
-IMPROVED = 3  # changed rules of each number that are improved
-HOPEFUL = 2.0  # times the least loss that is known: a rule that loses more isn't improved
-STEPS = (1, -1, 4, -4, 16, -16)  # by which bounds are moved
-FACTOR_STEPS = (1, -1, 2, -2, 5, -5)  # by which numbers before preferred features are moved
-BESIDE = (0, 1, -1, 3, -3)  # bounds that are tried with another number before a feature
-MOST_TIMES = 12  # by which people multiply in a condition
-MOST_FACTOR = 60  # before a preferred feature
-LADDER = (2, 8, -2, -8)  # numbers with which a preferred feature is added
-SCALE = 4  # of the largest number beside them, at least
+WIDTH = 4  # kept rules of each number
+IMPROVED = 3  # improved rules of each number
+HOPEFUL = 2.0  # rules with a loss above this multiple of the least loss aren't improved
+STEPS = (1, -1, 4, -4, 16, -16)  # moves of bounds
+FACTOR_STEPS = (1, -1, 2, -2, 5, -5)  # moves of factors in preferences
+BESIDE = (0, 1, -1, 3, -3)  # moves of a bound after a change of a factor
+MOST_TIMES = 12  # the largest factor in a condition
+MOST_FACTOR = 60  # the largest factor in a preference
+LADDER = (2, 8, -2, -8)  # factors of a new feature in a preference
+SCALE = 4  # the least size of the largest factor beside a new feature
 LONGEST = 3  # forms of a preference
-LEAST_NAMED = 10  # of a parameter that stands in the place of a bound
+LEAST_NAMED = 10  # the least parameter in the place of a bound
 MOST_ROUNDS = 20  # of moving all numbers of a rule
-DIGITS = 9  # of a loss that count
-MOST_IN_VAIN = 100  # random changes without one new rule, after which all are found
+DIGITS = 9  # decimals of a loss
+MOST_IN_VAIN = 100  # the search ends after so many random changes without a new rule
 
 Progress = Callable[[str, int, "int | None"], None]
 Map = Callable[..., Iterator[Any]]
@@ -52,15 +52,15 @@ Map = Callable[..., Iterator[Any]]
 
 @dataclass(frozen=True)
 class Limits:
-    """How far one search goes.
+    """The limits of one search.
 
     Attributes
     ----------
     numbers : int
         The most integers.
     enough : float
-        The loss that is small enough: rules with more integers than one that loses no more aren't
-        looked for.
+        An acceptable loss: after a rule with at most this loss, the search only looks for rules
+        with fewer integers.
     seconds : float
     evaluations : int or None
         The number of scored rules after which the search ends. Then the same seed gives the same
@@ -74,16 +74,16 @@ class Limits:
 
 
 class Field(ABC):
-    """A game as the search sees it.
+    """A game for the search.
 
     Attributes
     ----------
     phase : int
-        Rules are taken up once in each phase.
+        Each rule is changed once in each phase.
     first_share : float
-        The share of the time that may go by before phase 1.
+        The largest share of the time before phase 1.
     width : int
-        Rules of each number that are kept.
+        Number of kept rules of each number.
     """
 
     phase, first_share, width = 0, 1 / 3, WIDTH
@@ -96,15 +96,15 @@ class Field(ABC):
 
     @abstractmethod
     def starts(self) -> Iterator[list[Rule]]:
-        """Rules to begin with; the next list is asked for if no play by the last ones ends."""
+        """Lists of first rules; the next list is used if all rules of the last play endlessly."""
 
     @abstractmethod
     def loss(self, rule: Rule) -> float:
-        """The loss of a rule; infinity where play has no end. Called by several threads."""
+        """The loss of a rule; infinity for endless play. Called by several threads."""
 
     @abstractmethod
     def changes(self, rule: Rule, most: int, map_: Map) -> list[Rule]:
-        """The most promising rules of at most `most` integers that differ in one part."""
+        """The most promising rules with one part changed, and at most `most` integers."""
 
     @abstractmethod
     def renewed(self, rule: Rule | None, losses: Mapping[Rule, float]) -> bool:
@@ -113,14 +113,14 @@ class Field(ABC):
         Parameters
         ----------
         rule : Rule or None
-            The next one to be taken up; None after the last.
+            The next rule to change; None after the last.
         losses : mapping of float
-            Of all rules that were scored.
+            The losses of all scored rules.
         """
 
     @abstractmethod
     def varied(self, rule: Rule, random: np.random.Generator) -> tuple[list[Rule], Rule]:
-        """Rules with other numbers, and a shorter rule, both at random."""
+        """Random rules with other numbers, and a random shorter rule."""
 
     def condition(self, form: Form, at_least: bool, level: int) -> Condition:
         """A condition; its bound may become the name of a parameter."""
@@ -129,7 +129,7 @@ class Field(ABC):
         return Condition(form, at_least, self._named[level] if named else level)
 
     def moves(self, rule: Rule, bounds_only: bool) -> Iterator[list[Rule]]:
-        """For each number of a rule the rules with that number moved."""
+        """For each number of a rule, the rules with this number moved."""
         for k, clause in enumerate(rule.clauses):
             if clause.condition is not None:
                 for conditions in self.moved_conditions(clause.condition, bounds_only):
@@ -141,7 +141,7 @@ class Field(ABC):
     def moved_conditions(
         self, condition: Condition, bounds_only: bool
     ) -> Iterator[list[Condition]]:
-        """The condition with another bound, or another number before its first feature."""
+        """The condition with another bound, or another factor of its first feature."""
         form, level = condition.form, condition.level(self.parameters)
         steps = STEPS[:2] if bounds_only else STEPS
         yield [self.condition(form, condition.at_least, level + step) for step in steps]
@@ -162,7 +162,7 @@ def _with(rule: Rule, place: int, clause: Clause) -> Rule:
 
 
 def _moved_preferences(preference: Preference) -> Iterator[list[Preference]]:
-    """For each number before a feature the preferences with that number moved."""
+    """For each factor of a preference, the preferences with this factor moved."""
     for j, form in enumerate(preference.forms):
         terms = {feature: number for number, feature in form.terms}
         for feature, number in terms.items() if len(terms) > 1 else ():

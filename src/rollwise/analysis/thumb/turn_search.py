@@ -48,8 +48,8 @@ from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference
 from rollwise.thumb.sentences import sentence_of
 
 GAMES = 60  # of a sample
-FINAL_GAMES = 150  # of the sample by which the last rules are improved
-RENEWED = 4  # rules that are taken up between samples
+FINAL_GAMES = 150  # of the sample for the last improvements
+RENEWED = 4  # rules changed between samples
 CERTIFIED = (
     1,
     2,
