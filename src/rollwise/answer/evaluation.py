@@ -1,15 +1,14 @@
 """The value of a policy: against itself, against another, against the best response.
 
 A policy's values obey the game's recursion without the max (Bellman's expectation
-equation; Sutton and Barto 2020, section 4.1). Exactly: its graph (see
-`rollwise.derive.seats`) is solved and certified like any other. Iteratively, as textbooks
-do it: sweeps over all states until none changes by more than theta, which is a
-stopping threshold and no bound.
+equation; Sutton and Barto 2020, section 4.1). The exact method solves and certifies its
+graph (see `rollwise.derive.seats`) like any other. The iterative method of the textbooks
+sweeps over all states until none changes by more than theta, which is a stopping
+threshold and no bound.
 
-A best response to a policy is an optimal policy of the game in which one seat
-plays it, and its exploitability is what that response wins against it, on average
-over the two seats, with +1 for a win and -1 for a loss (half the NashConv of
-Lanctot et al. 2017).
+With a given policy in one seat, the optimal policy of the other seat is a best response. The
+exploitability of the policy is the mean result of the response over the two seats, with +1 for
+a win and -1 for a loss (half the NashConv of Lanctot et al. 2017).
 
 With `starts`, only the positions reachable from there by the two policies are solved. These
 may be far fewer than those of the game.
@@ -89,7 +88,7 @@ class Evaluation:
 
     @property
     def win_probability(self) -> NDArray[np.float64]:
-        """Of the policy where it is to move; a draw counts half: (n_states,) float64.
+        """The policy's chance to win with the policy to move; a draw counts half: (n_states,).
 
         NaN in a game for points or stakes.
         """
@@ -97,7 +96,7 @@ class Evaluation:
 
     @property
     def win_probability_second(self) -> NDArray[np.float64]:
-        """Of the policy where its opponent is to move: (n_states,) float64."""
+        """The policy's chance to win with its opponent to move: (n_states,) float64."""
         return self._chances(self.values_second)
 
     def _chances(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -129,7 +128,7 @@ class BestResponse(Evaluation):
         return float(self.values[state] + self.values_second[state]) / 2
 
     def exploitability_bound(self, state: int = 0) -> float:
-        """How far `exploitability` can be off."""
+        """Error bound of `exploitability`."""
         if self.bounds is None or self.bounds_second is None:
             return float("inf")
         return float(self.bounds[state] + self.bounds_second[state]) / 2 + 2.0**-52
@@ -180,10 +179,10 @@ def evaluate(
     ----------
     game : Game, Solution, StateGraph or Policies
     policy : str, callable or Policy; or a list or tuple of them
-        What `rollwise.answer.references.Policies` finds: ``"hold-at-20"``,
-        ``"0.9*optimal+0.1*random"``, or a function of the state that gives an action. A list has
-        the policy of each seat, in the order of the moves, in a game of any number of players.
-        One alone is everybody's.
+        As in `rollwise.answer.references.Policies`: ``"hold-at-20"``,
+        ``"0.9*optimal+0.1*random"``, or a function from states to actions. A list has the policy
+        of each seat, in the order of the moves, in a game of any number of players. A list of one
+        policy is for all seats.
     against : optional
         The opponent's policy; the same policy unless given.
     starts : sequence of int, optional
@@ -195,7 +194,7 @@ def evaluate(
     **iterative
         Of the iterative method. ``theta``: it stops after a sweep that changes no win
         probability (or value) by more (1e-10). ``order``: see
-        `rollwise.methods.sweeping.sweep_order`. ``max_sweeps``, ``time_limit``: where it gives up.
+        `rollwise.methods.sweeping.sweep_order`. ``max_sweeps``, ``time_limit``: its limits.
         ``on_sweep(sweep, change)`` and ``on_values(win probabilities or values)`` are called.
 
     Returns
@@ -319,7 +318,7 @@ def _swept(
     on_sweep: Callable[[int, float], None] | None = None,
     on_values: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> tuple[MethodResult, list[float]]:
-    """The values of a graph on which policies are played, by sweeps, and their changes."""
+    """The values of a graph of given policies by sweeps, and the changes of the sweeps."""
     played = seats.graph
     # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
     scale = 1.0 if graph.is_score else 2.0

@@ -132,7 +132,7 @@ class Extreme(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OptimalSet:
-    """Optimal policies, as the policies of a graph with only their actions.
+    """Optimal policies: all policies of a graph with only their actions.
 
     Attributes
     ----------

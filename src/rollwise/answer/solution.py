@@ -1,8 +1,8 @@
-"""The answer to a game of any size: values, the best actions, and how sure they are.
+"""The answer to a game of any size: values, best actions and error bounds.
 
-Its positions are a graph, or lie by layers in memory or in a folder. A question asks for the
-positions that it needs: `near` gives the answer on a graph that has them, with their numbers there.
-Where all positions are one graph, that is the answer itself.
+Its positions are a graph, or are stored by layers in memory or in a folder. For a question about
+some positions, `near` returns the answer on a graph with these positions, and their numbers there.
+If all positions are one graph, it returns the answer itself.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
 
 FEW = 1000  # for so few states the best actions are found from these alone
-MOST_TURNS = 16  # that are remembered
-ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
+MOST_TURNS = 16  # in the cache
+ROWS_AT_ONCE = 1 << 22  # of the table, in a search for rows
 
 
 class Choices(NamedTuple):
-    """The actions of some states, one state after the other: see the same arrays of `Solution`.
+    """The actions of some states, one state after the other: see these arrays of `Solution`.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Solution:
     tolerance : float or None
         The requested error bound.
     sweeps : int
-        Sweeps that the method made over states with cycles.
+        Number of sweeps over states with cycles.
     converged : bool
         Whether the method reached its own criterion.
     seconds : dict of float
@@ -121,12 +121,12 @@ class Solution:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is one graph of all positions."""
+        """Whether all positions are one graph."""
         return isinstance(self.space, StateGraph)
 
     @property
     def is_small(self) -> bool:
-        """Whether there is one, or it is soon made: see `whole`."""
+        """Whether all positions are one graph, or soon can be: see `whole`."""
         return isinstance(self.space, StateGraph) or self.space.is_small
 
     @property
@@ -136,7 +136,7 @@ class Solution:
         Raises
         ------
         UsageError
-            They lie by layers.
+            The answer is by layers.
         """
         if isinstance(self.space, StateGraph):
             return self.space
@@ -152,7 +152,7 @@ class Solution:
 
     @property
     def subject(self) -> StateGraph | Game:
-        """Whatever knows the name and the parameters of the game."""
+        """The object with the name and the parameters of the game."""
         return self.space if isinstance(self.space, StateGraph) else self.space.game
 
     def whole(self) -> Solution:
@@ -174,15 +174,15 @@ class Solution:
         return Solution.of_graph(build(self.space.game), self.space.game)
 
     def near(self, states: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:
-        """The answer on a graph that has some states, and their numbers there.
+        """The answer on a graph with some states, and their numbers there.
 
-        Where positions lie by layers, that is a graph of these positions and their turns. Play ends
-        where it leaves them, and the positions that it comes to then are worth their values.
+        In an answer by layers it is a graph of these positions and their turns. Play ends at other
+        positions, with their known values.
 
         Parameters
         ----------
         states : (n,) int64
-            Each once.
+            Distinct numbers.
         """
         if isinstance(self.space, StateGraph):
             return self, states
@@ -200,7 +200,7 @@ class Solution:
         return part, np.arange(len(states))
 
     def near_rows(self, rows: NDArray[np.int32]) -> Solution:
-        """The same for positions that are given by their fields: (n, n_fields) int32."""
+        """As `near`, for positions given by their fields: (n, n_fields) int32."""
         return self.near(self.numbers_of(rows))[0]
 
     def numbers_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -215,7 +215,7 @@ class Solution:
         return np.array([self.space.find(row) for row in rows.tolist()], np.int64)
 
     def part(self, state: Sequence[Any] | Mapping[str, Any]) -> Solution:
-        """The answer on a graph that has a position and its turn: see `near`.
+        """The answer on a graph with a position and its turn: see `near`.
 
         Raises
         ------
@@ -233,7 +233,7 @@ class Solution:
 
     @cached_property
     def _turns(self) -> dict[int, Solution]:
-        """The turns that were asked for last, since play asks for each move by move."""
+        """A cache of turns, since play needs the same turn for each of its moves."""
         return {}
 
     def locate(
@@ -242,12 +242,12 @@ class Solution:
         throw: int | Sequence[int] | None = None,
         rolls_left: int | None = None,
     ) -> tuple[Solution, int]:
-        """The answer on a graph that has a state, and the number of that state there.
+        """The answer on a graph with a state, and the number of the state there.
 
         Parameters
         ----------
         state, throw, rolls_left
-            As `find` takes them.
+            As in `find`.
 
         Raises
         ------
@@ -269,7 +269,7 @@ class Solution:
         ExpressionError
             The condition can't be understood.
         UsageError
-            It chooses none, or more than a graph has room for.
+            It chooses none, or too many for one graph.
         """
         from rollwise.answer.filters import said_of
 
@@ -296,7 +296,7 @@ class Solution:
 
     @property
     def is_score(self) -> bool:
-        """Whether values are expected scores or payoffs, and not chances to win."""
+        """Whether values are expected scores or payoffs, rather than chances to win."""
         return self.objective != "win" or self.has_stakes
 
     @property
@@ -345,19 +345,19 @@ class Solution:
         seconds: Mapping[str, float],
         kept_from: str | None = None,
     ) -> Solution:
-        """The answer of positions by layers."""
+        """The answer for positions by layers."""
         method = "strategy-iteration"
         found = cls(space, space.game, method, values, error_bounds, seconds=seconds)
         return replace(found, kept_from=kept_from)
 
     @classmethod
     def open(cls, folder: str | Path, game: Game) -> Solution:
-        """The answer in a folder that `rollwise.solve_by_layers` saved, read where it lies.
+        """The answer in a folder by `rollwise.solve_by_layers`, read in place.
 
         Raises
         ------
         SolutionFileError
-            It holds no answer, or that of another game, or one that isn't whole yet.
+            It contains no answer, or the answer of another game, or an unfinished one.
         """
         return cls.of_layers(*open_states(Path(folder), game))
 
@@ -446,7 +446,7 @@ class Solution:
     @cached_property
     def undecided(self) -> NDArray[np.bool_]:
         """Whether the error bounds are too wide to tell the best action: (n_states,) bool."""
-        if not self.error_bound > TIED / 8:  # also saves looking at all actions
+        if not self.error_bound > TIED / 8:  # saves a look at all actions
             return np.zeros(self.graph.n_states, np.bool_)
         return undecided(self.graph, self.ahead, self.is_best)
 
@@ -475,7 +475,7 @@ class Solution:
         return part, look_ahead(part, *here, self.values[beyond], self.error_bounds[beyond])
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same as ``best_actions[states]``; for a few states it looks only at these."""
+        """``best_actions[states]``; for a few states computed from these alone."""
         if "best_actions" in vars(self) or len(states) > FEW:
             return self.best_actions[states]
         part, ahead = self._look_at(states)
@@ -510,7 +510,7 @@ class Solution:
     @cached_property
     def policies_by_name(self) -> dict[str, Policy]:
         """The policies found so far: see `rollwise.answer.references.Policies`."""
-        # Not `Policies`, which refers to this solution: large arrays would wait for the garbage
+        # `Policies` would refer back to this solution: large arrays would wait for the garbage
         # collector.
         return {}
 
@@ -547,7 +547,7 @@ class Solution:
         ExpressionError
             The condition can't be understood.
         UsageError
-            Throws, of a game that has none.
+            `throws` is true in a game without throws.
         """
         states = self.states_where(where, throws=throws)
         return self.rows_of(states, throws=throws, each_action=each_action)
@@ -581,9 +581,9 @@ class Solution:
     def _labels_in(
         self, states: NDArray[np.int64], throws: bool, *, known: bool = True
     ) -> NDArray[np.int32] | None:
-        """The numbers of the best actions of rows, or of any, if they needn't be `known`.
+        """The numbers of the best actions of rows; of any actions, if they needn't be `known`.
 
-        None where a throw comes first.
+        None before a throw.
         """
         space = self.space
         if isinstance(space, LayeredStates):
@@ -596,7 +596,7 @@ class Solution:
     def rows_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
     ) -> pl.DataFrame:
-        """The rows of some states in the `table`; for a few states it looks only at these."""
+        """The rows of some states in the `table`; for a few states computed from these alone."""
         return self._frame(states, self._labels_in(states, throws), throws, each_action)
 
     def cells_of(
@@ -615,8 +615,8 @@ class Solution:
         -------
         dict of lists
             ``P_`` and the name of the action: the mover's probability to win after it. In a game
-            for points or stakes ``value_`` and the name: the expected total. None where the rules
-            don't allow the action. Off by at most the largest error bound of any state.
+            for points or stakes ``value_`` and the name: the expected total. None for an illegal
+            action. The error is at most the largest error bound of any state.
 
         Raises
         ------
@@ -650,7 +650,7 @@ class Solution:
 
     @property
     def action_bounds(self) -> dict[str, float]:
-        """How far the numbers of each column of `worth_by_action` can be off."""
+        """The error bound of each column of `worth_by_action`."""
         bound = self.error_bound if self.is_score else self.error_bound / 2 + CHANCE_ROUNDING
         labels = self.space.vocabulary.labels
         return {self._action_column_name(label): bound for label in labels}
@@ -706,7 +706,7 @@ class Solution:
     def _columns(
         self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
     ) -> dict[str, Any]:
-        """The columns of some rows, with the numbers of actions; None where all is null."""
+        """The columns of some rows, with the numbers of actions; None for a column of nulls."""
         values = self.values[states]
         return {
             **self.fields_of(states, throws),
@@ -787,7 +787,7 @@ class Solution:
         return advise(*self.locate(state, throw, rolls_left))
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
-        """Draw it: a Plotly figure, which a notebook shows by itself.
+        """Draw the answer as a Plotly figure; a notebook displays it.
 
         Parameters
         ----------
@@ -808,14 +808,14 @@ class Solution:
         return HOOKS.plot(self, kind, **choices)
 
     def report(self, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
-        """The whole answer as one page for people, which a notebook shows by itself.
+        """A report of the whole answer on one page; a notebook displays it.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it as well: a file that ends in .html.
+            A file for the page, ending in .html.
         rules : int
-            How many rules of thumb are scored for a cheat sheet on it; 0 for none.
+            The number of scored rules of thumb for its cheat sheet; 0 for no cheat sheet.
 
         Raises
         ------
@@ -835,9 +835,9 @@ class Solution:
         policies: Sequence[str] = (),
         shows: Literal["play", "strategy"] = "play",
     ) -> HtmlPage:
-        """A page that plays the game, coaches and shows the strategy, with no network.
+        """A page that plays the game, coaches and shows the strategy, without a network.
 
-        A notebook shows it by itself.
+        A notebook displays it.
 
         Parameters
         ----------
@@ -881,7 +881,7 @@ class Solution:
         return []
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Its arrays, and facts that JSON can hold, from which a later run makes it again."""
+        """Its arrays and its facts in JSON, from which a later run restores it."""
         arrays: dict[str, Any] = {"error_bounds": self.error_bounds}
         facts: dict[str, Any] = {}
         for name in (part.name for part in fields(MethodResult)):
@@ -915,7 +915,7 @@ class Solution:
         """The notebook view: the value, and the beginning of the table."""
         from html import escape
 
-        few = len(self) <= ROWS_AT_ONCE  # which are soon sorted
+        few = len(self) <= ROWS_AT_ONCE  # soon sorted
         states = self.states_where()[:10] if few else np.arange(10)
         text = as_text(self.cells_of(states))
         head = "".join(f"<th>{escape(name)}</th>" for name in text)

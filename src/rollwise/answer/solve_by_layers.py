@@ -234,11 +234,11 @@ def _most_states(game: Game, place: Path | None, keep: str) -> int:
 
 
 def _bytes_to_solve(layers: Layers, keep: str = ALL, *, in_folder: bool = False) -> int:
-    """About how much memory layers take while they are solved, besides their packed states."""
+    """The approximate memory of layers while solving, without their packed states, in bytes."""
     needed = bytes_to_solve(layers)
     if keep == START:
         return needed + limits.ANSWER_BYTES * needed_at_once(layers)
-    if in_folder:  # whose files are mapped
+    if in_folder:  # its files are mapped
         return needed
     fields = 4 * len(layers.rules.field_names)
     return needed + (limits.ANSWER_BYTES + fields) * layers.n_states
@@ -247,7 +247,7 @@ def _bytes_to_solve(layers: Layers, keep: str = ALL, *, in_folder: bool = False)
 def _answer(
     game: Game, layers: Layers, answers: LayerAnswers, keep: str, seconds: Mapping[str, float]
 ) -> Solution:
-    """The answer, when all layers are proved: in all positions, or in the start alone."""
+    """The answer after the proof of all layers: of all positions, or of the start alone."""
     values, bounds, actions = answers.values, answers.error_bounds, answers.actions
     if keep == START:
         assert answers.at_start is not None

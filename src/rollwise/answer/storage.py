@@ -1,4 +1,4 @@
-"""Solutions on disk: a Parquet file that any data tool reads, and only its own rules load.
+"""Solutions on disk: a Parquet file for any data tool, loaded only with its own rules.
 
 A row is a state, in the order of the graph: the fields, the best action, the
 value, its error bound, and a checksum of these two (`checksum`, or `checksum_` if a field has that
@@ -120,7 +120,7 @@ def _after_throws(solution: Solution) -> list[pl.Series]:
 
 
 def own_column(graph: StateGraph, name: str) -> str:
-    """A column of a file that is no field: its name, and ``_`` behind it where fields have that."""
+    """The name of a column of a file that is no field; with ``_`` behind it if a field has it."""
     while name in graph.field_names:
         name += "_"
     return name
@@ -131,12 +131,12 @@ def _lists(graph: StateGraph) -> list[str]:
 
 
 def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
-    """The values and the error bounds of all states, of the columns of a file.
+    """The values and the error bounds of all states, from the columns of a file.
 
     Raises
     ------
     ValueError
-        The lists of a game with throws are no lists of numbers, or of other lengths.
+        The lists of a game with throws aren't lists of numbers, or have wrong lengths.
     """
     import polars as pl
 
@@ -163,7 +163,7 @@ def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
     Parameters
     ----------
     damaged : bool
-        Read it also where numbers of the table are damaged.
+        Read it even if numbers of the table are damaged.
 
     Raises
     ------
@@ -220,7 +220,7 @@ class Content(NamedTuple):
 
 
 class Built(NamedTuple):
-    """The game that a file was saved for, and its graph, from the rules."""
+    """The game of a file, and its graph, from the rules."""
 
     game: Game
     graph: StateGraph
@@ -231,13 +231,13 @@ class Memory(Protocol):
     """The results of earlier runs (see `rollwise.answer.kept`)."""
 
     def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
-        """The graph of a game, as `rollwise.build` gives it."""
+        """The graph of a game, as from `rollwise.build`."""
 
     def recall(self, path: Path) -> Content | None:
         """The content of a file, if it was proved."""
 
     def note_proved(self, path: Path, content: Content) -> None:
-        """Say that it was."""
+        """Record that a file was proved."""
 
 
 def build_saved(
@@ -274,7 +274,7 @@ def build_saved(
 
 
 def require_same(path: Path, facts: dict[str, Any], graph: StateGraph) -> None:
-    """Refuse a file that was made for another graph.
+    """Refuse a file made for another graph.
 
     Raises
     ------
@@ -288,12 +288,12 @@ def require_same(path: Path, facts: dict[str, Any], graph: StateGraph) -> None:
 
 
 def require_rules(path: Path, facts: dict[str, Any], game: Game | None) -> Game:
-    """The game that a file was saved for, which is the one that was given, if one was.
+    """The game of a file; it must be the given game, if any.
 
     Raises
     ------
     SolutionFileError
-        It was saved for another game, or for one that isn't installed.
+        The file is for another game, or for a game that isn't installed.
     """
     if game is None:
         game = installed(path, facts)
@@ -328,7 +328,7 @@ def claim(
 
 
 def installed(path: Path, facts: dict[str, Any]) -> Game:
-    """The game of this name, if it is installed: rules come from nowhere else."""
+    """The installed game of this name; rules come from no other source."""
     try:
         kind = find_installed(facts["game"])
     except UnknownGame:
@@ -340,12 +340,12 @@ def installed(path: Path, facts: dict[str, Any]) -> Game:
 
 
 def typed_parameters(facts: dict[str, Any]) -> dict[str, str]:
-    """The parameters of a saved game, as they would be typed."""
+    """The parameters of a saved game in their typed form."""
     return {name: str(value) for name, value in facts["parameters"].items()}
 
 
 def read_content(path: Path, facts: dict[str, Any], graph: StateGraph) -> Content:
-    """The content of a file, if its values and error bounds can be such."""
+    """The content of a file, with possible values and error bounds."""
     import polars as pl
 
     try:

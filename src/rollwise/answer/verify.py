@@ -227,7 +227,7 @@ def verify(
     ----------
     path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
     game : Game, optional
-        The rules. Without, the game must be one that is installed.
+        The rules. Without them the game must be installed.
     exact : bool
         Prove the bounds of all positions on the rule sheet too, in exact arithmetic
         (`rollwise.proofs.check_rules`). Then the proof needs no trust in the builder or in
@@ -326,7 +326,7 @@ def _verify_seats(
 
 
 def _unproved(found: Equilibrium, frame: pl.DataFrame) -> int | None:
-    """The first state of which a file claims smaller bounds than are proved, if there is one."""
+    """The first state with claimed bounds below the proved ones; None without one."""
     states = found.graph.action_state[frame[storage.PLACE].to_numpy()]
     pairs = (("error_bound", found.error_bounds), ("deviation_gain", found.deviation_gains))
     for name, bounds in pairs:
@@ -450,7 +450,7 @@ def verify_layers(
     ----------
     folder : path of a folder made by `solve_by_layers`
     game : Game, optional
-        The rules. Without, the game must be one that is installed.
+        The rules. Without them the game must be installed.
     max_states : int, optional
         As in `solve_by_layers`.
     progress : callable, optional
@@ -466,7 +466,7 @@ def verify_layers(
     RefusedFile
         It can't be read.
     SolutionFileError
-        It doesn't hold all layers; or it is of another game, or of other rules.
+        It lacks layers; or it is of another game, or of other rules.
     """
     place = Path(folder)
     try:
@@ -499,7 +499,7 @@ def verify_layers(
 
 
 class _FolderRun:
-    """A folder on its way to being proved; see `FolderVerification`."""
+    """The verification of a folder in progress; see `FolderVerification`."""
 
     def __init__(self, folder: LayerFolder, game: Game) -> None:
         self._folder, self._game = folder, game
@@ -521,7 +521,7 @@ class _FolderRun:
         self.seconds["checksums"] = time.perf_counter() - began
 
     def prove(self, max_states: int | None, progress: Report | None) -> None:
-        """Find the states anew, and prove the layers again until one is at fault."""
+        """Find the states anew, and prove the layers again up to the first fault."""
         began = time.perf_counter()
         layers = find_layers(self._game, max_states=max_states, progress=progress)
         self.seconds["states"] = time.perf_counter() - began
