@@ -1,7 +1,7 @@
 """Check that the values of a graph are as accurate as their bounds claim.
 
 A graph is checked as a layer. `rollwise.proofs.layers` states the theorem and its assumptions.
-Games whose rules allow endless play need a further proof: `rollwise.proofs.check_endless`.
+Rules with endless play need a further proof: `rollwise.proofs.check_endless`.
 `rollwise.proofs.check_rules` is a proof on the rule sheet itself, without rounding.
 """
 
@@ -31,7 +31,7 @@ class Verdict:
     Attributes
     ----------
     unproved : (n,) int64
-        The states whose bounds do not follow from the bounds of their targets.
+        The states with bounds that do not follow from the bounds of their targets.
     endless : (n,) int64
         The states from which play is not proved to end.
     residual : float

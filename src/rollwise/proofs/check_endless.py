@@ -1,4 +1,4 @@
-"""Further checks for games that may never end: trusted, for these games alone.
+"""Further checks for games with endless play: trusted, for these games alone.
 
 `rollwise.graph.endings.settle` gives endless play its worth, and rejects rules for which this is
 impossible. It is trusted in three respects. It finds where play can be prolonged forever. Every
@@ -9,9 +9,9 @@ Its graph is checked by `rollwise.proofs.check`, except for the ranks. Two facts
   whether or not play ends (Bertsekas and Tsitsiklis 1991, proposition 2).
 - If both players can keep the turn passing, more has to be proved. Let MIN take only actions that
   uphold a supersolution. Its value at the present state then never rises on average, so play that
-  ends brings MAX at most this value. The same holds for endless play that keeps returning to
-  states whose supersolution is at least the worth of endless play to MAX.
-  `rollwise.kernels.check.force_an_end` proves that it has to return.
+  ends brings MAX at most this value. At some states the supersolution is at least the worth of
+  endless play to MAX. Endless play brings MAX no more either, if it keeps returning to such
+  states. `rollwise.kernels.check.force_an_end` proves the returns.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ claim v ± b for the mover means U(s, 0) = v + b and U(s, 1) = b - v. With one p
 moves.
 
 1. *No turn raises U on average*, if role 0 takes its best action. The other roles
-   face the action that is worst for them (two players) or the mixture of the profile (more). Play
+   face their worst action (two players) or the mixture of the profile (more). Play
    that ends therefore brings role i at most U(s, i) on average (Shapley 1953; Condon 1992).
 2. *Play ends*: each action of each position may end it, or may lead to a position where this is
    proved already. Otherwise the opponents of a role must force an end, or returns to positions
-   whose U is at least the worth of endless play. They may only take actions that do not raise U.
-   For points, if an upper bound is proved, a turn or an action that is worth less than U serves as
-   an end: a player who repeats such turns loses without limit, since U is bounded.
+   with U at or above the worth of endless play. They may only take actions that do not raise U.
+   For points, if an upper bound is proved, a turn or an action worth less than U serves as
+   an end: repeating such turns loses without limit, since U is bounded.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Claims:
 
 
 def check_rules(game: Game, claims: Claims, most: float = float("inf")) -> str:
-    """Prove the claims about all positions that play reaches; the first error, or an empty string.
+    """Prove the claims about all reachable positions; the first error, or an empty string.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class Roles:
             shown |= stays
 
     def _extend(self, shown: set[Node], left: list[Node], force: bool) -> list[Node]:
-        """Repeatedly add the nodes whose turns lead to shown nodes; return the remaining nodes."""
+        """Repeatedly add the nodes with turns to shown nodes; return the remaining nodes."""
         while True:
             before, left = len(left), [node for node in left if node not in shown]
             for node in left:
@@ -228,7 +228,7 @@ class Roles:
 
 
 def turns(game: Game) -> Iterator[tuple[Any, Chance]]:
-    """Each position that play reaches from the start and the roots, and the turn from there."""
+    """Each position reachable from the start and the roots, and the turn from there."""
     seen = dict.fromkeys([game.start(), *game.roots()])
     queue = list(seen)
     for state in queue:
@@ -300,12 +300,12 @@ def exact(number: Any) -> int | Fraction:
 
 
 def plain(throw: Any) -> Any:
-    """A throw in the form that the rules expect: a whole number, or a tuple of them."""
+    """A throw in the form expected by the rules: a whole number, or a tuple of them."""
     return tuple(map(int, throw)) if hasattr(throw, "__len__") else int(throw)
 
 
 def numbers_of(game: Game, state: Any) -> Position:
-    """The numbers of a state that the game uses, with tuples flattened."""
+    """The numbers of a state, as far as the game uses them, with tuples flattened."""
     named = zip(state._fields, state, strict=True)
     fields = (field for name, field in named if game.column_names.get(name) != "")
     parts = (field if isinstance(field, tuple) else (field,) for field in fields)

@@ -16,7 +16,7 @@ FEW_SWEEPS = 64  # to mark positions, before a better order is computed
 
 
 def staying_places(layer: Layer) -> NDArray[np.int64]:
-    """The places of the positions in which the players can stay forever, ascending."""
+    """The places of the positions with possible endless play, ascending."""
     found = staying(layer, FEW_SWEEPS)
     if not len(found):
         return found

@@ -10,8 +10,8 @@ facts prove that every interval contains the value of its position.
 2. *The upper bounds are a supersolution of the equation of the layer, and the lower bounds a
    subsolution* (`sweep`). No action is worth more than the upper bound, if its targets are worth
    their upper bounds. Some action is worth at least the lower bound, if its targets are worth their
-   lower bounds. A player who always takes this action gets at least the lower bound on average.
-   Against an opponent who does so, no policy gets more than the upper bound.
+   lower bounds. By always taking this action a player gets at least the lower bound on average.
+   Against an opponent with this policy, no policy gets more than the upper bound.
 
 (Shapley, "Stochastic games", PNAS 39, 1953, for games that end with a chance at each move; Condon,
 "The complexity of stochastic games", Information and Computation 96, 1992, for games that end with
@@ -21,8 +21,8 @@ Mathematics of Operations Research 16, 1991, for points.)
 Every rounding is bounded and counted on the safe side (Higham 2002, Accuracy and Stability of
 Numerical Algorithms, chapter 3). Assumptions: IEEE 754 doubles, rounded to nearest; positive finite
 weights; fewer than 2^40 outcomes of an action; valid intervals on the border; and a layer that
-represents the game, as `rollwise check` and `rollwise.proofs.check_rules` test. A game whose
-weights violate these has no proved bounds (`rollwise.builders.arrays`). If bounds are
+represents the game, as `rollwise check` and `rollwise.proofs.check_rules` test. A game with
+other weights has no proved bounds (`rollwise.builders.arrays`). If bounds are
 replaced and not checked, `rollwise.layers.has_no_cycle` is trusted too.
 """
 
@@ -152,8 +152,8 @@ def sweep(place, block, tables, bounds, replace, proved):
         The place of the first position of the block.
     bounds : (n_places, 2) float64, changed
     replace : bool
-        Each position gets the bounds that follow from its targets. They are proved if the sweep
-        has already visited all targets that are positions.
+        Each position gets the bounds implied by its targets. They are proved if the sweep has
+        already visited all positions among the targets.
     proved : (n,) bool, changed
         False is set at positions without proved bounds. An empty array is left alone.
 
