@@ -384,7 +384,7 @@ def _drama(solution: Solution, chain: Chain, sure: float) -> Drama:
 
 
 def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
-    """The probability that the winner's chance was low once, and so the loser's high."""
+    """The probability that the winner's chance was low once: the loser's was high."""
     total = off = 0.0
     for won, low in zip(wins, above[::-1], strict=True):
         values, bounds = chain.chance_of_end(won)

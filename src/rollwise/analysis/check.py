@@ -121,7 +121,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
 
 @contextmanager
 def _compile_warnings() -> Iterator[list[str]]:
-    """Those given within this, as texts; other warnings are shown at once, as ever."""
+    """Collect compile warnings as texts; other warnings are shown at once."""
     show, found = warnings.showwarning, list[str]()
 
     def kept(message: Warning | str, category: type[Warning], *where: Any) -> None:

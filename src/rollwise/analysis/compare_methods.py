@@ -41,8 +41,8 @@ class MethodRun:
     claimed_error : float or None
         The method's own error bound or estimate.
     optimal_policy : bool or None
-        Whether its chosen actions, or the best ones one step ahead of its values, lose nothing
-        within the certified error.
+        Whether its chosen actions, or the best ones one step ahead of its values, have no loss
+        beyond the certified error.
     result : MethodResult or None
     """
 
@@ -148,7 +148,7 @@ def is_optimal(
     bounds: NDArray[np.float64],
     found: MethodResult,
 ) -> bool:
-    """Whether a method's policy loses nothing, as far as certified values can tell.
+    """Whether a method's policy has no loss beyond the certified error.
 
     Parameters
     ----------

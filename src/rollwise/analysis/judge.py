@@ -20,7 +20,7 @@ from rollwise.words import Words
 
 
 class Move(NamedTuple):
-    """A state and an action as numbers of the graph, and where they were written."""
+    """A state and an action as numbers of the graph, with their place in the file."""
 
     state: int
     action: int

@@ -371,7 +371,7 @@ def learn_against(
     settings: Mapping[str, Any] | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> LearnedAgainst:
-    """Play so many games against a policy, and learn from them.
+    """Learn from games against a policy.
 
     Parameters
     ----------
@@ -466,7 +466,7 @@ def learn_seats(
     seed: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> LearnedSeats:
-    """Learn by playing so many games against oneself.
+    """Learn from games of self-play.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ With z dice of no points and c the points of the next face, two facts leave few 
 
 1. Taking die k > z changes the sum by r_k - (V(m) - V(m - 1)), m = n - k + 1. This
    is >= c - (V(m) - V(m - 1)) >= 0 wherever V rises by at most c in a step: for all
-   m > m0. So none of these k is better than z, or than the smallest allowed number.
+   m > m0. None of these k is better than z, or than the smallest allowed number.
 2. Leaving j <= m0 dice takes n - z - j dice of at least c points each. Where this
    alone is as much as the largest V (plus the required points), it isn't better.
 
@@ -30,9 +30,8 @@ number of such dice, a binomial variable, decides; if they are too few, also the
 lowest other dice. The kernel checks both facts with proved bounds before it uses them,
 and gives up if they fail.
 
-Every V(n) is enclosed: the recursion is monotone, so that run on lower bounds and
-rounded down it gives a lower bound, and likewise above. The rounding of each step
-is bounded as it is made.
+Every V(n) is enclosed. The recursion is monotone: from lower bounds, rounded down, it
+gives a lower bound, and likewise an upper bound. The rounding of each step is bounded.
 """
 
 from __future__ import annotations
@@ -397,7 +396,7 @@ def enclose_values(most, points, skip, looked_at, choose, low, high):
     for n in range(1, most + 1):
         mode, spread = binomial(n, faces, chance)
         # The probabilities add up to 1 within a few units. The error of each therefore
-        # matters only as far as its worth differs from what is usual.
+        # matters only as far as its worth differs from the usual worth.
         usual = high[0, n - 1]
         near = int(np.ceil(largest / least)) + steep  # others with fewer are examined
         # fact 2 for the rolls with fewer free dice than must be taken

@@ -354,7 +354,7 @@ def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | N
     Returns
     -------
     list of Range, or None
-        None where play comes to no equally good actions, or where these let it go round for ever.
+        None if play reaches no equally good actions, or these let it go round for ever.
     """
     if ties_in_play(solution.graph, solution.policy) is None:
         return None

@@ -136,7 +136,7 @@ def _certified(graph: StateGraph) -> tuple[float, float]:
 
 
 def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
-    """A policy for each seat: one alone is everybody's."""
+    """A policy for each seat; a single policy is for all seats."""
     if len(policies) == 1:
         return [policies[0]] * graph.players
     if len(policies) != graph.players:

@@ -125,7 +125,7 @@ def _undotted(text: str) -> str:
 def rows_where(
     frame: pl.DataFrame, text: str, vocabulary: Vocabulary | None = None
 ) -> NDArray[np.bool_]:
-    """For which rows of a frame a condition holds; see `parse_filter`.
+    """Whether a condition holds for each row of a frame; see `parse_filter`.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 They lie in the user's cache (`rollwise.machine.user_cache`) under a key. The key covers all data
 that the rules read (`rollwise.builders.compiled.cache_key`), the method and its options, and the
-sources of rollwise. This is complete for compiled rules only, so only games with compiled rules are
-kept, if their answers took a while. Files hold plain arrays with checksums, and no pickles;
-an unreadable file is ignored, and the game solved anew.
+sources of rollwise. The key is complete for compiled rules only. Only games with compiled rules are
+kept, if their answers took a while. Files hold plain arrays with checksums, and no pickles. An
+unreadable file is ignored, and the game is solved again.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def lasting_policy(graph: StateGraph, aim: str) -> Policy:
     Raises
     ------
     EndlessPlay
-        Play can be kept up for ever, so there is no longest game.
+        The players can go round for ever; there is no longest game.
     """
     of_moves = together(graph, aim)
     with suppress(EndlessPlay):

@@ -27,7 +27,7 @@ such bounds, rounding included. Without a proved upper bound, the lower bounds r
 and earlier layers build on them.
 
 Rounding is the limit: a sweep of lengths up to L has a rounding error of about 1.6e-15 L, in moves.
-So settled lengths of 1e8 moves have a relative error of about 1e-6 at best, and lengths above about
+Settled lengths of 1e8 moves have a relative error of about 1e-6 at best, and lengths above about
 1e14 have no upper bound.
 
 The second moments q of plays with the chosen actions satisfy ``q = 2 v - 1 + q'`` (Sobel, The

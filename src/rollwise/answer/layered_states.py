@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 
 
 def _in_memory(rows: Ints | slice) -> None:
-    """Rows in memory are as they were written."""
+    """Rows in memory need no check."""
 
 
 class Turns(NamedTuple):

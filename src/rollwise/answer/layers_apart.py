@@ -5,8 +5,8 @@ and none smaller. Independent layers are solved at the same time. If all turns o
 later layers, its positions are independent. Such a layer is cut into parts, and each part is a
 task. Any other layer is one task.
 A worker reads all states and the answers of later layers from the folder. It writes the answers of
-its part there and returns counts only. Every worker writes the same bytes for a part. So a worker
-may die, and two workers may do the same part. The main process alone writes the manifest.
+its part there and returns counts only. Every worker writes the same bytes for a part. Neither the
+death of a worker nor double work on a part does harm. The main process alone writes the manifest.
 """
 
 from __future__ import annotations

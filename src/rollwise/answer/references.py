@@ -107,7 +107,7 @@ class Policies:
 
     @property
     def solution(self) -> Solution:
-        """The answer to the game: found when it is first asked for, then kept."""
+        """The answer to the game, found at the first use and cached."""
         if self._solution is None:
             self._solution = solve_graph(self.graph, self.game)
         elif not isinstance(self._solution, Solution):

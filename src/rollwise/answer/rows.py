@@ -1,6 +1,6 @@
 """The rows of a table, of a strategy or of policy values: as a Polars frame or as lists.
 
-The import of Polars takes longer than a few rows, so rows for display are lists.
+The import of Polars takes longer than the computation of a few rows. Rows for display are lists.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class Form:
 
     @property
     def text(self) -> str:
-        """Such as ``8*turn + banked - rival``."""
+        """The form as text, such as ``8*turn + banked - rival``."""
         return self.written(Feature.written)
 
     def written(self, name: Callable[[Feature], str], times: str = "*", minus: str = "-") -> str:
@@ -148,7 +148,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Condition:
-    """A form is at least a bound, or at most.
+    """The condition that a form is at least, or at most, a bound.
 
     Attributes
     ----------
@@ -359,7 +359,7 @@ def form_of(terms: Mapping[Feature, int]) -> tuple[Form, int]:
 
 
 class _Reader:
-    """Reads the clauses of a rule, for one game."""
+    """A reader of the clauses of a rule, for one game."""
 
     def __init__(self, graph: StateGraph, features: Features) -> None:
         self.graph, self.features = graph, features

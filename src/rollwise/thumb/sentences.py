@@ -1,4 +1,4 @@
-"""Rules of thumb in plain words, and as Python: a policy to write beside the rules of a game."""
+"""Rules of thumb in plain words, and as Python policies for a rule sheet."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _beyond(condition: Condition) -> str:
 
 
 def _either(feature: Feature, at_least: bool) -> str:
-    """A feature as the subject of a sentence: one of two columns, or both, or one alone."""
+    """A feature as the subject of a sentence."""
     if not feature.pair or feature.is_product:
         return _name(feature)
     any_of = (feature.pair == "max") == at_least
