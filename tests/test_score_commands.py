@@ -113,6 +113,8 @@ def test_many_dice(tmp_path):
         ("solve threes target=3", "as=chase target=3"),
         ("table threes target=3", "as=chase target=3"),
         ("solve threes ties=win", "as=chase ties=win"),
+        ("solve threes --target 7", "write as=chase target=VALUE"),
+        ("solve threes as=contest --starts 2", "--starts doesn't go with as=contest"),
         ("solve threes as=contest players=1", "players must be at least 2, not 1"),
         ("solve threes as=contest players=101", "a contest has from 2 to 100 players, not 101"),
         ("solve threes as=contest players=2 ties=no", "not 'no'"),

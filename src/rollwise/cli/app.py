@@ -59,7 +59,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
 MORE = {
     *("max_states", "no_cache", "mode", "memory", "workers", "cluster", "history", "time_limit"),
     *("print_sweeps", "theta", "order", "max_sweeps", "keep", "starts", "searches", "width"),
-    *("checkpoints", "rate", "total_memory", "most_games", "resume_layers", "ties"),
+    *("checkpoints", "rate", "total_memory", "most_games", "at_most"),
 }
 METAVARS: dict[Any, str] = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
 FIRST_LINES = """\
@@ -182,6 +182,8 @@ def _refuse_parameter(option: str, args: list[str]) -> None:
         typed = typed or next((after for word, after in pairwise(args) if word == option), "")
         value = "VALUE" if typed[:1] in ("", "-") or "=" in typed else typed
         raise ParameterError(f"{kind.name}: {parameter_not_option(name, value)}")
+    if name in ("target", "ties"):
+        raise ParameterError(f"{option} is a parameter of a form: write as=chase {name}=VALUE")
 
 
 def parameter_not_option(name: str, value: object) -> str:

@@ -44,7 +44,7 @@ def refuse(because: str, **given: Any) -> None:
             raise UsageError(f"--{name.rstrip('_').replace('_', '-')} {because}")
 
 
-def refuse_for_many(game: Game, instead: str = "", /, **given: Any) -> None:
+def refuse_with_seats(game: Game, instead: str = "", /, **given: Any) -> None:
     """Refuse options that don't exist where each seat has a policy, as in games of three or more.
 
     Parameters
@@ -81,7 +81,8 @@ def require_target(game: Game) -> Game:
     UsageError
         It is one, and the start of the game rests on the target.
     """
-    if getattr(game, "target", game) is None and game.base_game is not game:
+    is_derived = game.base_game is not game
+    if is_derived and getattr(game, "target", 0) is None:  # only a chase has a target
         target = game.specs[-2]
         raise UsageError(
             f"a chase of {title_of(game.name, game.base_game.parameters)} needs a target: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,9 +19,6 @@ from rollwise.machine.atomic_files import write_text
 from rollwise.methods import METHODS, find_method
 from rollwise.numbers.printed import CHANCE_ROUNDING, between, bytes_of
 from rollwise.parameters import parameter_specs
-
-if TYPE_CHECKING:
-    pass
 
 
 def _complete_game(incomplete: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""``rollwise solve`` of other forms: by layers, and contests."""
+"""``rollwise solve`` of games by layers, of contests, and of three or more seats."""
 
 from __future__ import annotations
 

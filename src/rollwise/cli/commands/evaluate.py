@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_for_many
+from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_with_seats
 from rollwise.cli.options import (
     GameArgument,
     HistoryOption,
@@ -129,7 +129,7 @@ def evaluate(
     check_history_path(history)
     chosen = read_game(game, parameters)
     if has_many(chosen) or "," in policy:
-        refuse_for_many(chosen, **others, **told, **iterative)
+        refuse_with_seats(chosen, **others, **told, **iterative)
         _print_seats(chosen, policy, max_states, json=json)
         return
     position = None if state is None else read_state(state, chosen)

@@ -10,7 +10,7 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, refuse, refuse_for_many
+from rollwise.cli.common import read_game, refuse, refuse_with_seats
 from rollwise.cli.options import (
     GameArgument,
     JsonOption,
@@ -131,8 +131,8 @@ def learn(
     chosen = read_game(game, parameters)
     if has_many(chosen):
         again = "begin anew with the same --seed and more --games: the first games are the same"
-        refuse_for_many(chosen, again, resume=resume)
-        refuse_for_many(chosen, **held, method=method, workers=workers, against=against, csv=csv)
+        refuse_with_seats(chosen, again, resume=resume)
+        refuse_with_seats(chosen, **held, method=method, workers=workers, against=against, csv=csv)
         _learn_seats(chosen, games, explore, seed, save, max_states, json=json)
         return
     settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}

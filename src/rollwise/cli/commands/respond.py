@@ -6,7 +6,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.commands.evaluate import print_worth
-from rollwise.cli.common import policies_of, read_game, read_state, refuse_for_many
+from rollwise.cli.common import policies_of, read_game, read_state, refuse_with_seats
 from rollwise.cli.options import (
     GameArgument,
     JsonOption,
@@ -40,7 +40,7 @@ def respond(
 
     chosen = read_game(game, parameters)
     if has_many(chosen):
-        refuse_for_many(chosen, state=state)
+        refuse_with_seats(chosen, state=state)
         _print_seats(chosen, to, max_states, json=json)
         return
     position = None if state is None else read_state(state, chosen)

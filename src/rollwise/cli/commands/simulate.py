@@ -13,7 +13,7 @@ from rollwise.cli.common import (
     policies_of,
     read_game,
     refuse,
-    refuse_for_many,
+    refuse_with_seats,
     solve_or_open,
     workers_of,
 )
@@ -107,7 +107,7 @@ def simulate(
     chosen = read_game(game, parameters)
     if has_many(chosen) or "," in policy:
         others = {"against": against, "workers": workers, "cluster": cluster, "tell": tell}
-        refuse_for_many(chosen, **others, load=load)
+        refuse_with_seats(chosen, **others, load=load)
         _play_seats(chosen, policy, games, seed, max_states, exact=exact, json=json)
         return
     policies = _policies(chosen, load, max_states, told=tell is not None)

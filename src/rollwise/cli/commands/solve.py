@@ -15,7 +15,7 @@ from rollwise.cli.common import (
     read_mode,
     read_values,
     refuse,
-    refuse_for_many,
+    refuse_with_seats,
 )
 from rollwise.cli.options import (
     DEFAULT,
@@ -138,15 +138,16 @@ def solve(
     elsewhere = _unusual(method, mode) | {"print_sweeps": print_sweeps, "set": settings}
     elsewhere |= {"tolerance": tolerance, "history": history}
     if values.get("as") in ("contest", "blind"):
-        others = {"save": save, "max_states": max_states, "by_layer": by_layer, "seed": seed}
-        refuse(f"doesn't go with as={values['as']}", time_limit=time_limit, **others, **elsewhere)
+        others: dict[str, Any] = {"save": save, "max_states": max_states, "by_layer": by_layer}
+        others |= {"seed": seed, "starts": starts, "time_limit": time_limit}
+        refuse(f"doesn't go with as={values['as']}", **others, **elsewhere)
         from rollwise.cli.solve_forms import print_contest
 
         print_contest(find(game), values, json=json)
         return
     chosen = read_game(game, parameters)
     if has_many(chosen):
-        refuse_for_many(chosen, by_layer=by_layer, keep=keep, memory=memory, **apart, **elsewhere)
+        refuse_with_seats(chosen, by_layer=by_layer, keep=keep, memory=memory, **apart, **elsewhere)
         from rollwise.cli.solve_forms import print_equilibrium
 
         print_equilibrium(

@@ -14,7 +14,7 @@ from rollwise.cli.common import (
     processes_or,
     read_game,
     refuse,
-    refuse_for_many,
+    refuse_with_seats,
 )
 from rollwise.cli.options import (
     ClusterOption,
@@ -121,7 +121,7 @@ def thumb(
     chosen = read_game(game, parameters)
     if has_many(chosen):
         page = "`rollwise report GAME --rules N` writes a page with the best of N rules"
-        refuse_for_many(chosen, page, out=out)
+        refuse_with_seats(chosen, page, out=out)
         _find_seats(
             chosen,
             numbers=numbers,

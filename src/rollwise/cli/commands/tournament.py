@@ -12,7 +12,7 @@ from rollwise.cli.common import (
     policies_of,
     read_game,
     refuse,
-    refuse_for_many,
+    refuse_with_seats,
     workers_of,
 )
 from rollwise.cli.options import (
@@ -81,7 +81,7 @@ def tournament(
         raise UsageError("--policies needs at least two, as in optimal,random")
     chosen = read_game(game, parameters)
     if has_many(chosen):
-        refuse_for_many(chosen, workers=workers, cluster=cluster)
+        refuse_with_seats(chosen, workers=workers, cluster=cluster)
         _play_seatings(chosen, names, games, seed, max_states, exact=exact, json=json)
         return
     with Progress() as progress:
