@@ -31,8 +31,8 @@ from rollwise.plot.style import BLUE, GREEN, GREY, ORANGE, RED
 
 TITLE = "Dice blackjack by self-play"
 STEP = (
-    "the exact answer stands beside what was learned, so that one sees how much a learned player "
-    "can lose to somebody who knows his habits, and why he is wrong where he is"
+    "the learned policy is compared with the exact answer. The page shows its loss to an opponent "
+    "with knowledge of its habits, and the cause of each mistake"
 )
 GAMES = Path(__file__).parent / "dice_blackjack.game"
 EXPLORE = 100.0

@@ -114,7 +114,7 @@ def sure_text(bound: float, told: str) -> str:
 def gain_text(gain: float, how: str = "") -> str:
     """The bound on the gain, in words: ``nobody gains more than 2e-15 by another policy``."""
     if not np.isfinite(gain):
-        return f"what anybody can gain{how} isn't known, since no bound was proved"
+        return f"the gain of a player{how} is unknown: no bound was proved"
     return f"nobody gains more than {rounded_up(gain)}{how}"
 
 

@@ -204,8 +204,8 @@ class Interpreter:
     def _says_otherwise(self, at: Situation) -> RulesError:
         return RulesError(
             f"{self._rules.game.name}: the rules don't say the same twice in the state "
-            f"{self._rules.where(at)}; they may draw nothing and change nothing: "
-            "outcomes() yields all that can happen, with its weight"
+            f"{self._rules.where(at)}; rules draw no random numbers and "
+            "change no data: outcomes() yields every outcome with its weight"
         )
 
     @property

@@ -92,9 +92,8 @@ def tell_undecided(states: int, indent: str = "  ") -> None:
     """Print the number of states with an undecided best action, unless it is zero."""
     if states:
         typer.echo(
-            f"{indent}in {how_many(states, 'state')} the error bounds don't tell which of several "
-            "actions is best (advise says what one may cost); the optimal policy takes one that "
-            "keeps to them"
+            f"{indent}in {how_many(states, 'state')} several actions may be best within the error "
+            "bounds (advise gives their costs); the optimal policy takes one of them"
         )
 
 
