@@ -15,6 +15,7 @@ from pathlib import Path
 import blocks
 import cards
 import command_line
+import json_page
 import language
 import links
 import pytest
@@ -174,6 +175,10 @@ def test_the_page_on_the_command_line_is_up_to_date():
     flags = set(re.findall(r"--[a-z][\w-]+", output("solve", "--help"))) - {"--help"}
     section = page.partition("### solve\n")[2].partition("\n### ")[0]
     assert set(re.findall(r"`(--[\w-]+)", section)) >= flags
+
+
+def test_the_page_on_json_is_up_to_date():
+    assert json_page.PAGE.read_text() == json_page.page(), "run python docs/generate/json_page.py"
 
 
 @pytest.mark.slow

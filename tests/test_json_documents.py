@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from cli_runner import run
+from cli_runner import refusal, run
 
 from rollwise import Chase, solve, solve_by_layers
 from rollwise.answer.evaluation import best_response, evaluate
@@ -28,7 +29,8 @@ from rollwise.documents.answers import (
     table_json,
 )
 from rollwise.documents.games import export_document
-from rollwise.documents.parts import as_json, number_or_none
+from rollwise.documents.model import documents_of, encode, schema_of, union_of
+from rollwise.documents.parts import number_or_none
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.threes import Threes
@@ -169,7 +171,11 @@ def outline(part: Any) -> Any:
 def test_documents_keep_their_outline(command, tmp_path):
     lay_files(tmp_path)
     known = json.loads(OUTLINES.read_text())
-    assert as_json(outline(printed(command, tmp_path))) == as_json(known[command])
+    document = printed(command, tmp_path)
+    assert encode(outline(document)) == encode(known[command])
+    kinds = documents_of(command.split()[0])
+    if kinds:
+        msgspec.convert(document, union_of(kinds))  # forbids other keys and types
 
 
 FIRST = {command.split()[0]: command for command in reversed(COMMANDS)}  # one a command
@@ -194,6 +200,16 @@ def test_a_process_prints_one_document(command, tmp_path):
     done = subprocess.run(started, cwd=tmp_path, capture_output=True, stdin=subprocess.DEVNULL)
     assert done.returncode == (1 if command.startswith("verify wrong") else 0), done.stderr
     assert isinstance(json.loads(done.stdout), dict)
+
+
+def test_a_schema_has_units_meanings_and_a_version():
+    schema = json.loads(run("schema", "methods").stdout)
+    assert schema == json.loads(encode(schema_of(documents_of("methods"))))
+    parts = schema["$defs"]
+    assert schema["$ref"] == "#/$defs/Methods"
+    assert parts["Methods"]["properties"]["schema"] == {"enum": ["rollwise/methods/1"]}
+    assert parts["ListedMethod"]["required"] == ["method", "about", "kind", "options"]
+    assert "docs/json.md" in refusal("schema", "help")
 
 
 def test_every_command_that_prints_json_is_here():
@@ -228,7 +244,7 @@ def test_python_has_the_documents_that_commands_print(tmp_path):
     }
     for command, document in pairs.items():
         told = printed(command, tmp_path)
-        assert without_seconds(told) == without_seconds(json.loads(as_json(document))), command
+        assert without_seconds(told) == without_seconds(json.loads(encode(document))), command
     rows = solution.table()
     assert json.loads(table_json(solution, rows)) == printed("table pig target=10", tmp_path)
 
@@ -236,7 +252,7 @@ def test_python_has_the_documents_that_commands_print(tmp_path):
 def test_numbers_that_json_does_not_know_become_null():
     assert number_or_none(float("inf")) is None
     assert number_or_none(2.5) == 2.5
-    assert as_json({"a": [float("nan"), 1.0], "b": {"c": (float("-inf"),)}}) == (
+    assert encode({"a": [float("nan"), 1.0], "b": {"c": (float("-inf"),)}}) == (
         '{"a": [null, 1.0], "b": {"c": [null]}}'
     )
     chase = solve(Chase(Threes(dice=1), 3))

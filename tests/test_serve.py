@@ -25,7 +25,7 @@ import rollwise
 from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document
-from rollwise.documents.parts import as_json
+from rollwise.documents.model import encode
 from rollwise.errors import UnknownState
 from rollwise.games import find
 from rollwise.page import page
@@ -87,13 +87,13 @@ def games():
 def test_the_documents_are_those_of_the_commands(client):
     solution = rollwise.solve(find("pig")(target=5))
     games = games_document([find("pig"), find("piglet")])
-    assert client.get("/api/games").json() == json.loads(as_json(games))
-    assert client.get("/api/games/pig").json() == json.loads(as_json(games))["games"][0]
+    assert client.get("/api/games").json() == json.loads(encode(games))
+    assert client.get("/api/games/pig").json() == json.loads(encode(games))["games"][0]
     found = client.get(f"/api/solve?{PIG}").json()["solution"]
     assert found.keys() == solution_document(solution).keys()
     assert found["value"] == solution_document(solution)["value"]
     advice = solution.advise({"banked": 0, "rival": 0, "turn": 0})
-    expected = json.loads(as_json(advice_document(solution, advice)))
+    expected = json.loads(encode(advice_document(solution, advice)))
     assert client.get(f"/api/advise?{PIG}{START}").json() == expected
     rows = client.get(f"/api/table?{PIG}&limit=2&offset=1").json()["rows"]
     assert rows == json.loads(solution.table()[1:3].write_json())

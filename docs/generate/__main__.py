@@ -1,6 +1,6 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
-The cards of the games, the references of commands and of the language, the page
+The cards of the games, the references of commands, of JSON and of the language, the page
 of sources, the page to try, tables, pictures and screens (where a browser is installed), the
 outputs on every page, and the tutorial as a notebook.
 """
@@ -15,6 +15,7 @@ import balance
 import blocks
 import cards
 import command_line
+import json_page
 import language
 import lesson
 import links
@@ -37,6 +38,7 @@ def main() -> None:
     os.environ["ROLLWISE_NO_CACHE"] = "1"  # every answer is found anew
     (DOCS / "games").mkdir(exist_ok=True)
     _write(DOCS / "command-line.md", command_line.page())
+    _write(json_page.PAGE, json_page.page())
     example = (ROOT / "examples" / "hit_the_mark.py").read_text(encoding="utf-8")
     _write(DOCS / "language.md", language.page(example))
     (DOCS / "try").mkdir(exist_ok=True)

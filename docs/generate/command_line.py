@@ -34,8 +34,9 @@ INTRODUCTION = """\
   saved learner (`.npz`), a rule of thumb (`.json`), or a mixture: `0.9*optimal+0.1*random`. Some
   commands take `longest` and `shortest`: all players prolong or shorten the game. `rollwise table
   GAME --out mine.csv` writes a table of this form.
-- **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one document.
-  A missing or infinite number is `null`. Files are written completely or not at all.
+- **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one document
+  ([keys](json.md), `rollwise schema COMMAND`). A missing or infinite number is
+  `null`. Files are written completely or not at all.
 - **Kept answers.** rollwise keeps graphs and answers in the user's cache folder, identified by
   everything that the rules read. "Kept from" marks them, `--no-cache` ignores them, and `rollwise
   cache` lists or clears them.

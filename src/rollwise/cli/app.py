@@ -41,7 +41,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "games": (),
         "check": (),
         "solve": ("methods", "compare", "cache"),
-        "table": ("export",),
+        "table": ("export", "schema"),
         "advise": ("optimal",),
         "verify": (),
     },

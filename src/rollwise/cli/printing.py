@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli import streams
-from rollwise.documents.parts import Document, as_json
+from rollwise.documents import model
+from rollwise.documents.parts import Document
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import win_probability
@@ -66,7 +67,7 @@ def print_worth(place: str, value: float, bound: float | None, *, name: str, dra
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    streams.write_json(as_json(document) + "\n")
+    streams.write_json(model.encode(document) + "\n")
 
 
 def tell_written(of: StateGraph | Game, place: Path, *, json: bool, size: bool = False) -> None:
@@ -112,6 +113,19 @@ def show(
     text()
     for line in lines:
         typer.echo(line)
+
+
+def render(document: model.Document, json: bool, *lines: str) -> None:
+    """Print a document as one line of JSON, or as its blocks and then other lines of text."""
+    if json:
+        return print_json(document)
+    for block in (*document.blocks(), *lines):
+        if isinstance(block, str):
+            typer.echo(block)
+        else:
+            show_table(
+                block.heads, block.cells, left=block.left, fold=block.fold, indent=block.indent
+            )
 
 
 def place_line(verb: str, place: Path | None) -> list[str]:
@@ -416,7 +430,7 @@ def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | Non
     """Save the last of the rules, if requested. Return the lines to print about it."""
     if save is None or not rules:
         return []
-    write_text(save, as_json(rules[-1].rule.document(graph)) + "\n")
+    write_text(save, model.encode(rules[-1].rule.document(graph)) + "\n")
     return [f"Saved to {save}."]
 
 

@@ -1,5 +1,5 @@
-"""JSON documents of all results, as plain data: a module for each family of results.
+"""Documents: the answers of all commands as records, a module for each family of answers.
 
-Each function takes results and returns a dict of texts, numbers, lists and dicts. The command
-line, the browser and notebooks share these documents. `parts.as_json` serializes a document.
+`model` has the base class, the units and the JSON schemas. The command line, the browser and
+notebooks share these documents.
 """

@@ -11,9 +11,9 @@ import numpy as np
 
 from rollwise.answer.advice import Advice
 from rollwise.answer.layered_states import LayeredStates
+from rollwise.documents.model import encode
 from rollwise.documents.parts import (
     Document,
-    as_json,
     game_head,
     number_or_none,
     state_fields,
@@ -224,7 +224,7 @@ def table_json(solution: Solution, rows: pl.DataFrame) -> str:
 
 def rows_json(document: Document, rows: pl.DataFrame) -> str:
     """A document as a line of JSON with ``rows``, serialized by Polars for speed."""
-    return f'{as_json(document)[:-1]}, "rows": {rows.write_json()}}}'
+    return f'{encode(document)[:-1]}, "rows": {rows.write_json()}}}'
 
 
 def grid_document(solution: Solution, found: Grid) -> Document:

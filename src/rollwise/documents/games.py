@@ -7,10 +7,11 @@ import inspect
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rollwise.documents.parts import Document, game_head, number_or_none
-from rollwise.parameters import KINDS, parameter_specs
+from rollwise.documents.model import Document, Kind, Part, Rows, about
+from rollwise.documents.parts import game_head, number_or_none
+from rollwise.parameters import KINDS, parameter_specs, typed
 
 if TYPE_CHECKING:
     from rollwise.analysis.compare_methods import MethodRun
@@ -21,61 +22,128 @@ if TYPE_CHECKING:
     from rollwise.methods import Method
 
 
-def games_document(games: Iterable[type[Game]]) -> Document:
+class Parameter(Part, frozen=True):
+    """A parameter of a game."""
+
+    name: str
+    type: str
+    default: Any
+    range: Annotated[str, about("the allowed values, in words")]
+    among: Annotated[list[Any], about("the allowed values, where they are a list")]
+    about: str
+
+
+class ListedGame(Part, frozen=True):
+    """A game with its parameters and policies."""
+
+    game: str
+    heading: str
+    description: str
+    players: int
+    objective: Annotated[str, about("win, maximize or minimize")]
+    parameters: list[Parameter]
+    policies: Annotated[dict[str, str], about("descriptions by name")]
+
+
+class Games(Document, frozen=True, tag="rollwise/games/1"):
+    """The games."""
+
+    games: list[ListedGame]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        """A row for each game."""
+        heads = ("game", "parameters", "policies", "description")
+        cells = (
+            (
+                game.game,
+                " ".join(f"{one.name}={typed(one.default)}" for one in game.parameters),
+                ", ".join(game.policies),
+                game.description,
+            )
+            for game in self.games
+        )
+        yield Rows(heads, cells, left=heads, fold=heads)
+
+
+def games_document(games: Iterable[type[Game]]) -> Games:
     """Games with their parameters and policies."""
-    return {"games": [_game_document(cls) for cls in games]}
+    return Games([_listed(cls) for cls in games])
 
 
-def _game_document(cls: type[Game]) -> Document:
-    policies = {
-        name: (inspect.getdoc(function) or "").partition("\n")[0]
-        for name, function in cls.policies().items()
-    }
-    return {
-        "game": cls.name,
-        "heading": cls.heading,
-        "description": (inspect.getdoc(cls) or "").partition("\n")[0],
-        "players": cls.players,
-        "objective": cls().objective,  # can depend on the number of players
-        "parameters": [
-            {
-                "name": spec.name,
-                "type": spec.type.__name__ if spec.type in KINDS else "str",
-                "default": spec.default,
-                "range": spec.range_text,
-                "among": list(spec.among),
-                "about": spec.about,
-            }
+def _listed(cls: type[Game]) -> ListedGame:
+    def first_line(of: object) -> str:
+        return (inspect.getdoc(of) or "").partition("\n")[0]
+
+    return ListedGame(
+        cls.name,
+        cls.heading,
+        first_line(cls),
+        cls.players,
+        cls().objective,  # can depend on the number of players
+        [
+            Parameter.of(
+                spec,
+                type=spec.type.__name__ if spec.type in KINDS else "str",
+                range=spec.range_text,
+            )
             for spec in parameter_specs(cls)
         ],
-        "policies": policies,
-    }
+        {name: first_line(function) for name, function in cls.policies().items()},
+    )
 
 
-def methods_document(methods: Iterable[Method]) -> Document:
+class Option(Part, frozen=True):
+    """An option of a method."""
+
+    name: str
+    type: str
+    default: Any
+    about: str
+
+
+class ListedMethod(Part, frozen=True):
+    """A method with its options."""
+
+    method: str
+    about: str
+    kind: Kind
+    options: list[Option]
+
+
+class Methods(Document, frozen=True, tag="rollwise/methods/1"):
+    """The methods of solving."""
+
+    methods: list[ListedMethod]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        """Each method with a table of its options."""
+        heads = ("option", "default", "meaning")
+        for i, method in enumerate(self.methods):
+            yield f"{chr(10) if i else ''}{method.method}: {method.about}"
+            rows = [
+                (one.name, "" if one.default is None else typed(one.default), one.about)
+                for one in method.options
+            ]
+            if rows:
+                yield Rows(heads, rows, left=heads, fold=("meaning",), indent=2)
+
+
+def methods_document(methods: Iterable[Method]) -> Methods:
     """Methods with their options."""
-    return {
-        "methods": [
-            {
-                "method": method.name,
-                "about": method.about,
-                "kind": "estimated" if method.estimates else "certified",
-                "options": [
-                    {
-                        "name": one.name,
-                        "type": one.type.__name__,
-                        "default": one.default,
-                        "about": one.about,
-                    }
-                    for one in method.settings().values()
-                ],
-            }
+    return Methods(
+        [
+            ListedMethod(
+                method.name,
+                method.about,
+                "estimated" if method.estimates else "certified",
+                [Option.of(one, type=one.type.__name__) for one in method.settings().values()],
+            )
             for method in methods
         ]
-    }
+    )
 
 
-def check_document(report: Report) -> Document:
+def check_document(report: Report) -> dict[str, Any]:
     """The findings in the rules of a game."""
     return {
         "game": report.game,
@@ -84,7 +152,7 @@ def check_document(report: Report) -> Document:
     }
 
 
-def verification_document(found: Verification) -> Document:
+def verification_document(found: Verification) -> dict[str, Any]:
     """The result of verifying a saved answer."""
     from rollwise.answer.verify import FolderVerification
 
@@ -117,7 +185,7 @@ def verification_document(found: Verification) -> Document:
 
 def comparison_document(
     graph: StateGraph, rows: Sequence[MethodRun], error_bound: float, time_limit: float
-) -> Document:
+) -> dict[str, Any]:
     """The methods side by side."""
     return {
         **game_head(graph),
@@ -139,7 +207,7 @@ def comparison_document(
     }
 
 
-def export_document(graph: StateGraph, form: str, file: Path) -> Document:
+def export_document(graph: StateGraph, form: str, file: Path) -> dict[str, Any]:
     """The file of an export, and its size."""
     return {
         **game_head(graph),
@@ -151,12 +219,12 @@ def export_document(graph: StateGraph, form: str, file: Path) -> Document:
     }
 
 
-def written_document(of: StateGraph | Game, file: Path) -> Document:
+def written_document(of: StateGraph | Game, file: Path) -> dict[str, Any]:
     """The file of a picture, a report or a page, and its size."""
     return {**game_head(of), "file": str(file), "bytes": file.stat().st_size}
 
 
-def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> Document:
+def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> dict[str, Any]:
     """The cached graphs and answers.
 
     Parameters
@@ -179,7 +247,7 @@ def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> Docume
     }
 
 
-def _kept(folder: Path) -> Iterator[Document]:
+def _kept(folder: Path) -> Iterator[dict[str, Any]]:
     for path in folder.glob("*.npz"):
         with contextlib.suppress(OSError):
             about = path.stat()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rollwise.game import Game
@@ -48,19 +46,3 @@ def spread_document(spread: Spread | None) -> Document | None:
 def number_or_none(value: float | None) -> float | None:
     """A number as JSON knows it: infinities and NaN become null."""
     return None if value is None or not math.isfinite(value) else value
-
-
-def as_json(document: Any) -> str:
-    """A document as one line of JSON; infinities and NaN in it become null."""
-    try:
-        return json.dumps(document, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
-
-
-def _finite(part: Any) -> Any:
-    if isinstance(part, float):
-        return number_or_none(part)
-    if isinstance(part, Mapping):
-        return {key: _finite(value) for key, value in part.items()}
-    return [_finite(value) for value in part] if isinstance(part, list | tuple) else part

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rollwise.documents.games import games_document
-from rollwise.documents.parts import as_json
+from rollwise.documents.model import encode
 from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.graph.naming import typed_state
@@ -319,13 +319,13 @@ class _Site:
         self.history = history
 
     async def games(self, request: Request) -> Response:
-        return _json(as_json(games_document(self.offered.kinds.values())))
+        return _json(encode(games_document(self.offered.kinds.values())))
 
     async def game(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in self.offered.kinds:
             raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
-        return _json(as_json(games_document([self.offered.kinds[name]])["games"][0]))
+        return _json(encode(games_document([self.offered.kinds[name]]).games[0]))
 
     async def begin(self, request: Request) -> Response:
         worker = self.workers.begin(self.offered.game(*_wanted(await _body(request))))
@@ -477,7 +477,7 @@ def _file(
 
 
 def _status(worker: Worker, **more: Any) -> Response:
-    return _json(as_json(worker.status() | more), 202 if worker.is_solving else 200)
+    return _json(encode(worker.status() | more), 202 if worker.is_solving else 200)
 
 
 def _json(text: str, status: int = 200) -> Response:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rollwise.documents.games import games_document
+from rollwise.documents.model import encode
 from rollwise.errors import ForMorePlayers, RollwiseError, UnknownGame, UsageError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import Game
@@ -123,7 +123,7 @@ def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) 
 def _require_listed(kind: type[Game], reference: str) -> None:
     """Refuse a game without a valid description for the list of games."""
     try:
-        json.dumps(games_document([kind]))
+        encode(games_document([kind]))
         if not isinstance(kind.name, str):
             raise TypeError("its name isn't a text")
     except PASSED_ON:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.documents.parts import as_json
+from rollwise.documents.model import encode
 from rollwise.errors import RollwiseError, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _advise(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.documents.answers import advice_document
 
     part, state = _found(answer, question)
-    return as_json(advice_document(part, advise(part, state)))
+    return encode(advice_document(part, advise(part, state)))
 
 
 def _position(answer: Any, question: Mapping[str, Any]) -> str:
@@ -135,9 +135,9 @@ def _position(answer: Any, question: Mapping[str, Any]) -> str:
     part, state = _found(answer, question)
     narrator = Narrator(part.graph, part.game)
     if question["action"] is None:
-        return as_json(position_document(part, narrator, state))
+        return encode(position_document(part, narrator, state))
     action = part.graph.view[state].find_action(question["action"])
-    return as_json(outcomes_document(part, narrator, action.index))
+    return encode(outcomes_document(part, narrator, action.index))
 
 
 def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int]:
@@ -174,7 +174,7 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
         part, positions = answer.near(around.positions)
     narrator = Narrator(part.graph, part.game)
     state = part.graph.find(named, place["throw"], place["rolls_left"])
-    return as_json(map_document(part, narrator, around, positions, state))
+    return encode(map_document(part, narrator, around, positions, state))
 
 
 def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int]:
@@ -203,7 +203,7 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     policies = [None if name in ("", "human") else name for _, name in record.seats]
     session = replay(record, table, policies=policies)
     number = History(Path(question["history"])).keep(json_line(session))
-    return as_json({"number": number, "over": session.is_over})
+    return encode({"number": number, "over": session.is_over})
 
 
 def _table(answer: Any, question: Mapping[str, Any]) -> str:

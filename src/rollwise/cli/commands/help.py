@@ -1,4 +1,4 @@
-"""``rollwise help``: all commands, or all options of one."""
+"""Reference: ``rollwise help`` and ``rollwise schema``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from rollwise.cli.app import ALL_OPTIONS, app, write_commands
+from rollwise.cli.streams import write_json
+from rollwise.errors import UsageError
 
 
 @app.command("help")
@@ -25,3 +27,16 @@ def help_(
     with chosen.make_context(command, [], parent=parent, resilient_parsing=True) as inner:
         inner.obj = ALL_OPTIONS
         typer.echo(chosen.get_help(inner))
+
+
+@app.command("schema")
+def schema(
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="A command with --json.")],
+) -> None:
+    """Print the JSON schema of a command's --json."""
+    from rollwise.documents.model import documents_of, encode, schema_of
+
+    documents = documents_of(command)
+    if not documents:
+        raise UsageError(f"{command!r} prints no JSON document; docs/json.md lists those that do")
+    write_json(encode(schema_of(documents)) + "\n")

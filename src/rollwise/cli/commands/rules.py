@@ -17,7 +17,7 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
 )
-from rollwise.cli.printing import print_json, show, show_table
+from rollwise.cli.printing import print_json, render, show, show_table
 from rollwise.cli.progress import Progress
 from rollwise.documents.games import (
     check_document,
@@ -33,7 +33,6 @@ from rollwise.games import available
 from rollwise.machine import user_cache
 from rollwise.methods import METHODS, find_method
 from rollwise.numbers.printed import in_bytes, rounded_up
-from rollwise.parameters import typed
 
 if TYPE_CHECKING:
     from rollwise.analysis.compare_methods import MethodRun
@@ -42,18 +41,7 @@ if TYPE_CHECKING:
 @app.command("games")
 def games(json: JsonOption = False) -> None:
     """List the games with their parameters and policies."""
-    document = games_document(available().values())
-    heads = ("game", "parameters", "policies", "description")
-    rows = (
-        (
-            game["game"],
-            " ".join(f"{one['name']}={typed(one['default'])}" for one in game["parameters"]),
-            ", ".join(game["policies"]),
-            game["description"],
-        )
-        for game in document["games"]
-    )
-    show(json, lambda: document, lambda: show_table(heads, rows, left=heads, fold=heads))
+    render(games_document(available().values()), json)
 
 
 @app.command("methods")
@@ -63,24 +51,7 @@ def methods(
 ) -> None:
     """List the methods of solving and their options."""
     names = METHODS if method is None else [find_method(method).name]
-    document = methods_document([METHODS[name] for name in names])
-    show(json, lambda: document, lambda: _print_methods(document))
-
-
-def _print_methods(document: dict[str, Any]) -> None:
-    for i, method in enumerate(document["methods"]):
-        typer.echo(f"{'' if i == 0 else chr(10)}{method['method']}: {method['about']}")
-        rows = [
-            (
-                f"  {option['name']}",
-                "" if option["default"] is None else typed(option["default"]),
-                option["about"],
-            )
-            for option in method["options"]
-        ]
-        if rows:
-            heads = ("  option", "default", "meaning")
-            show_table(heads, rows, left=heads, fold=("meaning",))
+    render(methods_document([METHODS[name] for name in names]), json)
 
 
 @app.command("check")

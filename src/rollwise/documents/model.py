@@ -1,0 +1,153 @@
+"""The model of all documents: an answer as one frozen record, with a rendering for each reader.
+
+The type hints of a record are its JSON schema (`schema_of`), with the unit of each number. `encode`
+renders a record as JSON. `Document.blocks` are its lines and tables for people; the command line
+prints them. The ``kind`` of a document says whether its numbers are exact, certified (with
+``error_bound``) or estimated (with a standard error and a seed).
+
+A tag such as ``rollwise/solve/1`` or ``rollwise/solve/contest/1`` names the command that prints a
+document and the version of its keys. It is the first key of the JSON, ``schema``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import operator
+import pkgutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from rollwise.documents.parts import game_head
+
+if TYPE_CHECKING:
+    from rollwise.game import Game
+    from rollwise.graph import StateGraph
+
+Kind = Literal["exact", "certified", "estimated"]
+
+
+def about(meaning: str) -> Meta:
+    """The meaning of a field."""
+    return Meta(description=meaning)
+
+
+def unit(name: str, meaning: str | None = None) -> Meta:
+    """The unit of a number, and its meaning."""
+    return Meta(description=meaning, extra_json_schema={"unit": name})
+
+
+# Null stands for an infinite, an undefined and an unknown number.
+Number = float | None
+Chance = Annotated[Number, unit("probability")]
+Value = Annotated[Number, unit("value: a win is 1 and a loss is -1; or points")]
+Cost = Annotated[Number, unit("probability, or points", "loss to the best action")]
+Bound = Annotated[Number, unit("the unit of the value", "largest error; null: not proved")]
+Seconds = Annotated[dict[str, float], unit("seconds", "run time of each stage")]
+Bytes = Annotated[int, unit("bytes")]
+State = Annotated[dict[str, int], about("the fields of a position")]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table for people.
+
+    Attributes
+    ----------
+    heads : sequence of str
+    cells : iterable
+        The texts of each row.
+    left : sequence of str
+        The columns aligned to the left. The others are aligned to the right.
+    fold : sequence of str
+        The columns broken into lines instead of cut off.
+    indent : int
+        Spaces before the first column.
+    """
+
+    heads: Sequence[str]
+    cells: Iterable[Iterable[str]]
+    left: Sequence[str] = ()
+    fold: Sequence[str] = ()
+    indent: int = 0
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a document. A field that is UNSET is left out of the JSON."""
+
+    @classmethod
+    def of(cls, source: object, **others: Any) -> Self:
+        """The part with the attributes of a result, and other fields."""
+        names = [name for name in cls.__struct_fields__ if name not in others]
+        return cls(**{n: getattr(source, n) for n in names if hasattr(source, n)}, **others)
+
+
+class Document(Part, frozen=True, tag_field="schema"):
+    """The answer of a command."""
+
+    def blocks(self) -> Iterator[str | Rows]:
+        """The lines and tables for people."""
+        raise NotImplementedError
+
+
+class GameDocument(Document, frozen=True, kw_only=True):
+    """An answer about a game."""
+
+    game: str
+    parameters: Annotated[dict[str, Any], about("also the form of the game, as `as`")]
+    players: Annotated[int | UnsetType, about("left out for one and two")] = UNSET
+
+    @classmethod
+    def on(cls, game: StateGraph | Game, source: object = None, **others: Any) -> Self:
+        """The document about this game with the attributes of a result, and other fields."""
+        return cls.of(source, **game_head(game), **others)
+
+
+def encode(document: Any) -> str:
+    """A document, or plain data with documents, as one line of JSON."""
+    return msgspec.json.format(msgspec.json.encode(document, enc_hook=_plain), indent=0).decode()
+
+
+def _plain(part: Any) -> Any:
+    """Numbers and arrays of NumPy as Python's, and paths as texts."""
+    return str(part) if isinstance(part, Path) else part.tolist()
+
+
+def documents_of(command: str) -> list[type[Document]]:
+    """The documents that a command prints, from all modules of this room."""
+    import rollwise.documents as room
+
+    for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+        importlib.import_module(module.name)
+    return [one for one in _below(Document) if _tag(one).split("/")[1:2] == [command]]
+
+
+def _below(kind: type[Document]) -> Iterator[type[Document]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _below(one)
+
+
+def _tag(kind: type[Document]) -> str:
+    return str(kind.__struct_config__.tag or "")
+
+
+def union_of(kinds: Sequence[type[Document]]) -> Any:
+    """The type of any of several documents."""
+    return functools.reduce(operator.or_, kinds)
+
+
+def schema_of(kinds: Sequence[type[Document]]) -> dict[str, Any]:
+    """The JSON schema of one or several documents."""
+    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    schema |= msgspec.json.schema(union_of(kinds))
+    for one in schema["$defs"].values():
+        if "description" in one:
+            one["description"] = inspect.cleandoc(one["description"])
+    return schema
