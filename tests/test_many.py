@@ -10,12 +10,13 @@ import pytest
 from cli_runner import run
 
 import rollwise
+from rollwise.answer.advice import advise
 from rollwise.answer.evaluate_seats import (
     evaluate_seats,
     respond_to,
 )
 from rollwise.answer.references import Policies
-from rollwise.answer.seats_solution import SeatsSolution
+from rollwise.answer.solution import Solution
 from rollwise.errors import (
     EndlessPlay,
     ForMorePlayers,
@@ -132,9 +133,9 @@ def test_pig_with_three_sides_mixes_and_nobody_gains(monkeypatch):
     graph, values, chance = found.graph, found.values, found.policy.probability
     (s,) = found.mixing
     assert graph.state_text(s) == "banked=0, rivals=(0, 0), turn=5"
-    roll, hold = SeatsSolution.of(found).actions_at(s)
-    assert roll.values[0] == pytest.approx(hold.values[0], abs=1e-12)
-    assert roll.values[1] - hold.values[1] > 0.001  # the others aren't indifferent
+    roll, hold = advise(Solution.of_equilibrium(found), s).actions
+    assert roll.seats[0] == pytest.approx(hold.seats[0], abs=1e-12)
+    assert roll.seats[1] - hold.seats[1] > 0.001  # the others aren't indifferent
     assert found.deviation_gain < 1e-11
     # one seat's best response by plain sweeps over all positions, whoever is to move
     alone = seen_from(graph, 0, [None, chance, chance])
@@ -160,7 +161,7 @@ def test_endless_games_are_refused():
 
 def test_simulated_shares_are_the_exact_ones():
     found = solved(WHO_STOPS)
-    table = Policies.of(SeatsSolution.of(found), any_players=True)
+    table = Policies.of(Solution.of_equilibrium(found), any_players=True)
     seated = [table.find(name) for name in ("optimal", "random", "optimal")]
     exact = evaluate_seats(found.graph, seated)
     played = simulate_seats(found.graph, seated, games=4000, seed=1)
@@ -217,7 +218,7 @@ def test_parts_of_a_win(parts):
 def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
     found = solved(WHO_STOPS)
     place = tmp_path / "stops.parquet"
-    SeatsSolution.of(found).save(place)
+    Solution.of_equilibrium(found).save(place)
     again = rollwise.load(place, game_of(WHO_STOPS)).equilibrium
     assert np.array_equal(again.values, found.values)
     assert np.array_equal(again.policy.probability, found.policy.probability)

@@ -13,7 +13,7 @@ from cli_runner import refusal, run
 
 import rollwise
 from rollwise.coach.session import Session
-from rollwise.coach.tables import ManyTable
+from rollwise.coach.table import Table
 from rollwise.games.pig import Pig
 
 PIG = ("pig", "players=3", "target=9")
@@ -28,7 +28,7 @@ def play(folder, *arguments, typed):
 @pytest.fixture(scope="module")
 def table():
     game = Pig(6, players=3)
-    return ManyTable(rollwise.solve(game), game)
+    return Table(rollwise.solve(game), game)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -20,7 +20,6 @@ from rollwise.analysis.findings import (
 )
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.answer.solve import solve_graph
 from rollwise.builders import CompileWarning, Progress, build_with_report
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states
@@ -111,7 +110,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
         return report
-    _look_for_useless_actions(report, solve_graph(graph, game))
+    _look_for_useless_actions(report, Solution.of_graph(graph, game))
     _try_policies(report, game, graph)
     look_at_progress(report, game, graph)
     for text in word_faults(game, graph):

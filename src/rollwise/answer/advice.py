@@ -10,6 +10,7 @@ import numpy as np
 from rollwise.graph import Action, State
 from rollwise.graph.choices import TIED
 from rollwise.numbers.printed import chances, column, in_common, rounded_up, scaled
+from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -33,6 +34,10 @@ class ActionAdvice(NamedTuple):
         Of `value`, proved.
     regret_bound : float
         Of `regret`, proved.
+    probability : float or None
+        In an equilibrium; None for one player or two.
+    seats : tuple of float
+        In an equilibrium the results of all seats, from the mover on.
     """
 
     action: str
@@ -42,6 +47,8 @@ class ActionAdvice(NamedTuple):
     best: bool
     error_bound: float
     regret_bound: float
+    probability: float | None = None
+    seats: tuple[float, ...] = ()
 
 
 class ThrowAdvice(NamedTuple):
@@ -79,7 +86,12 @@ class Advice(NamedTuple):
     worth_name : str
         The name of values: "win probability", "expected score" or "expected payoff".
     throws : list of ThrowAdvice
-        In a state before a throw the best action after each throw; empty elsewhere.
+        In a state before a throw the best action after each throw; empty elsewhere, and in an
+        equilibrium.
+    seats : tuple of float
+        In an equilibrium the results of all seats, from the mover on: chances to win, or payoffs.
+    seats_bound, deviation_gain : float
+        Of `seats`, and of the gain of a seat by another policy from here on; proved.
     """
 
     state: dict[str, int]
@@ -89,6 +101,9 @@ class Advice(NamedTuple):
     actions: list[ActionAdvice]
     worth_name: str
     throws: list[ThrowAdvice] = []  # noqa: RUF012 (a field of a tuple, never changed)
+    seats: tuple[float, ...] = ()
+    seats_bound: float = 0.0
+    deviation_gain: float = 0.0
 
     @property
     def cost_name(self) -> str:
@@ -97,6 +112,8 @@ class Advice(NamedTuple):
 
     def as_rows(self) -> tuple[list[str], list[tuple[str, ...]], str]:
         """The columns, a row for each action or throw, and the text of the error bound."""
+        if self.seats:
+            return ["action", "taken", *seat_names(len(self.seats))], *self._seats_as_printed()
         if self.throws:
             return ["throw", "chance", "action", self.worth_name], *self.throws_as_printed()
         return ["", "action", self.worth_name, self.cost_name], *self.as_printed()
@@ -112,6 +129,21 @@ class Advice(NamedTuple):
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
         )
         return f"<p>{escape(state)} ({escape(sure)})</p><table><tr>{head}</tr>{rows}</table>"
+
+    def _seats_as_printed(self) -> tuple[list[tuple[str, ...]], str]:
+        """Each action with its probability and the results of all seats."""
+        from rollwise.many.equilibrium import gain_text, sure_text
+
+        rows: list[tuple[str, ...]] = []
+        bound = max(row.error_bound for row in self.actions)
+        bound = bound if self.win_probability is None else bound / 2
+        for row in self.actions:
+            cells = [cell.number for cell in column(row.seats, [bound] * len(row.seats))]
+            taken = f"{100 * row.probability:.7g} %" if row.probability else ""
+            rows.append((row.action, taken, *cells))
+        sure = sure_text(bound, rounded_up(bound * 1.2))
+        gain = gain_text(self.deviation_gain, " from here by another policy")
+        return rows, f"{sure}, if all go on by the equilibrium; {gain}"
 
     def throws_as_printed(self) -> tuple[list[tuple[str, ...]], str]:
         """Each throw with its chance, best action and value, and the text of the error bound."""
@@ -162,11 +194,16 @@ def advise(solution: Solution, state: int) -> Advice:
     """The value of a state, given by its number, and the cost of each action there."""
     view = solution.graph.view
     here = view[state]
-    if here.throws:
+    profile = solution.profile
+    if here.throws and profile is None:
         return _before_throw(solution, here)
     choices = solution.choices_in(np.array([here.index]))
     values, costs = choices.values.tolist(), choices.regret.tolist()
-    bounds = [_error_bound(solution, *given) for given in zip(here.actions, values, strict=True)]
+    if profile is None:
+        each = zip(here.actions, values, strict=True)
+        bounds = [_error_bound(solution, *given) for given in each]
+    else:
+        bounds = [_seats_bound(solution, here)] * len(values)
     rows = []
     for text, value, regret, is_best, bound in zip(
         here.action_names, values, costs, choices.is_best.tolist(), bounds, strict=True
@@ -185,13 +222,20 @@ def advise(solution: Solution, state: int) -> Advice:
             )
         )
     value = float(solution.values[here])
-    return Advice(
-        here.named,
-        value,
-        view.win_probability(value),
-        float(solution.error_bounds[here]),
-        rows,
-        view.worth_name,
+    bound = float(solution.error_bounds[here])
+    found = Advice(here.named, value, view.win_probability(value), bound, rows, view.worth_name)
+    if profile is None:
+        return found
+    chances = profile.policy.probability[choices.actions].tolist()
+    results = profile.action_worths[choices.actions].tolist()
+    return found._replace(
+        actions=[
+            row._replace(probability=chance, seats=tuple(result))
+            for row, chance, result in zip(rows, chances, results, strict=True)
+        ],
+        seats=tuple(profile.values[here].tolist()),
+        seats_bound=float(profile.error_bounds[here].max()),
+        deviation_gain=float(profile.deviation_gains[here].max()),
     )
 
 
@@ -231,3 +275,14 @@ def _error_bound(solution: Solution, action: Action, value: float) -> float:
             doubt += chance * Fraction(float(solution.error_bounds[outcome.target]))
     off = doubt + abs(worth - Fraction(value))
     return float(np.nextafter(float(off), np.inf))
+
+
+def _seats_bound(solution: Solution, here: State) -> float:
+    """The error bound of the values of all actions of a state of an equilibrium."""
+    profile = solution.equilibrium
+    bound = profile.error_bound
+    if not np.isfinite(bound):
+        ahead = [o.target for action in here.actions for o in action.outcomes if not o.is_over]
+        bound = float(profile.error_bounds[ahead].max(initial=0.0))
+    rounding = 2.0**-50 * max(1.0, float(np.abs(profile.values).max()))
+    return (bound + rounding) * (1.0 if solution.is_score else 2.0)

@@ -53,6 +53,8 @@ class Grid:
 def grid_of(solution: Solution, where: str | None, *, throws: bool) -> Grid:
     """See `Solution.grid`."""
     graph = solution.graph
+    if graph.players > 2:
+        raise UsageError(f"{graph.title}: a grid is for one player or two")
     if graph.throw_names and not throws:
         raise UsageError(
             f"{graph.title}: a position has no action before the throw; throws=True (--throws) "

@@ -35,6 +35,7 @@ from rollwise.errors import OutputError, RollwiseError, TooManyStates
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.graph.lotteries import Components
+from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
@@ -238,7 +239,7 @@ def _answer(graph: StateGraph, game: Game) -> Solution:
     kept = entry.answer(graph)
     if kept is not None:
         return kept
-    found = solving.solve_graph(graph, game)
+    found = Solution.of_graph(graph, game)
     spent = sum(found.seconds.values())
     if spent >= WORTH_KEEPING:
         entry.keep(graph, found, spent)
@@ -419,7 +420,7 @@ class Entry:
             return
         files = {"graph": parts_of_graph(graph, self._game)}
         if solution is not None and self._about is not None and solution.is_final:
-            arrays, facts = solution.parts()
+            arrays, facts = _parts_of(solution)
             files["values"] = arrays, facts | {"kept_from": time.strftime("%Y-%m-%d %H:%M")}
         self._write(files)
 
@@ -472,11 +473,42 @@ def _names_hash(graph: StateGraph) -> str:
     return hashlib.blake2b(names.encode(), digest_size=8).hexdigest()
 
 
+ARRAYS = ("values", "error_bounds", "deviation_gains")  # of an equilibrium
+
+
+def _parts_of(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays of an answer, and its facts in JSON: see `_solution_of`."""
+    if solution.profile is not None:
+        profile = solution.profile
+        arrays: dict[str, Any] = {name: getattr(profile, name) for name in ARRAYS}
+        arrays["probability"] = profile.policy.probability
+        return arrays, {"unsettled": profile.unsettled}
+    arrays, facts = {"error_bounds": solution.error_bounds}, {}
+    for name in (part.name for part in fields(MethodResult)):
+        value = getattr(solution.run, name)
+        if name == "history":
+            value = np.array(value, np.float64)
+        if name == "fractions" and value is not None:
+            value = [str(fraction) for fraction in value]
+        if name == "columns":
+            arrays |= {f"columns.{column}": array for column, array in value.items()}
+        elif isinstance(value, np.ndarray):
+            arrays[name] = value
+        else:
+            facts[name] = dict(value) if isinstance(value, Mapping) else value
+    return arrays, facts
+
+
 def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Solution:
     if graph.players > 2:
-        from rollwise.answer.seats_solution import SeatsSolution
+        from rollwise.many.equilibrium import Equilibrium
 
-        return SeatsSolution.of_parts(graph, game, found)
+        values, bounds, gains = (found[name] for name in ARRAYS)
+        if any(x.shape != (graph.n_states, graph.players) for x in (values, bounds, gains)):
+            raise ValueError("an equilibrium of another graph")
+        policy, unsettled = Policy("optimal", found["probability"]), tuple(found["unsettled"])
+        profile = Equilibrium(graph, game, policy, values, bounds, gains, unsettled, {})
+        return Solution.of_equilibrium(profile, found["kept_from"])
     run, bounds = _run_of(found), found["error_bounds"]
     if not len(run.values) == len(bounds) == graph.n_states:
         raise ValueError("values of another graph")

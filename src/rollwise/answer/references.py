@@ -17,7 +17,6 @@ import numpy as np
 
 from rollwise.answer.lasting import LASTING, lasting_policy
 from rollwise.answer.solution import Solution
-from rollwise.answer.solve import solve_graph
 from rollwise.builders.rules import Rules, refuse_many, require_two
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError
@@ -109,7 +108,7 @@ class Policies:
     def solution(self) -> Solution:
         """The answer to the game, found at the first use and cached."""
         if self._solution is None:
-            self._solution = solve_graph(self.graph, self.game)
+            self._solution = Solution.of_graph(self.graph, self.game)
         elif not isinstance(self._solution, Solution):
             self._solution = self._solution()
         return self._solution

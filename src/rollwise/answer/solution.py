@@ -1,14 +1,17 @@
-"""The answer to a game of any size: values, best actions and error bounds.
+"""The answer to a game of any size and any number of seats: values, best actions, error bounds.
 
 Its positions are a graph, or are stored by layers in memory or in a folder. For a question about
 some positions, `near` returns the answer on a graph with these positions, and their numbers there.
 If all positions are one graph, it returns the answer itself.
+
+The answer to a game of three or more players is an equilibrium. `values` are those of the mover,
+and its `equilibrium` has the numbers of all seats and a policy that may mix actions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -30,6 +33,7 @@ from rollwise.graph.choices import (
     first_actions,
     first_best,
     first_of_each_state,
+    has_ties,
     in_order,
     keep_bounds,
     look_ahead,
@@ -50,10 +54,12 @@ if TYPE_CHECKING:
     from rollwise.answer.grids import Grid
     from rollwise.graph.policies import Policy
     from rollwise.machine.atomic_files import HtmlPage
+    from rollwise.many.equilibrium import Equilibrium
 
 
 FEW = 1000  # for so few states the best actions are found from these alone
 MOST_TURNS = 16  # in the cache
+NO_EQUILIBRIUM = "no equilibrium"  # a status
 ROWS_AT_ONCE = 1 << 22  # of the table, in a search for rows
 
 
@@ -104,6 +110,8 @@ class Solution:
         Whether the error bounds were proved, rather than read from an untrusted file.
     kept_from : str or None
         The time of the earlier run that found it, if any (see `rollwise.answer.kept`).
+    profile : Equilibrium or None
+        Of three or more players: see `equilibrium`.
     """
 
     space: StateGraph | LayeredStates
@@ -118,6 +126,20 @@ class Solution:
     run: MethodResult | None = None
     proved: bool = True
     kept_from: str | None = None
+    profile: Equilibrium | None = None
+
+    @property
+    def equilibrium(self) -> Equilibrium:
+        """The policy of all seats, with their proved numbers.
+
+        Raises
+        ------
+        UsageError
+            The game is for one player or two.
+        """
+        if self.profile is None:
+            raise UsageError(f"{self.title}: an equilibrium is for three or more players")
+        return self.profile
 
     @property
     def is_whole(self) -> bool:
@@ -329,7 +351,7 @@ class Solution:
     def gave_up(self) -> bool:
         """Whether the method gave up; its values are then no answer."""
         answers = ("certified", "as saved", "tolerance missed", "not certified", "estimated")
-        return self.status not in answers
+        return self.status not in (*answers, NO_EQUILIBRIUM)
 
     @property
     def estimated(self) -> bool:
@@ -363,9 +385,21 @@ class Solution:
 
     @classmethod
     def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
-        """Solve and certify a graph."""
+        """Solve and certify a graph.
+
+        Raises
+        ------
+        UsageError
+            It has three or more players, and the game isn't given.
+        """
         from rollwise.answer.certified import solve_and_certify
 
+        if graph.players > 2:
+            from rollwise.many.equilibrium import equilibrium_on
+
+            if game is None:
+                raise UsageError(f"{graph.title}: give the game, and not its graph alone")
+            return cls.of_equilibrium(equilibrium_on(graph, game, {}))
         found, certificate, seconds = solve_and_certify(graph)
         return cls(
             graph,
@@ -377,6 +411,20 @@ class Solution:
             converged=found.converged,
             seconds={"solve": found.seconds, "certify": seconds},
             run=found,
+        )
+
+    @classmethod
+    def of_equilibrium(cls, found: Equilibrium, kept_from: str | None = None) -> Solution:
+        """The answer to a game of three or more players."""
+        return cls(
+            found.graph,
+            found.game,
+            "equilibrium",
+            found.mover_values,
+            found.mover_bounds,
+            seconds=found.seconds,
+            kept_from=kept_from,
+            profile=found,
         )
 
     @property
@@ -393,10 +441,13 @@ class Solution:
 
         ``certified``; ``as saved`` for unproved error bounds from a file; ``tolerance missed``
         for an error bound above the requested one; ``not certified`` without a proved bound;
-        ``estimated`` for estimates with standard errors. If the method gave up, the status
+        ``estimated`` for estimates with standard errors; ``no equilibrium`` if the search found
+        none, and the bounds hold for its profile. If the method gave up, the status
         gives the reason (see `rollwise.methods.result.Status`); its values are then no answer,
         and only `bounds` are known.
         """
+        if self.profile is not None and self.profile.unsettled:
+            return NO_EQUILIBRIUM
         if not self.converged and self.run is not None and self.run.status is not Status.STALLED:
             return str(self.run.status)
         if not np.isfinite(self.error_bound):
@@ -410,6 +461,8 @@ class Solution:
     @property
     def is_final(self) -> bool:
         """Whether another run of the same method can't improve the answer."""
+        if self.profile is not None:
+            return not self.profile.timed_out
         return self.status == "certified"
 
     @property
@@ -431,6 +484,8 @@ class Solution:
     @cached_property
     def ahead(self) -> Ahead:
         """One look ahead: each action relative to its state, with error bounds."""
+        if self.profile is not None:
+            return self.profile.ahead
         return look_ahead(self.graph, self.values, self.error_bounds)
 
     @cached_property
@@ -454,8 +509,10 @@ class Solution:
     def best_actions(self) -> NDArray[np.int64]:
         """The action to take in each state, as an index: (n_states,) int64.
 
-        See `rollwise.graph.choices`.
+        See `rollwise.graph.choices`. In an equilibrium it is the likeliest one.
         """
+        if self.profile is not None:
+            return self.profile.likeliest
         return first_best(self.graph, self._good, self.is_best, self.values)
 
     @property
@@ -471,12 +528,16 @@ class Solution:
 
     def _look_at(self, states: NDArray[np.int64]) -> tuple[StateGraph, Ahead]:
         part, beyond = part_of(self.graph, states)
+        if self.profile is not None:
+            actions, ahead = actions_of(self.graph, states)[0], self.ahead
+            return part, Ahead(*(x[actions] for x in ahead[:3]), *(x[states] for x in ahead[3:]))
         here = self.values[states], self.error_bounds[states]
         return part, look_ahead(part, *here, self.values[beyond], self.error_bounds[beyond])
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """``best_actions[states]``; for a few states computed from these alone."""
-        if "best_actions" in vars(self) or len(states) > FEW:
+        few = len(states) <= FEW and self.profile is None
+        if "best_actions" in vars(self) or not few:
             return self.best_actions[states]
         part, ahead = self._look_at(states)
         best = are_best(part, ahead)
@@ -488,9 +549,12 @@ class Solution:
 
     @cached_property
     def policy(self) -> Policy:
-        """The optimal policy: the first of the best actions everywhere."""
+        """The optimal policy: the first of the best actions everywhere, or the equilibrium's."""
         from rollwise.graph.policies import Policy
 
+        if self.profile is not None:
+            tied = has_ties(self.graph, self.is_best)
+            return replace(self.profile.policy, tied=tied)
         name = "best by estimates" if self.estimated else "optimal"
         return Policy.of_actions(self.graph, name, self.best_actions, self.is_best)
 
@@ -540,7 +604,9 @@ class Solution:
             A column for each field of the state (and of the throw), then ``action`` (null
             before a throw), ``value``, ``win_probability`` (null for a score) and
             ``error_bound`` (null for estimates); then the method's own columns, fractions as
-            text.
+            text. With three or more players a row for each action with positive probability: the
+            fields, ``action``, ``probability``, the value of each seat from the mover on,
+            ``error_bound`` and ``deviation_gain``.
 
         Raises
         ------
@@ -553,7 +619,11 @@ class Solution:
         return self.rows_of(states, throws=throws, each_action=each_action)
 
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
-        """The states with a row in `table`, in its order; parameters and errors as there."""
+        """The states with a row in `table`, in its order; parameters and errors as there.
+
+        With three or more players the actions with a row, in the order of the graph. `throws` then
+        includes the throws before a choice.
+        """
         from rollwise.answer.filters import mentions, rows_where
 
         found = self._states_shown(throws)
@@ -564,11 +634,15 @@ class Solution:
                 frame = self._frame(part, self._labels_in(part, throws, known=known), throws)
                 parts.append(part[rows_where(frame, where, self.space.vocabulary)])
             found = np.concatenate([found[:0], *parts])
+        if self.profile is not None:
+            return found
         shown = self.fields_of(found, throws)
         return found[in_order(np.column_stack(list(shown.values())))]
 
     def _states_shown(self, throws: bool) -> NDArray[np.int64]:
-        """The states of all rows: positions, or their throws."""
+        """The states of all rows: positions, or their throws; see `states_where`."""
+        if self.profile is not None:
+            return self.profile.taken(throws)
         space = self.space
         if isinstance(space, LayeredStates):
             if throws:
@@ -588,7 +662,7 @@ class Solution:
         space = self.space
         if isinstance(space, LayeredStates):
             return None if space.has_throws else space.actions[states]
-        if space.throw_names and not throws:
+        if self.profile is not None or (space.throw_names and not throws):
             return None
         found = self.best_actions_in(states) if known else first_actions(space)[states]
         return space.action_label[found]
@@ -596,16 +670,21 @@ class Solution:
     def rows_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
     ) -> pl.DataFrame:
-        """The rows of some states in the `table`; for a few states computed from these alone."""
+        """The rows of some states in the `table`; for a few states computed from these alone.
+
+        Parameters
+        ----------
+        states : (n,) int64
+            From `states_where`.
+        """
         return self._frame(states, self._labels_in(states, throws), throws, each_action)
 
     def cells_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
     ) -> Cells:
         """The cells of `rows_of` as lists, without Polars, which takes longer to import."""
-        columns = self._columns(states, self._labels_in(states, throws), throws)
-        if each_action:
-            columns |= self.worth_by_action(states)
+        labels = self._labels_in(states, throws)
+        columns = self._columns(states, labels, throws, each_action)
         return cells_of(columns, len(states), self.space.vocabulary)
 
     def worth_by_action(self, states: NDArray[np.int64]) -> dict[str, list[float | None]]:
@@ -704,9 +783,23 @@ class Solution:
         return {name: x for name, x in columns.items() if throws or name not in graph.throw_names}
 
     def _columns(
-        self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
+        self,
+        states: NDArray[np.int64],
+        labels: NDArray[np.int32] | None,
+        throws: bool,
+        each_action: bool = False,
     ) -> dict[str, Any]:
         """The columns of some rows, with the numbers of actions; None for a column of nulls."""
+        if self.profile is not None:
+            columns = self.profile.columns(states)
+            states = self.graph.action_state[states].astype(np.int64)
+        else:
+            columns = self._columns_of_states(states, labels, throws)
+        return columns | (self.worth_by_action(states) if each_action else {})
+
+    def _columns_of_states(
+        self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
+    ) -> dict[str, Any]:
         values = self.values[states]
         return {
             **self.fields_of(states, throws),
@@ -729,9 +822,7 @@ class Solution:
         throws: bool,
         each_action: bool = False,
     ) -> pl.DataFrame:
-        columns = self._columns(states, labels, throws)
-        if each_action:
-            columns |= self.worth_by_action(states)
+        columns = self._columns(states, labels, throws, each_action)
         return frame_of(columns, len(states), self.space.vocabulary)
 
     @property
@@ -858,6 +949,8 @@ class Solution:
             There is no such policy.
         """
         self._require_answer("a page")
+        if self.profile is not None:
+            raise UsageError(f"{self.title}: a page can't be had of an equilibrium")
         written: HtmlPage = HOOKS.page(self, path, policies=policies, shows=shows)
         return written
 
@@ -878,25 +971,7 @@ class Solution:
 
     def said_of(self, state: int) -> list[str]:
         """Further facts about a position, a line each."""
-        return []
-
-    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Its arrays and its facts in JSON, from which a later run restores it."""
-        arrays: dict[str, Any] = {"error_bounds": self.error_bounds}
-        facts: dict[str, Any] = {}
-        for name in (part.name for part in fields(MethodResult)):
-            value = getattr(self.run, name)
-            if name == "history":
-                value = np.array(value, np.float64)
-            if name == "fractions" and value is not None:
-                value = [str(fraction) for fraction in value]
-            if name == "columns":
-                arrays |= {f"columns.{column}": array for column, array in value.items()}
-            elif isinstance(value, np.ndarray):
-                arrays[name] = value
-            else:
-                facts[name] = dict(value) if isinstance(value, Mapping) else value
-        return arrays, facts
+        return [] if self.profile is None else self.profile.said_of(state)
 
     def _require_answer(self, what: str) -> None:
         """Refuse a request that needs an answer if the values are estimates.
@@ -930,6 +1005,8 @@ class Solution:
         )
 
     def __repr__(self) -> str:
+        if self.profile is not None:
+            return f"<Solution of {self.title}: {self.profile}>"
         number: Printed
         if self.estimated and self.run is not None:
             error = float(self.run.columns["standard_error"][0])

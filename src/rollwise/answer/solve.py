@@ -20,7 +20,6 @@ from rollwise.graph.endings import NO_END
 from rollwise.methods import DEFAULT, find_method
 
 if TYPE_CHECKING:
-    from rollwise.answer.seats_solution import SeatsSolution
     from rollwise.derive.larger import Larger
 
 
@@ -37,7 +36,7 @@ def solve(
     """Solve a game and certify the answer; of estimates, put the certified values beside them.
 
     For three or more players the answer is an equilibrium, with a proved upper bound on the gain
-    from deviating (`rollwise.answer.seats_solution.SeatsSolution`).
+    from deviating (`Solution.equilibrium`).
 
     Parameters
     ----------
@@ -76,7 +75,10 @@ def solve(
                 f"{game.name} is a game for {game.players}: `solve` finds an equilibrium, without "
                 "a method, a tolerance or a mode"
             )
-        return solve_seats(game, max_states=max_states, progress=progress, **(options or {}))
+        from rollwise.many.equilibrium import equilibrium
+
+        how = {"max_states": max_states, "progress": progress, **(options or {})}
+        return Solution.of_equilibrium(equilibrium(game, **how))
     if tolerance is not None and not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}; it must be positive")
     graph, built = build_with_report(
@@ -115,29 +117,6 @@ def solve(
         },
         found,
     )
-
-
-def solve_graph(graph: StateGraph, game: Game | None = None) -> Solution:
-    """The answer on a graph of any number of players."""
-    if graph.players <= 2:
-        return Solution.of_graph(graph, game)
-    from rollwise.answer.seats_solution import SeatsSolution
-
-    return SeatsSolution.of_graph(graph, game)
-
-
-def solve_seats(game: Game, **how: Any) -> SeatsSolution:
-    """The answer to a game of two or more players as an equilibrium.
-
-    Parameters
-    ----------
-    **how
-        As `rollwise.equilibrium` takes it.
-    """
-    from rollwise.answer.seats_solution import SeatsSolution
-    from rollwise.many.equilibrium import equilibrium
-
-    return SeatsSolution.of(equilibrium(game, **how))
 
 
 def _larger(game: Game, graph: StateGraph, by: int) -> Larger:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.solution import Solution
+    from rollwise.many.equilibrium import Equilibrium
 
 LISTS = ("throw_values", "throw_bounds")  # columns of a game with throws
 FORMAT = "1"
@@ -71,6 +72,30 @@ def save(solution: Solution, path: Path) -> None:
     """Write a solution to a Parquet file, all at once or not at all."""
     import polars as pl
 
+    graph = solution.graph
+    frame, facts = (_of_values if solution.profile is None else _of_seats)(solution)
+    facts = {
+        "format": FORMAT,
+        "game": graph.game,
+        "parameters": dict(graph.parameters),
+        "graph_hash": graph.content_hash,
+        "method": solution.method,
+        **facts,
+        "versions": {
+            "rollwise": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "polars": pl.__version__,
+        },
+    }
+    metadata = {"rollwise": json.dumps(facts)}
+    write_atomically(path, lambda place: write_parquet(frame, place, metadata))
+
+
+def _of_values(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """A row for each position, and the facts about all."""
+    import polars as pl
+
     graph, n = solution.graph, len(solution.graph.states)
     values, bounds = solution.values[:n], solution.error_bounds[:n]
     columns: dict[str, Any] = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
@@ -83,27 +108,27 @@ def save(solution: Solution, path: Path) -> None:
         pl.Series(own_column(graph, "checksum"), row_checksums(values, bounds)),
         *_after_throws(solution),
     )
-    facts = {
-        "format": FORMAT,
-        "game": graph.game,
-        "parameters": dict(graph.parameters),
-        "graph_hash": graph.content_hash,
+    return frame, {
         "checksum": checksum_of(solution.values, solution.error_bounds),
-        "method": solution.method,
         "error_bound": solution.error_bound,
         "tolerance": solution.tolerance,
         "sweeps": solution.sweeps,
         "converged": solution.converged,
         "seconds": dict(solution.seconds),
-        "versions": {
-            "rollwise": __version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "polars": pl.__version__,
-        },
     }
-    metadata = {"rollwise": json.dumps(facts)}
-    write_atomically(path, lambda place: write_parquet(frame, place, metadata))
+
+
+def _of_seats(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The table of an equilibrium with the places of its actions, and the facts about all."""
+    import polars as pl
+
+    found = solution.equilibrium
+    taken = solution.states_where(throws=True)
+    return solution.rows_of(taken).with_columns(pl.Series(PLACE, taken)), {
+        "unsettled": list(found.unsettled),
+        "deviation_gain": found.deviation_gain,
+        "error_bound": found.error_bound,
+    }
 
 
 def _after_throws(solution: Solution) -> list[pl.Series]:
@@ -368,3 +393,50 @@ def read_content(path: Path, facts: dict[str, Any], graph: StateGraph) -> Conten
     if not np.all(np.isfinite(values) | lost) or not np.all(bounds >= 0):
         raise damaged_file(path, "its values or error bounds can't be such")
     return Content(facts, values, bounds)
+
+
+def read_equilibrium(
+    path: Path,
+    facts: dict[str, Any],
+    game: Game | None,
+    *,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Equilibrium, pl.DataFrame]:
+    """The equilibrium of a file with newly proved bounds, and the rows of the file.
+
+    The file gives the game, its parameters and the hash of its graph. The graph is built from the
+    rules, and values and gains are proved anew.
+
+    Raises
+    ------
+    SolutionFileError
+        The file is damaged, or was made for other rules, or names a game that isn't installed.
+    """
+    from rollwise.many.equilibrium import proved
+    from rollwise.many.finding import Found
+    from rollwise.many.seats import Stakes, build_seats, worth_column
+
+    game = require_rules(path, facts, game)
+    began = time.perf_counter()
+    graph = build_seats(game, max_states=max_states, progress=progress)
+    spent = {"build": time.perf_counter() - began}
+    require_same(path, facts, graph)
+    n = graph.players
+    columns = [PLACE, "probability", *(f"{worth_column(graph)}.{seat}" for seat in range(n))]
+    try:
+        frame = read_parquet(path, [*columns, "error_bound", "deviation_gain"])
+        place, chance, *shares = (frame[name].to_numpy() for name in columns)
+        probability, values = np.zeros(graph.n_actions), np.full((graph.n_states, n), np.nan)
+        probability[place] = chance
+        values[graph.action_state[place]] = np.column_stack(shares)
+    except (OSError, ValueError, TypeError, IndexError, KeyError) as error:
+        raise damaged_file(path, "its columns can't be read") from error
+    total = fold_actions(graph, np.add, probability)
+    if not (np.isfinite(values).all() and np.all(np.abs(total - 1.0) < 1e-9)):
+        raise damaged_file(path, "it doesn't say of each state what is done there")
+    unsettled = tuple(facts["unsettled"])
+    if not all(type(c) is int and 0 <= c < len(graph.components) for c in unsettled):
+        raise damaged_file(path, "its description names components that aren't there")
+    units = np.clip(Stakes.of(graph).units(values), 0.0, None)
+    return proved(graph, game, Found(units, probability, list(unsettled)), spent, progress), frame

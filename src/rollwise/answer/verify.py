@@ -184,10 +184,10 @@ def load(
     known = memory.recall(path) if prove and memory is not None else None
     facts = storage.read_facts(path) if known is None else known.facts
     if facts["method"] == storage.EQUILIBRIUM:
-        from rollwise.answer.seats_solution import SeatsSolution, read_equilibrium
-
-        found, _ = read_equilibrium(path, facts, game, max_states=max_states, progress=progress)
-        return SeatsSolution.of(found)
+        found, _ = storage.read_equilibrium(
+            path, facts, game, max_states=max_states, progress=progress
+        )
+        return Solution.of_equilibrium(found)
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     saved = storage.build_saved(path, facts, game, memory=memory, **how)
     if known is None:
@@ -295,11 +295,9 @@ def _verify_seats(
     path: Path, facts: dict[str, Any], game: Game | None, exact: bool, **how: Any
 ) -> Verification:
     """Verify the file of an equilibrium: prove it anew, and compare the file's claims."""
-    from rollwise.answer.seats_solution import read_equilibrium
-
     began = time.perf_counter()
     try:
-        found, frame = read_equilibrium(path, facts, game, **how)
+        found, frame = storage.read_equilibrium(path, facts, game, **how)
     except SolutionFileError as error:
         raise RefusedFile(str(error)) if "is damaged" in str(error) else error from None
     graph = found.graph

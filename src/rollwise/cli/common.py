@@ -272,9 +272,9 @@ def in_one_graph(command: str) -> Iterator[None]:
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
     """The table to play at: the game solved, or its solution loaded."""
-    from rollwise.coach.tables import table_of
+    from rollwise.coach.table import Table
 
-    return table_of(solve_or_open(game, load, max_states), game)
+    return Table.of(solve_or_open(game, load, max_states), game)
 
 
 def check_workers(workers: int | None, cluster: str | None) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rollwise.answer.seats_solution import SeatsSolution, gain_text, sure_text
+from rollwise.answer.solution import Solution
 from rollwise.cli.common import processes_or, refuse
 from rollwise.cli.printing import print_json, print_worth, show, show_table, sizes_text, tell_ties
 from rollwise.cli.progress import Progress
@@ -22,6 +22,7 @@ from rollwise.game import Game
 from rollwise.games import create
 from rollwise.graph import title_of
 from rollwise.machine.atomic_files import check_place
+from rollwise.many.equilibrium import gain_text, sure_text
 from rollwise.numbers.printed import certified, column, how_many, in_bytes, in_common, rounded_up
 
 if TYPE_CHECKING:
@@ -241,9 +242,7 @@ def print_equilibrium(
         raise typer.Exit(1)
 
 
-def solved_seats(
-    game: Game, max_states: int | None, time_limit: float | None = None
-) -> SeatsSolution:
+def solved_seats(game: Game, max_states: int | None, time_limit: float | None = None) -> Solution:
     """The equilibrium of a game: kept from an earlier run, or found now."""
     from rollwise.answer.kept import solve
 
@@ -256,11 +255,10 @@ def solved_seats(
             max_states=max_states,
             progress=progress.listener,
         )
-    assert isinstance(found, SeatsSolution)
     return found
 
 
-def _tell(solution: SeatsSolution, document: dict[str, Any]) -> None:
+def _tell(solution: Solution, document: dict[str, Any]) -> None:
     found = solution.equilibrium
     start = found.graph.state_text(0)
     kind = "an equilibrium" if not found.unsettled else "a profile, not an equilibrium"

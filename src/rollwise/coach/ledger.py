@@ -21,7 +21,7 @@ from rollwise.answer.solution import Solution
 
 @dataclass(frozen=True)
 class Account:
-    """The account of one move. Values are those of the first player.
+    """The account of one move.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class Account:
         Of the dice, if known; the throw, if the move is a throw.
     line : int
         Line of the move in its file; 0 without a file.
-    before, chosen, after : float
-        Value of the game before the choice, after it, and after the dice. It includes
-        the points made so far; in a game of two the opponent has paid them.
+    seen : tuple
+        Value of the game for each seat: before the choice, after it, and after the dice. It
+        includes the points made so far; in a game of two the opponent has paid them.
     cost : float
         Loss of the mover by the choice against the best, from 0.
     is_choice : bool
@@ -57,9 +57,7 @@ class Account:
     outcome: int
     faces: tuple[int, ...]
     line: int
-    before: float
-    chosen: float
-    after: float
+    seen: tuple[tuple[float, float, float], ...]
     cost: float
     is_choice: bool
     is_mistake: bool
@@ -67,8 +65,22 @@ class Account:
 
     def seen_by(self, seat: int) -> tuple[float, float, float]:
         """Values of the game for a seat: before the choice, after it, and after the dice."""
-        sign = 1.0 if seat == 0 else -1.0
-        return sign * self.before, sign * self.chosen, sign * self.after
+        return self.seen[seat]
+
+    @property
+    def before(self) -> float:
+        """Value of the game for the first player before the choice."""
+        return self.seen[0][0]
+
+    @property
+    def chosen(self) -> float:
+        """Value of the game for the first player after the choice."""
+        return self.seen[0][1]
+
+    @property
+    def after(self) -> float:
+        """Value of the game for the first player after the dice."""
+        return self.seen[0][2]
 
     def skill_of(self, seat: int) -> float:
         """Change of a seat's value by the choice."""
@@ -146,15 +158,23 @@ def account(
     points : float
         Made before the move, in the first player's eyes.
     """
-    graph = solution.graph
-    sign = 1.0 if seat == 0 else -1.0
-    taken = graph.view.action(action)
-    ahead = float(taken.outcome(outcome).worth(solution.values))
-    made = points + sign * taken.reward
-    here = graph.view[state]
-    is_choice = here.is_choice
-    rank = action - here.action_range.start
+    here, taken = solution.graph.view[state], solution.graph.view.action(action)
+    fallen, rank = taken.outcome(outcome), action - here.action_range.start
     choices = solution.choices_in(np.array([state]))
+    profile = solution.profile
+    if profile is None:
+        sign = 1.0 if seat == 0 else -1.0
+        made = points + sign * taken.reward
+        first = (
+            points + sign * float(solution.values[state]),
+            points + sign * float(choices.values[rank]),
+            made + sign * float(fallen.worth(solution.values)),
+        )
+        seen = [first, tuple(-value for value in first)]
+    else:
+        worth = profile.values[state], profile.action_worths[action], profile.after(fallen)
+        seats = [np.roll(profile.as_values(results), seat) for results in worth]
+        seen = np.array(seats).T.tolist()
     return Account(
         number,
         seat,
@@ -163,11 +183,9 @@ def account(
         outcome,
         faces,
         line,
-        points + sign * float(solution.values[state]),
-        points + sign * float(choices.values[rank]),
-        made + sign * ahead,
-        float(choices.regret[rank]) if is_choice else 0.0,
-        is_choice,
+        tuple((before, chosen, after) for before, chosen, after in seen),
+        float(choices.regret[rank]) if here.is_choice else 0.0,
+        here.is_choice,
         not bool(choices.is_best[rank]),
         int(solution.best_actions_in(np.array([state]))[0]),
     )

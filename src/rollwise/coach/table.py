@@ -143,6 +143,9 @@ class Table:
 
     def worth_at_start(self, seat: int) -> float:
         """The value of the game for a seat before it begins."""
+        profile = self.solution.profile
+        if profile is not None:
+            return float(profile.as_values(profile.values[0, seat]))
         return self.solution.value if seat == 0 else -self.solution.value
 
     def board(self, s: int) -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import ThrowAdvice
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.grids import Grid, Ints, Slice
-    from rollwise.answer.seats_solution import SeatsAdvice
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
@@ -159,9 +158,9 @@ def layers_document(solution: Solution) -> Document:
     }
 
 
-def advice_document(solution: Solution, advice: Advice | SeatsAdvice) -> Document:
+def advice_document(solution: Solution, advice: Advice) -> Document:
     """The value and the cost of each action in a position."""
-    if not isinstance(advice, Advice):
+    if advice.seats:
         from rollwise.documents.many import advice_of_many_document
 
         return advice_of_many_document(solution.graph, advice)

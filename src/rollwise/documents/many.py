@@ -9,8 +9,9 @@ from rollwise.documents.parts import Document, game_head, number_or_none, state_
 if TYPE_CHECKING:
     from rollwise.analysis.learning import LearnedSeats
     from rollwise.analysis.thumb.seats import SeatsFrontier
+    from rollwise.answer.advice import Advice
     from rollwise.answer.evaluate_seats import Response, Shares
-    from rollwise.answer.seats_solution import SeatsAdvice, SeatsSolution
+    from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.many.others import OtherEquilibria
     from rollwise.simulate.seats import Played, SeatsTournament
@@ -23,9 +24,7 @@ def _worth(graph: StateGraph) -> str:
     return "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
 
 
-def equilibrium_document(
-    solution: SeatsSolution, others: OtherEquilibria | None = None
-) -> Document:
+def equilibrium_document(solution: Solution, others: OtherEquilibria | None = None) -> Document:
     """An equilibrium: the result of each seat, and a bound on the gain from deviating.
 
     Parameters
@@ -86,19 +85,19 @@ def others_document(found: OtherEquilibria) -> Document:
     }
 
 
-def advice_of_many_document(graph: StateGraph, advice: SeatsAdvice) -> Document:
+def advice_of_many_document(graph: StateGraph, advice: Advice) -> Document:
     """The value of each action of a position for each seat, and its probability."""
     return {
         **game_head(graph),
         "state": advice.state,
-        _worth(graph): advice.values,
-        "error_bound": number_or_none(advice.error_bound),
+        _worth(graph): list(advice.seats),
+        "error_bound": number_or_none(advice.seats_bound),
         "deviation_gain": number_or_none(advice.deviation_gain),
         "actions": [
             {
                 "action": worth.action,
-                "probability": worth.chance,
-                _worth(graph): list(worth.values),
+                "probability": worth.probability,
+                _worth(graph): list(worth.seats),
             }
             for worth in advice.actions
         ],

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, listed
 from rollwise.numbers.randomness import draw_one
-from rollwise.numbers.shares import shares_of
+from rollwise.numbers.shares import seat_names, shares_of
 
 if TYPE_CHECKING:
     from rollwise.graph.state_graph import StateGraph
@@ -513,8 +513,8 @@ class Outcome(_Element):
     @property
     def _winners(self) -> str:
         """The winners, with seats counted from the mover."""
-        names = ("the mover", "the next", *(f"{k} after" for k in range(2, self.graph.players)))
-        winners = [name for name, share in zip(names, self.shares, strict=True) if share]
+        pairs = zip(seat_names(self.graph.players), self.shares, strict=True)
+        winners = [name for name, share in pairs if share]
         return "win" if winners == ["the mover"] else f"won by {' and '.join(winners)}"
 
     def worth(self, values: Any) -> Any:

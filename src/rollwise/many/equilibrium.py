@@ -18,24 +18,27 @@ Two facts are proved about exactly the printed profile:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
-from rollwise.graph import Outcome, StateGraph
+from rollwise.graph import NO_THROW, THROW, Outcome, StateGraph
+from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.many import worth_of_actions
 from rollwise.many.component import MARGIN
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import prove_profile
-from rollwise.many.seats import Stakes, build_seats, has_payoffs, tables_of
+from rollwise.many.seats import Stakes, build_seats, has_payoffs, tables_of, worth_column
+from rollwise.numbers.printed import column, in_common, rounded_up
+from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
     from rollwise.many.others import OtherEquilibria
@@ -172,6 +175,96 @@ class Equilibrium:
         rolled: Floats = np.roll(self.values[outcome.target], outcome.seats_on)
         return rolled
 
+    @property
+    def mover_values(self) -> Floats:
+        """Value of each state for the mover, as that of a `Solution`: (n_states,) float64."""
+        return np.asarray(self.as_values(self.values[:, 0]))
+
+    @property
+    def mover_bounds(self) -> Floats:
+        """Error bounds of `mover_values`, with the search margin of equilibria."""
+        return self._unit * (self.error_bounds[:, 0] + Stakes.of(self.graph).span * MARGIN)
+
+    @cached_property
+    def ahead(self) -> Ahead:
+        """The value of each action for the mover, relative to its state.
+
+        Two actions are equally good if neither the certified values nor the search margin tell
+        them apart.
+        """
+        graph, values = self.graph, self.mover_values
+        gap = self.as_values(self.action_worths[:, 0]) - values[graph.action_state]
+        off = self._unit * Stakes.of(graph).span * self.action_errors
+        return Ahead(gap, off, np.zeros(graph.n_actions), values, self.mover_bounds)
+
+    @cached_property
+    def likeliest(self) -> NDArray[np.int64]:
+        """The first of the likeliest actions of each state: (n_states,) int64."""
+        graph, chance = self.graph, self.policy.probability
+        likely = chance == fold_actions(graph, np.maximum, chance)[graph.action_state]
+        return fold_actions(
+            graph, np.minimum, np.where(likely, np.arange(graph.n_actions), graph.n_actions)
+        )
+
+    def taken(self, throws: bool) -> NDArray[np.int64]:
+        """The actions with positive probability: throws before a choice only on request."""
+        found = np.flatnonzero(self.policy.probability > 0)
+        return found if throws else found[self.graph.action_label[found] != THROW]
+
+    def columns(self, actions: NDArray[np.int64]) -> dict[str, Any]:
+        """The columns of a table with a row for each of some actions.
+
+        They have the fields, the action, its probability, and the value of each seat from the
+        mover on.
+        """
+        graph = self.graph.flat
+        states = graph.action_state[actions]
+        found: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
+        for name in graph.throw_names:
+            if NO_THROW in found[name]:  # before the throw
+                found[name] = [None if x == NO_THROW else x for x in found[name].tolist()]
+        found |= {
+            "action": graph.action_label[actions],
+            "probability": self.policy.probability[actions],
+        }
+        for seat in range(self.players):
+            found[f"{worth_column(graph)}.{seat}"] = self.values[states, seat]
+        found["error_bound"] = self.error_bounds[states].max(axis=1)
+        found["deviation_gain"] = self.deviation_gains[states].max(axis=1)
+        return found
+
+    def said_of(self, state: int) -> list[str]:
+        """The mixture of the mover in a position, and the values of the others: lines of text."""
+        here = self.graph.view[state]
+        chances = self.policy.probability[list(here.action_range)]
+        lines = []
+        if np.any((chances > 0) & (chances < 1)):
+            pairs = zip(here.action_names, chances.tolist(), strict=True)
+            lines.append("mixed: " + ", ".join(f"{name} {100 * p:.2f} %" for name, p in pairs))
+        texts = self.texts(self.values[state].tolist())
+        others = list(zip(seat_names(self.players), texts, strict=True))[1:]
+        return [*lines, ", ".join(f"{name} {text}" for name, text in others)]
+
+    @property
+    def _unit(self) -> float:
+        """The range of a solution's values divided by the range of `values`."""
+        return 1.0 if has_payoffs(self.graph) else 2.0
+
+    def as_values(self, worth: Any) -> Any:
+        """Chances to win as values of a `Solution`, from -1 to 1; payoffs as they are."""
+        return worth.copy() if has_payoffs(self.graph) else 2.0 * worth - 1.0
+
+    def texts(self, numbers: Sequence[float], digits: int = 2) -> list[str]:
+        """The values of seats in words: chances to win in percent, or payoffs."""
+        if has_payoffs(self.graph):
+            return [f"{number:z.{digits + 2}f}" for number in numbers]
+        return [f"{100 * number:.{digits}f} %" for number in numbers]
+
+    def __str__(self) -> str:
+        numbers, told = in_common(column(self.worth, [self.error_bound] * self.players))
+        what = "payoffs" if self.payoffs else "the seats win with probabilities"
+        return f"{what} {', '.join(numbers)} ({sure_text(self.error_bound, told)})"
+
     @cached_property
     def ties(self) -> Ties:
         """Positions with several equally good actions for the mover, and their effects."""
@@ -289,6 +382,18 @@ def proved(
     return Equilibrium(
         *(graph, game, policy, *worth, tuple(found.unsettled), spent), timed_out=found.timed_out
     )
+
+
+def sure_text(bound: float, told: str) -> str:
+    """The text of an error bound."""
+    return f"certified ± {told}" if np.isfinite(bound) else "not certified: no bound was proved"
+
+
+def gain_text(gain: float, how: str = "") -> str:
+    """The bound on the gain, in words: ``nobody gains more than 2e-15 by another policy``."""
+    if not np.isfinite(gain):
+        return f"the gain of a player{how} is unknown: no bound was proved"
+    return f"nobody gains more than {rounded_up(gain)}{how}"
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

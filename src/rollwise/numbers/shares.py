@@ -23,6 +23,11 @@ SHARES_SCALE = 1018  # shares are 2^-1018 times one
 SMALLEST, SMALL = 2.0**-1018, 1e-290  # bounds of all of them
 
 
+def seat_names(players: int) -> list[str]:
+    """The names of the seats in the view of the mover."""
+    return ["the mover", "the next", *(f"{k} after" for k in range(2, players))]
+
+
 def digit_bits(players: int) -> int:
     """How many bits a seat has for its part."""
     return BITS // players

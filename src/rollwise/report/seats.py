@@ -6,12 +6,13 @@ import html
 from contextlib import suppress
 
 from rollwise.analysis.thumb.seats import find_seats_rules
+from rollwise.answer.advice import advise
 from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
-from rollwise.answer.seats_solution import SeatsSolution
 from rollwise.errors import UsageError
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.numbers.printed import certified, how_many, rounded_up
+from rollwise.numbers.shares import seat_names
 from rollwise.plot import plot
 from rollwise.plot.pages import embed, scrolled
 from rollwise.report.facts import Facts
@@ -26,16 +27,6 @@ _WORDS = {
 }
 
 
-def answer_of(facts: Facts) -> SeatsSolution:
-    """The answer of the report."""
-    assert isinstance(facts.solution, SeatsSolution)
-    return facts.solution
-
-
-def equilibrium_of(facts: Facts) -> Equilibrium:
-    return answer_of(facts).equilibrium
-
-
 def _scale(facts: Facts) -> tuple[float, str]:
     """The factor and the unit of shown losses."""
     return (1.0, "points") if facts.solution.has_stakes else (100.0, "percentage points")
@@ -43,8 +34,8 @@ def _scale(facts: Facts) -> tuple[float, str]:
 
 def edge(facts: Facts) -> str:
     """The result of each seat, and its meaning."""
-    found = equilibrium_of(facts)
-    texts = answer_of(facts).texts(found.worth)
+    found = facts.solution.equilibrium
+    texts = found.texts(found.worth)
     rows = "".join(
         f"<tr><td>{seat}</td><td>{text}</td><td>{certified(share, found.error_bound).number}"
         "</td></tr>"
@@ -109,7 +100,7 @@ def strategy(facts: Facts) -> str:
 
 def mixtures(facts: Facts) -> str:
     """Where movers must mix, and how."""
-    found = equilibrium_of(facts)
+    found = facts.solution.equilibrium
     if not len(found.mixing):
         return (
             "<p>In no position is mixing necessary: for each there is one move at "
@@ -118,16 +109,15 @@ def mixtures(facts: Facts) -> str:
     rows = ""
     for state in found.mixing[:MOST_MIXED].tolist():
         place = html.escape(found.graph.state_text(state))
-        for one in answer_of(facts).actions_at(state):
-            shares = "".join(f"<td>{share}</td>" for share in answer_of(facts).texts(one.values, 3))
+        for one in advise(facts.solution, state).actions:
+            shares = "".join(f"<td>{share}</td>" for share in found.texts(one.seats, 3))
             rows += (
                 f"<tr><td class='text'>{place}</td><td class='act'>{html.escape(one.action)}</td>"
-                f"<td>{100 * one.chance:.5f} %</td>{shares}</tr>"
+                f"<td>{100 * (one.probability or 0.0):.5f} %</td>{shares}</tr>"
             )
             place = ""
-    seats = ["the mover", "the next", *(f"{k} after" for k in range(2, found.players))]
     head = "<tr><th class='text'>position</th><th class='text'>move</th><th>how often</th>"
-    head += "".join(f"<th>{seat}</th>" for seat in seats) + "</tr>"
+    head += "".join(f"<th>{seat}</th>" for seat in seat_names(found.players)) + "</tr>"
     n = len(found.mixing)
     left = f" The first {MOST_MIXED} are shown." if n > MOST_MIXED else ""
     return (
@@ -142,7 +132,7 @@ def rule(facts: Facts) -> str:
     """The best rule of thumb as a card."""
     if not facts.rules or not facts.choice.any():
         return ""
-    found = find_seats_rules(answer_of(facts).equilibrium, evaluations=facts.rules, entire=True)
+    found = find_seats_rules(facts.solution.equilibrium, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
     last = found.rules[-1]
@@ -159,13 +149,13 @@ def rule(facts: Facts) -> str:
 
 def policies(facts: Facts) -> str:
     """The results of ways to play among equilibrium players."""
-    found = equilibrium_of(facts)
+    found = facts.solution.equilibrium
     if not facts.choice.any() or found.graph.n_states > MOST_RESPONDED:
         return ""
     scale, unit = _scale(facts)
 
     def cells(name: str) -> list[str]:
-        policy, got = Policies.of(answer_of(facts), any_players=True).find(name), []
+        policy, got = Policies.of(facts.solution, any_players=True).find(name), []
         for seat in range(found.players):
             seated = [found.policy] * found.players
             seated[seat] = policy
@@ -175,7 +165,7 @@ def policies(facts: Facts) -> str:
         response = respond_to(found.graph, policy)
         gains = zip(response.best, response.win_probabilities, strict=True)
         gain = max(best - one for best, one in gains)
-        return [*answer_of(facts).texts(got), f"{scale * behind:z.2f}", f"{scale * gain:z.2f}"]
+        return [*found.texts(got), f"{scale * behind:z.2f}", f"{scale * gain:z.2f}"]
 
     seats = [f"in seat {seat + 1}" for seat in range(found.players)]
     return ways_to_play(
@@ -191,7 +181,7 @@ def policies(facts: Facts) -> str:
 
 def claims(facts: Facts) -> str:
     """The claims of the report, and their limits."""
-    found = equilibrium_of(facts)
+    found = facts.solution.equilibrium
     graph = found.graph
     unsettled = ""
     if found.unsettled:

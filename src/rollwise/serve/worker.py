@@ -193,13 +193,13 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.history import History
     from rollwise.coach.json_lines import json_line, record_of_line
     from rollwise.coach.replay import replay
-    from rollwise.coach.tables import table_of
+    from rollwise.coach.table import Table
 
     record = record_of_line(question["record"], "the record", 1)
     game = answer.game
     if title(agreed_game([record], type(game), {})) != title(game):
         raise UsageError(f"this isn't a game of {title(game)}")
-    table = table_of(answer, game)
+    table = Table.of(answer, game)
     policies = [None if name in ("", "human") else name for _, name in record.seats]
     session = replay(record, table, policies=policies)
     number = History(Path(question["history"])).keep(json_line(session))
@@ -215,11 +215,11 @@ def _table(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.coach.tables import table_of
+    from rollwise.coach.table import Table
     from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
 
     api = {"keeps": question["keeps"], "has_file": False}
-    table = table_of(answer, answer.game)
+    table = Table.of(answer, answer.game)
     if answer.is_whole:
         is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE
         if is_small or question["file"]:
