@@ -15,7 +15,6 @@ from rollwise.cli import streams
 from rollwise.documents import model
 from rollwise.documents.parts import Document
 from rollwise.errors import UsageError
-from rollwise.game import Game
 from rollwise.graph import win_probability
 from rollwise.machine.atomic_files import check_place, write_atomically, write_text
 from rollwise.machine.parquet_files import write_parquet
@@ -68,17 +67,6 @@ def print_worth(place: str, value: float, bound: float | None, *, name: str, dra
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
     streams.write_json(model.encode(document) + "\n")
-
-
-def tell_written(of: StateGraph | Game, place: Path, *, json: bool, size: bool = False) -> None:
-    """Print the path and size of a written picture, report or page."""
-    from rollwise.documents.games import written_document
-
-    if json:
-        print_json(written_document(of, place))
-    else:
-        kilobytes = f" ({place.stat().st_size / 1000:,.0f} kB)" if size else ""
-        typer.echo(f"wrote {place}{kilobytes}")
 
 
 def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:

@@ -5,17 +5,31 @@ from __future__ import annotations
 import contextlib
 import inspect
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from rollwise.documents.model import Document, Kind, Part, Rows, about
-from rollwise.documents.parts import game_head, number_or_none
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Bytes,
+    DeviationGain,
+    Document,
+    GameDocument,
+    Kind,
+    Number,
+    Part,
+    Rows,
+    Seconds,
+    UnsetType,
+    about,
+    bound_text,
+    unit,
+)
+from rollwise.numbers.printed import in_bytes, rounded_up
 from rollwise.parameters import KINDS, parameter_specs, typed
 
 if TYPE_CHECKING:
-    from rollwise.analysis.compare_methods import MethodRun
-    from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
     from rollwise.game import Game
     from rollwise.graph import StateGraph
@@ -51,7 +65,6 @@ class Games(Document, frozen=True, tag="rollwise/games/1"):
     games: list[ListedGame]
 
     def blocks(self) -> Iterator[str | Rows]:
-        """A row for each game."""
         heads = ("game", "parameters", "policies", "description")
         cells = (
             (
@@ -116,7 +129,6 @@ class Methods(Document, frozen=True, tag="rollwise/methods/1"):
     methods: list[ListedMethod]
 
     def blocks(self) -> Iterator[str | Rows]:
-        """Each method with a table of its options."""
         heads = ("option", "default", "meaning")
         for i, method in enumerate(self.methods):
             yield f"{chr(10) if i else ''}{method.method}: {method.about}"
@@ -143,115 +155,192 @@ def methods_document(methods: Iterable[Method]) -> Methods:
     )
 
 
-def check_document(report: Report) -> dict[str, Any]:
+class Finding(Part, frozen=True):
+    """A finding in the rules of a game."""
+
+    level: Literal["error", "warning", "note", "ok"]
+    topic: str
+    text: str
+
+
+class Checked(Document, frozen=True, tag="rollwise/check/1"):
     """The findings in the rules of a game."""
-    return {
-        "game": report.game,
-        "passed": report.passed,
-        "findings": [finding.__dict__ for finding in report.findings],
-    }
+
+    game: str
+    passed: Annotated[bool, about("whether no finding is an error")]
+    findings: list[Finding]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        for one in self.findings:
+            yield f"{one.level:>7}  {one.topic}: {one.text}"
 
 
-def verification_document(found: Verification) -> dict[str, Any]:
+class MethodRow(Part, frozen=True):
+    """The run of a method."""
+
+    method: str
+    status: str
+    sweeps: int | None
+    seconds: Annotated[Number, unit("seconds")]
+    error: Annotated[Number, unit("value", "largest error of any state")]
+    claimed_error: Annotated[Number, unit("value", "the method's own bound or estimate")]
+    optimal_policy: Annotated[bool | None, about("whether the chosen actions have no loss")]
+
+
+class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"):
+    """The methods side by side."""
+
+    states: int
+    error_bound: Annotated[Bound, about("of the values that measure the errors")]
+    time_limit: Annotated[float, unit("seconds", "for each method")]
+    rows: list[MethodRow]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        cells = (
+            (
+                row.method,
+                row.status.partition(": ")[0],
+                "" if row.sweeps is None else f"{row.sweeps:,}",
+                "" if row.seconds is None else f"{row.seconds:.3f}",
+                "" if row.error is None else rounded_up(row.error),
+                "" if row.claimed_error is None else rounded_up(row.claimed_error),
+                "" if row.optimal_policy is None else ("yes" if row.optimal_policy else "no"),
+            )
+            for row in self.rows
+        )
+        heads = ("method", "status", "sweeps", "seconds", "error", "claimed error")
+        yield Rows((*heads, "optimal policy"), cells, left=("method",))
+        yield from (f"{row.method}: {row.status}" for row in self.rows if ": " in row.status)
+        if any(row.status == "out of time" for row in self.rows):
+            yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"
+        yield (
+            f"error: the largest of any of {self.states:,} states, from values certified "
+            f"± {bound_text(self.error_bound)}; claimed error: the method's own bound"
+        )
+
+
+class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1"):
+    """The check of a saved answer."""
+
+    verified: bool
+    exact: Annotated[bool | UnsetType, about("whether in exact arithmetic too; files")] = UNSET
+    states: int
+    layers: Annotated[int | UnsetType, about("folders")] = UNSET
+    proved_layers: Annotated[int | UnsetType, about("proved again; folders")] = UNSET
+    damaged_layers: Annotated[
+        list[Any] | UnsetType, about("the progress of layers with a wrong checksum; folders")
+    ] = UNSET
+    error_bound: Bound
+    residual: Annotated[
+        Number | UnsetType, unit("value", "largest change by one look ahead; files")
+    ] = UNSET
+    difference: Annotated[
+        Number | UnsetType, unit("value", "largest distance to a proved value; folders")
+    ] = UNSET
+    deviation_gain: DeviationGain | UnsetType = UNSET
+    fault: Annotated[str, about("the reason for refusing the answer, or empty")]
+    state: Annotated[dict[str, int] | None, about("the position at fault")]
+    seconds: Seconds
+
+
+def verification_document(found: Verification) -> Verified:
     """The result of verifying a saved answer."""
     from rollwise.answer.verify import FolderVerification
 
-    document = {"game": found.game, "parameters": dict(found.parameters)}
-    ending = {"fault": found.fault, "state": found.state, "seconds": dict(found.seconds)}
+    more: dict[str, Any] = {"parameters": dict(found.parameters), "states": found.n_states}
+    more["kind"] = "exact" if found.exact else "certified"
+    if found.deviation_gain is None:
+        more["deviation_gain"] = UNSET
     if isinstance(found, FolderVerification):
-        return {
-            **document,
-            "verified": found.verified,
-            "states": found.n_states,
-            "layers": found.n_layers,
-            "proved_layers": found.n_proved,
-            "damaged_layers": list(found.damaged),
-            "error_bound": number_or_none(found.error_bound),
-            "difference": number_or_none(found.residual),
-            **ending,
-        }
-    gain = {} if found.deviation_gain is None else {"deviation_gain": found.deviation_gain}
-    return {
-        **document,
-        "verified": found.verified,
-        "exact": found.exact,
-        "states": found.n_states,
-        "error_bound": found.error_bound,
-        "residual": found.residual,
-        **gain,
-        **ending,
-    }
+        more |= {"exact": UNSET, "residual": UNSET, "difference": found.residual}
+        more |= {"layers": found.n_layers, "proved_layers": found.n_proved}
+        more["damaged_layers"] = found.damaged
+    return Verified.of(found, **more)
 
 
-def comparison_document(
-    graph: StateGraph, rows: Sequence[MethodRun], error_bound: float, time_limit: float
-) -> dict[str, Any]:
-    """The methods side by side."""
-    return {
-        **game_head(graph),
-        "states": graph.n_states,
-        "error_bound": number_or_none(error_bound),
-        "time_limit": time_limit,
-        "rows": [
-            {
-                "method": row.method,
-                "status": row.status,
-                "sweeps": row.sweeps,
-                "seconds": row.seconds,
-                "error": number_or_none(row.error),
-                "claimed_error": number_or_none(row.claimed_error),
-                "optimal_policy": row.optimal_policy,
-            }
-            for row in rows
-        ],
-    }
+class Exported(GameDocument, frozen=True, kw_only=True, tag="rollwise/export/1"):
+    """An exported game."""
+
+    format: str
+    file: str
+    states: int
+    actions: int
+    outcomes: int
 
 
-def export_document(graph: StateGraph, form: str, file: Path) -> dict[str, Any]:
-    """The file of an export, and its size."""
-    return {
-        **game_head(graph),
-        "format": form,
-        "file": str(file),
-        "states": graph.n_states,
-        "actions": graph.n_actions,
-        "outcomes": graph.n_outcomes,
-    }
+class Plotted(GameDocument, frozen=True, kw_only=True, tag="rollwise/plot/1"):
+    """A written picture."""
+
+    file: str
+    bytes: Bytes
+
+    @classmethod
+    def at(cls, of: StateGraph | Game, file: Path) -> Self:
+        """A written file about a game."""
+        return cls.on(of, file=str(file), bytes=file.stat().st_size)
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"wrote {self.file}"
 
 
-def written_document(of: StateGraph | Game, file: Path) -> dict[str, Any]:
-    """The file of a picture, a report or a page, and its size."""
-    return {**game_head(of), "file": str(file), "bytes": file.stat().st_size}
+class Reported(Plotted, frozen=True, kw_only=True, tag="rollwise/report/1"):
+    """A written report."""
 
 
-def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> dict[str, Any]:
-    """The cached graphs and answers.
+class PageWritten(Plotted, frozen=True, kw_only=True, tag="rollwise/page/1"):
+    """A written page."""
 
-    Parameters
-    ----------
-    folder : Path, optional
-        The folder of the cache; None without a cache.
-    most_bytes : int
-        Largest size of the cache.
-    cleared : bool
-        Whether the files are removed now.
-    """
-    found = () if folder is None else _kept(folder)
-    rows = sorted(found, key=lambda row: (row["game"], row["kept"]))
-    return {
-        "folder": None if folder is None else str(folder),
-        "most_bytes": most_bytes,
-        "bytes": sum(row["bytes"] for row in rows),
-        "cleared": cleared,
-        "kept": rows,
-    }
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"wrote {self.file} ({self.bytes / 1000:,.0f} kB)"
 
 
-def _kept(folder: Path) -> Iterator[dict[str, Any]]:
+class KeptFile(Part, frozen=True, order=True):
+    """A cached graph or answer."""
+
+    game: str
+    kept: Annotated[str, about("graph or values")]
+    bytes: Bytes
+    used: Annotated[str, about("local time of the last use")]
+
+
+class Cache(Document, frozen=True, tag="rollwise/cache/1"):
+    """The cached graphs and answers."""
+
+    folder: Annotated[str | None, about("null without a cache")]
+    most_bytes: Annotated[Bytes, about("the largest size of the cache")]
+    bytes: Bytes
+    cleared: Annotated[bool, about("whether the files are removed now")]
+    kept: list[KeptFile]
+
+    @classmethod
+    def at(cls, folder: Path | None, most_bytes: int, cleared: bool) -> Self:
+        """The files of a folder; None without a cache."""
+        rows = [] if folder is None else sorted(_kept(folder))
+        size = sum(row.bytes for row in rows)
+        return cls(None if folder is None else str(folder), most_bytes, size, cleared, rows)
+
+    def blocks(self) -> Iterator[str | Rows]:
+        size = in_bytes(self.bytes)
+        if self.folder is None:
+            yield "No answers are kept: there is no private folder, or ROLLWISE_NO_CACHE is set"
+        elif self.cleared:
+            yield f"Removed {len(self.kept):,} files, {size}, from {self.folder}"
+        else:
+            if self.kept:
+                cells = [(one.game, one.kept, in_bytes(one.bytes), one.used) for one in self.kept]
+                heads = ("game", "kept", "size", "last used")
+                yield Rows(heads, cells, left=("game", "kept", "last used"))
+            yield (
+                f"{size} of at most {in_bytes(self.most_bytes)} in {self.folder}; the files that "
+                "were used longest ago go first, --clear removes all"
+            )
+
+
+def _kept(folder: Path) -> Iterator[KeptFile]:
     for path in folder.glob("*.npz"):
         with contextlib.suppress(OSError):
-            about = path.stat()
-            used = time.strftime("%Y-%m-%d %H:%M", time.localtime(about.st_mtime))
+            facts = path.stat()
+            used = time.strftime("%Y-%m-%d %H:%M", time.localtime(facts.st_mtime))
             name, kind = path.name.split(".")[:2]
             game = name.rsplit("-", 2 if kind == "values" else 1)[0]
-            yield {"game": game, "kept": kind, "bytes": about.st_size, "used": used}
+            yield KeptFile(game, kind, facts.st_size, used)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import math
 import operator
 import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,9 +23,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET as UNSET
+from msgspec import Meta
+from msgspec import UnsetType as UnsetType
 
 from rollwise.documents.parts import game_head
+from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.game import Game
@@ -49,9 +53,17 @@ Chance = Annotated[Number, unit("probability")]
 Value = Annotated[Number, unit("value: a win is 1 and a loss is -1; or points")]
 Cost = Annotated[Number, unit("probability, or points", "loss to the best action")]
 Bound = Annotated[Number, unit("the unit of the value", "largest error; null: not proved")]
+DeviationGain = Annotated[
+    Number, unit("probability, or points", "largest gain of a player by another policy; proved")
+]
 Seconds = Annotated[dict[str, float], unit("seconds", "run time of each stage")]
 Bytes = Annotated[int, unit("bytes")]
 State = Annotated[dict[str, int], about("the fields of a position")]
+
+
+def bound_text(bound: float | None) -> str:
+    """A bound rounded up; "inf" where nothing is proved."""
+    return rounded_up(math.inf if bound is None else bound)
 
 
 @dataclass(frozen=True)
@@ -102,6 +114,7 @@ class GameDocument(Document, frozen=True, kw_only=True):
     game: str
     parameters: Annotated[dict[str, Any], about("also the form of the game, as `as`")]
     players: Annotated[int | UnsetType, about("left out for one and two")] = UNSET
+    kind: Annotated[Kind | UnsetType, about("the kind of the numbers")] = UNSET
 
     @classmethod
     def on(cls, game: StateGraph | Game, source: object = None, **others: Any) -> Self:

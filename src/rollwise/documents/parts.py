@@ -22,6 +22,11 @@ def game_head(of: StateGraph | Game) -> Document:
     return {"game": name, "parameters": dict(of.parameters), **more}
 
 
+def sizes(graph: StateGraph) -> dict[str, int]:
+    """The size of a graph."""
+    return {"states": graph.n_states, "actions": graph.n_actions, "outcomes": graph.n_outcomes}
+
+
 def state_fields(graph: StateGraph, state: int) -> dict[str, int]:
     """The fields of a state by name."""
     return graph.view[state].named

@@ -27,9 +27,10 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
 )
-from rollwise.cli.printing import check_file, print_json, tell_written
+from rollwise.cli.printing import check_file, print_json, render
 from rollwise.cli.progress import Progress
-from rollwise.documents.games import export_document
+from rollwise.documents.games import Exported, PageWritten, Plotted, Reported
+from rollwise.documents.parts import sizes
 from rollwise.errors import TooManyStates, UsageError
 from rollwise.graph.naming import title_of
 from rollwise.machine.atomic_files import check_place, write_atomically
@@ -150,7 +151,7 @@ def plot(
         choices["made"] = tuple(made_scores(with_, Policies.of(solution)).tolist())
     figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
     write_figure(figure, place, title, width or 1100)
-    tell_written(solution.graph, place, json=json)
+    render(Plotted.at(solution.graph, place), json)
 
 
 def _solved(
@@ -196,7 +197,7 @@ def report(
     solution = solve_or_open(chosen, load, max_states)
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
-    tell_written(solution.subject, place, json=json)
+    render(Reported.at(solution.subject, place), json)
 
 
 @app.command("page")
@@ -233,7 +234,7 @@ def page(
         raise too_large(title, served, "is too large for one graph") from error
     with Progress() as progress:
         write_page(solution, place, progress, policy or ())
-    tell_written(solution.graph, place, json=json, size=True)
+    render(PageWritten.at(solution.graph, place), json)
 
 
 TEXT = ("prism", "drn", "json", "lp", "mps")
@@ -296,4 +297,4 @@ def export(
         return
     write_atomically(out, lambda place: write(solution, place, to, against, **kind))
     if json:
-        print_json(export_document(graph, to, out))
+        print_json(Exported.on(graph, format=to, file=str(out), **sizes(graph)))

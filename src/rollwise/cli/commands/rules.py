@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,13 +17,15 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
 )
-from rollwise.cli.printing import print_json, render, show, show_table
+from rollwise.cli.printing import print_json, render
 from rollwise.cli.progress import Progress
 from rollwise.documents.games import (
-    check_document,
-    comparison_document,
+    Cache,
+    Checked,
+    Compared,
+    Finding,
+    MethodRow,
     games_document,
-    kept_document,
     methods_document,
     verification_document,
 )
@@ -32,10 +34,6 @@ from rollwise.game import Game
 from rollwise.games import available
 from rollwise.machine import user_cache
 from rollwise.methods import METHODS, find_method
-from rollwise.numbers.printed import in_bytes, rounded_up
-
-if TYPE_CHECKING:
-    from rollwise.analysis.compare_methods import MethodRun
 
 
 @app.command("games")
@@ -67,14 +65,13 @@ def check(
     chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
         report = check_game(chosen, max_states=max_states, progress=progress)
-    show(json, lambda: check_document(report), lambda: typer.echo(str(report)))
+    findings = [Finding.of(one) for one in report.findings]
+    render(Checked(report.game, report.passed, findings), json)
     if not report.passed:
         raise typer.Exit(1)
 
 
 TIME_LIMIT = 20.0
-
-COLUMNS = ("method", "status", "sweeps", "seconds", "error", "claimed error", "optimal policy")
 
 
 @app.command("compare")
@@ -119,38 +116,9 @@ def compare(
             seed=SEED if seed is None else seed,
             progress=progress,
         )
-    show(
-        json,
-        lambda: comparison_document(graph, rows, bound, time_limit),
-        lambda: _print_comparison(rows, graph.n_states, bound, time_limit),
-    )
-
-
-def _print_comparison(
-    rows: list[MethodRun], n_states: int, bound: float, time_limit: float
-) -> None:
-    cells = (
-        (
-            row.method,
-            row.status.partition(": ")[0],
-            "" if row.sweeps is None else f"{row.sweeps:,}",
-            "" if row.seconds is None else f"{row.seconds:.3f}",
-            "" if row.error is None else rounded_up(row.error),
-            "" if row.claimed_error is None else rounded_up(row.claimed_error),
-            "" if row.optimal_policy is None else ("yes" if row.optimal_policy else "no"),
-        )
-        for row in rows
-    )
-    show_table(COLUMNS, cells, left=("method",))
-    for row in rows:
-        if ": " in row.status:
-            typer.echo(f"{row.method}: {row.status}")
-    if any(row.status == "out of time" for row in rows):
-        typer.echo(f"out of time: each method had {time_limit:g} s (--time-limit)")
-    typer.echo(
-        f"error: the largest of any of {n_states:,} states, from values certified "
-        f"± {rounded_up(bound)}; claimed error: the method's own bound"
-    )
+    runs = [MethodRow.of(row) for row in rows]
+    facts = {"states": graph.n_states, "error_bound": bound, "time_limit": time_limit}
+    render(Compared.on(graph, rows=runs, kind="certified", **facts), json)
 
 
 @app.command("verify")
@@ -226,27 +194,9 @@ def cache(
     """Show or remove the cached answers."""
     user_cache.use(True)
     folder = user_cache.answers_folder()
-    document = kept_document(folder, user_cache.MOST_BYTES, clear)
+    document = Cache.at(folder, user_cache.MOST_BYTES, clear)
     if clear and folder is not None:
         for path in folder.iterdir():
             with contextlib.suppress(OSError):  # another process may have removed it
                 path.unlink()
-    show(json, lambda: document, lambda: _print_kept(document))
-
-
-def _print_kept(document: dict[str, Any]) -> None:
-    rows, size, folder = document["kept"], in_bytes(document["bytes"]), document["folder"]
-    if folder is None:
-        line = "No answers are kept: there is no private folder, or ROLLWISE_NO_CACHE is set"
-    elif document["cleared"]:
-        line = f"Removed {len(rows):,} files, {size}, from {folder}"
-    else:
-        line = (
-            f"{size} of at most {in_bytes(document['most_bytes'])} in {folder}; the files that "
-            "were used longest ago go first, --clear removes all"
-        )
-        if rows:
-            cells = ((r["game"], r["kept"], in_bytes(r["bytes"]), r["used"]) for r in rows)
-            heads = ("game", "kept", "size", "last used")
-            show_table(heads, cells, left=("game", "kept", "last used"))
-    typer.echo(line)
+    render(document, json)
