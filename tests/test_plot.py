@@ -15,13 +15,18 @@ from cli_runner import run
 from little_games import Ladder
 
 import rollwise
+from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.methods import run_method
 from rollwise.plot import Choices, plot
-from rollwise.plot.fields import view
+from rollwise.plot.boards import Cards
+from rollwise.plot.fields import best_text, view
+from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import page
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
@@ -83,14 +88,13 @@ def test_policy_shows_the_best_actions(game):
             assert len(trace.x) == len(trace.y)
         return
     ties = np.add.reduceat(solution.is_best.astype(int), graph.action_indptr[:-1]) > 1
-    labels = graph.action_label[solution.best_actions]
-    choice = np.diff(graph.action_indptr) > 1
-    taken = np.isin(graph.action_state, np.flatnonzero(choice))
-    known = sorted(set(graph.action_label[taken].tolist()))
-    classes = np.where(ties, len(known), np.searchsorted(known, labels)).astype(float)
+    choice = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    classes = np.zeros(graph.n_states)
+    classes[choice] = best_classes(solution, choice)[1]
     for s, shown, text in panels(solution, figure, "policy", classes):
         best = graph.view.action(solution.best_actions[s]).name
-        assert names[int(shown)] == ("either" if ties[s] else best)
+        tied = [a.name for a in graph.view[s].actions if solution.is_best[a]]
+        assert names[int(shown)] == (" or ".join(tied) if ties[s] else best)
         assert f"<b>{best}: " in text
 
 
@@ -101,6 +105,38 @@ def test_value_shows_the_values(game):
     shown = solution.values if solution.is_score else 100 * solution.win_probabilities
     for s, drawn, _ in panels(solution, figure, "value", solution.values):
         assert drawn == pytest.approx(shown[s], abs=1e-4)
+
+
+def test_a_method_without_errors_has_no_picture_of_them():
+    with pytest.raises(UsageError, match="would be empty"):
+        plot(solved(SuperSix(sticks=7)), "error", methods=("strategy-iteration",))
+
+
+@pytest.mark.parametrize("kind", ["policy", "value", "regret"])
+def test_a_set_is_drawn_as_boards_and_never_as_its_number(kind):
+    """Twelve boards, the opening among them, with the tiles in words; x can't be the set."""
+    solution = solved(ShutTheBox(tiles=6))
+    figure = plot(solution, kind)
+    assert not figure.data
+    drawn = [
+        base64.b64decode(image.source.partition(",")[2]).decode() for image in figure.layout.images
+    ]
+    assert len(drawn) == 12
+    assert any(
+        "open: 1 2 3 4 5 6; 2 dice" in re.sub("</text><text[^>]*>", " ", one) for one in drawn
+    )
+    assert all(len(re.findall('stroke-width="3"', one)) in (0, 1, 2, 3) for one in drawn)
+    assert "126" not in figure.layout.meta["alt"]  # the set of all tiles
+    with pytest.raises(UsageError, match="sets"):
+        plot(solution, kind, x="open", y="throw")
+
+
+def test_the_best_move_is_marked_on_the_board():
+    solution = solved(ShutTheBox(tiles=6))
+    start = solution.graph.view[0]
+    seven = next(one.target for one in start.throws if one.next_state.throw == (6,))
+    inside, _ = Cards(solution).card(seven, "")
+    assert inside.count('stroke-width="3"') == len(best_text(solution, seven).split()) - 1
 
 
 def test_a_tree_repeats_the_first_example_of_threes():
@@ -165,13 +201,11 @@ def test_convergence_is_the_methods_own_history(text, method, options, limit):
     assert np.nanmin(error.y) < 1e-13
 
 
-def test_error_shows_that_linear_programming_is_wrong():
-    pytest.importorskip("highspy")
-    from rollwise.methods import run_method
-
+def test_error_shows_how_far_a_method_is_off():
     solution = solved(SuperSix(sticks=7))
-    values = run_method(solution.graph, "linear-programming").values
-    figure = plot(solution, "error")
+    rough = "value-iteration:epsilon=0.001"
+    values = run_method(solution.graph, "value-iteration", epsilon=0.001).values
+    figure = plot(solution, "error", methods=(rough,))
     truth, given = (1 + solution.values) / 2, (1 + values) / 2
     error = np.abs(given - truth) / truth
     graph = solution.graph

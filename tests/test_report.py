@@ -6,11 +6,15 @@ import json
 
 import numpy as np
 import pytest
+from cli_runner import run
 
 import rollwise
+from rollwise.analysis.thumb.score import Setting
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
+from rollwise.games.ludo import Ludo
 from rollwise.games.pig import Pig
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
@@ -61,13 +65,36 @@ def test_the_table_holds_every_position_once(game, monkeypatch):
     if len(choice) > 500:
         assert rows < len(choice)
     columns = [graph.field_names.index(name) for name in document["fields"]]
-    ties = np.add.reduceat(solution.is_best.astype(int), graph.action_indptr[:-1]) > 1
     expected = {
-        tuple(graph.states[s, columns].tolist()): "either"
-        if ties[s]
-        else graph.view.action(solution.best_actions[s]).name
+        tuple(graph.states[s, columns].tolist()): " or ".join(
+            a.name for a in graph.view[s].actions if solution.is_best[a]
+        )
         for s in choice
     }
     found = list(unfolded(document))
     assert len(found) == len(expected)
     assert dict(found) == expected
+
+
+def test_a_set_is_a_text_in_report_and_table(tmp_path, monkeypatch):
+    """The tiles of the box stand in the place of their number, and are typed so."""
+    monkeypatch.chdir(tmp_path)
+    solution = rollwise.solve(ShutTheBox(tiles=6))
+    document = json.loads(encode(Facts(solution))[0])
+    place = document["fields"].index("open")
+    assert document["texts"][place]["126"] == "1 2 3 4 5 6"
+    page = report(solution)
+    assert "open: 1 2 3 4 5 6; 2 dice" in page
+    printed = run("table", "shut-the-box", "tiles=6", "--limit", "1000").stdout
+    assert "1 2 3 4 5 6" in printed
+    assert " 126 " not in printed
+    typed = ["advise", "shut-the-box", "tiles=6", "--throw", "6", "--state"]
+    by_members = run(*typed, "open={1 2 3 4 5 6},dice=2").stdout
+    assert by_members == run(*typed, "open=126,dice=2").stdout
+    assert "shut" in by_members
+
+
+def test_rules_of_thumb_compare_no_numbers_of_sets():
+    policies = Policies.of(rollwise.solve(Ludo(track=6)))
+    assert {"mine", "theirs"} & Setting.of(policies).states.keys() == set()
+    assert "home" in Setting.of(policies).states

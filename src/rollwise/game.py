@@ -57,6 +57,7 @@ MOST_SKIPPED = 32_767
 
 SMALL_WORDS = ("a", "and", "for", "in", "of", "on", "the", "to")  # in headings
 MOST_PLAYERS = 16
+MOST_NAMED = 12  # codes of a field with names on an axis
 MANY_FIELDS = 8  # with more fields `Game.describe` leaves out zeros
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -305,6 +306,19 @@ def spoken(faces: Iterable[object]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def is_set(game: Game | None, name: str, numbers: Sequence[int]) -> bool:
+    """Whether a field holds sets or other codes: it has many numbers, and `field_text` for them.
+
+    Parameters
+    ----------
+    numbers : (n,) int
+        Its different numbers, ascending.
+    """
+    if game is None or len(numbers) <= MOST_NAMED:
+        return False
+    return any(game.base_game.field_text(name, int(n)) for n in numbers[-MOST_NAMED:])
+
+
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
     return bool(int(then) & ~GOES_ON)  # of NumPy's small whole numbers, too
@@ -509,11 +523,15 @@ class Game:
     def describe(self, s: Any) -> str:
         """A position in words, from the view of the mover.
 
-        By default the fields by name. Of many fields only those other than 0 are named.
+        By default the fields by name, in their `field_text`. Of many fields only those other than 0
+        are named.
         """
         fields = list(zip(s._fields, s, strict=True))
         named = [(name, field) for name, field in fields if field or len(fields) <= MANY_FIELDS]
-        text = ", ".join(f"{name} {field}" for name, field in named)
+        text = ", ".join(
+            f"{name} {(not isinstance(field, tuple) and self.field_text(name, field)) or field}"
+            for name, field in named
+        )
         if len(named) == len(fields):
             return text
         return f"{text}, all else 0" if text else "all 0"

@@ -41,6 +41,11 @@ class Pieces(Game):
     def describe(self, s: Race) -> str:
         return f"{self._pieces(s.mine, s.home)}; the other: {self._pieces(s.theirs, s.rival)}"
 
+    def field_text(self, name: str, number: int) -> str:
+        if name not in ("mine", "theirs"):
+            return ""
+        return " ".join(map(str, bits.members(number))) or "none"
+
     def _pieces(self, held: int, home: int) -> str:
         squares = " ".join(map(str, bits.members(held)))
         waiting = self.pieces - bits.size(held) - home

@@ -122,10 +122,6 @@ class RoyalUr(Pieces):
             else:
                 yield 1, PASS, Race(theirs, mine, s.rival, s.home)
 
-    def field_text(self, name: str, number: int) -> str:
-        held = " ".join(map(str, bits.members(number))) if name in ("mine", "theirs") else ""
-        return "none" if name in ("mine", "theirs") and not held else held
-
     def cells(self, s: Race) -> boards.Board:
         finkel = self.path == "finkel"
         rows = [[boards.label()] * 8 for _ in range(3)]

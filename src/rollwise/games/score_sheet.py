@@ -41,6 +41,10 @@ class ScoreSheet(Game):
         left = [name for box, name in names if not bits.has(s.filled, box)]
         return f"open: {', '.join(left)}; {s.upper} of 63 above"
 
+    def field_text(self, name: str, number: int) -> str:
+        names = self.action_names[: self.boxes] if name == "filled" else ()
+        return ", ".join(text for box, text in enumerate(names) if bits.has(number, box))
+
     def cells(self, s: Any) -> boards.Board:
         cells = [
             boards.box(name, filled=bits.has(s.filled, box))

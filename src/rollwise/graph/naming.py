@@ -37,7 +37,7 @@ def state_text(field_names: Sequence[str], fields: Iterable[int]) -> str:
 
 
 def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
-    """A state as typed: ``banked=50,rival=50``, or ``board=(0,2,1),thrown=true``.
+    """A state as typed: ``banked=50,rival=50``, or ``board=(0,2,1),thrown=true,open={1 2 9}``.
 
     Parameters
     ----------
@@ -54,6 +54,9 @@ def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
         several = value[:1] == "(" and value[-1:] == ")"
         truth = TRUTHS.get(value.lower())
         field = read_numbers(value[1:-1] if several else value)
+        if value[:1] == "{" and value[-1:] == "}":  # a set, as in `rollwise.bits`
+            members = read_numbers(value[1:-1])
+            field = (sum(1 << k for k in set(members)),) if members and min(members) >= 0 else None
         if truth is not None:
             field = (int(truth),)
         is_number = field is not None and (several or len(field) == 1)

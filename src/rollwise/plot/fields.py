@@ -13,6 +13,7 @@ This module also names positions, values and costs, for axes and under the point
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, UsageError
+from rollwise.game import is_set
 from rollwise.graph import NO_THROW, win_probability
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
@@ -34,6 +36,7 @@ Ints = NDArray[np.int64]
 PANELS = 12
 PANELS_OF_MANY = 6  # where each has many cells
 MANY_CELLS = 1200
+MOST_TIED = 4  # names in "either"
 
 
 def shown_values(solution: Solution, values: Floats) -> Floats:
@@ -70,6 +73,48 @@ def field_text(solution: Solution, name: str, number: int) -> str:
     if solution.game is None or name in solution.graph.throw_names:
         return str(number)
     return Words(solution.game.base_game).text("field_text", name, number) or str(number)
+
+
+def set_fields(solution: Solution, states: Ints) -> list[int]:
+    """The fields with a set in each number: too many to be named on an axis."""
+    graph = solution.graph
+    return [
+        f
+        for f, name in enumerate(graph.columns)
+        if name not in graph.throw_names
+        and is_set(solution.game, name, np.unique(graph.rows[states, f]).tolist())
+    ]
+
+
+def wants_boards(solution: Solution, states: Ints, choices: Choices) -> bool:
+    """Whether positions are drawn as boards: a set varies, and x and y don't say which map."""
+    return (choices.x is None or choices.y is None) and bool(set_fields(solution, states))
+
+
+def best_names(solution: Solution, state: int) -> list[str]:
+    """The names of all best actions of a state."""
+    actions = solution.graph.view[state].actions
+    best = [action_name(solution, a.label) for a in actions if solution.is_best[a]]
+    return list(dict.fromkeys(best))
+
+
+def best_text(solution: Solution, state: int) -> str:
+    """All best actions of a state in words: ``roll or hold``."""
+    return any_of(best_names(solution, state))
+
+
+def any_of(names: Sequence[str]) -> str:
+    """Some names, each as good as the others: ``roll or hold``; of many names the first ones."""
+    if len(names) > MOST_TIED:
+        names = [*names[: MOST_TIED - 1], f"{len(names) - MOST_TIED + 1} others"]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+def often_met(solution: Solution) -> Floats:
+    """The visits of each state in a game played best; zero where such a game may never end."""
+    with suppress(EndlessPlay):
+        return lengths(solution.graph, solution.policy).visits
+    return np.zeros(solution.graph.n_states)
 
 
 def value_text(solution: Solution, value: float) -> str:
@@ -306,16 +351,20 @@ def view(
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     if len(asked) != len(set(asked)):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
+    sets = set_fields(solution, states)
+    for f in asked:
+        if f in sets:
+            raise UsageError(f"{names[f]} holds sets, which have no place along an axis")
     counts = np.array([len(np.unique(table[:, f])) for f in range(table.shape[1])])
     varying = [f for f in range(len(names)) if counts[f] > 1 and f != along]
-    axes = _axes(table, answer, counts, varying, asked)
+    axes = _axes(table, answer, counts, [f for f in varying if f not in sets], asked)
     if choices.x is not None and choices.y is None and len(axes) == 2 and axes[0] != asked[0]:
         axes = (axes[1], axes[0])
     if choices.y is not None and choices.x is None and len(axes) == 2 and axes[1] != asked[0]:
         axes = (axes[1], axes[0])
     alike = [f for f in range(len(names)) if counts[f] == 1 and table[0, f] != NO_THROW]
     alike = [f for f in alike if f != along]
-    fixed = [f"{names[f]} = {table[0, f]}" for f in alike]
+    fixed = [f"{names[f]} = {field_text(solution, names[f], int(table[0, f]))}" for f in alike]
     notes = [f"Everywhere here {' and '.join(fixed)}."] if fixed and len(fixed) <= 3 else []
     rest = [f for f in varying if f not in axes]
     if not rest:
@@ -331,10 +380,7 @@ def view(
         if len(rest) == 1:
             chosen = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
         else:
-            visits = np.zeros(solution.graph.n_states)  # in a game played best
-            with suppress(EndlessPlay):
-                visits = lengths(solution.graph, solution.policy).visits
-            often = np.bincount(belongs, visits[states], len(combinations))
+            often = np.bincount(belongs, often_met(solution)[states], len(combinations))
             chosen = np.sort(np.lexsort((-sizes, -often))[:most])
         left = (
             f"{len(chosen)} of {len(combinations):,} combinations of the other fields are shown, "

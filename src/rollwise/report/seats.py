@@ -17,6 +17,7 @@ from rollwise.plot import plot
 from rollwise.plot.pages import embed, scrolled
 from rollwise.report.facts import Facts
 from rollwise.report.tables import ways_to_play
+from rollwise.words import Narrator
 
 MOST_RESPONDED = 100_000  # states; a best response in more takes long
 MOST_MIXED = 20  # positions in the list
@@ -106,9 +107,9 @@ def mixtures(facts: Facts) -> str:
             "<p>In no position is mixing necessary: for each there is one move at "
             "least as good as any other, whatever the others' chances are.</p>"
         )
-    rows = ""
+    rows, narrator = "", Narrator(found.graph, facts.solution.game)
     for state in found.mixing[:MOST_MIXED].tolist():
-        place = html.escape(found.graph.state_text(state))
+        place = html.escape(narrator.position(state))
         for one in advise(facts.solution, state).actions:
             shares = "".join(f"<td>{share}</td>" for share in found.texts(one.seats, 3))
             rows += (

@@ -16,6 +16,7 @@ from rollwise.graph import THROW
 from rollwise.numbers.printed import certified, chance, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
+from rollwise.plot.fields import best_text
 from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed, marked, scrolled
@@ -23,6 +24,7 @@ from rollwise.report import seats
 from rollwise.report.cheat_sheet import card, how_found
 from rollwise.report.facts import Facts, command
 from rollwise.report.tables import encode, policies
+from rollwise.words import Narrator
 
 MOST_MOVES = 30  # moves named in a sentence
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -260,11 +262,12 @@ def hardness(facts: Facts) -> str:
             "many of them the second-best move would cost</p>"
             + scrolled(cells, "costs of the second-best move")
         )
+        narrator = Narrator(graph, solution.game)
         worst = np.argsort(-(visits * cost), kind="stable")[:5]
         worst = worst[(visits * cost)[worst] > 0]
         rows = "".join(
-            f"<tr><td class='text'>{html.escape(_words(facts, int(s)))}</td><td class='act'>"
-            f"{html.escape(graph.view.action(solution.best_actions[s]).name)}</td>"
+            f"<tr><td class='text'>{html.escape(narrator.position(int(s)))}</td><td class='act'>"
+            f"{html.escape(best_text(solution, int(s)))}</td>"
             f"<td>{cost[s]:.2f}</td></tr>"
             for s in worst
         )
@@ -282,14 +285,6 @@ def hardness(facts: Facts) -> str:
     with suppress(UsageError):  # a single position, described by the tables above
         parts += [words, embed(plot(solution, "regret"), "regret")]
     return "\n".join(parts)
-
-
-def _words(facts: Facts, state: int) -> str:
-    graph = facts.solution.graph
-    fields = list(graph.view[state].named.items())
-    if len(fields) > 4:
-        fields = [pair for pair in fields if pair[1]]
-    return ", ".join(f"{name} {value}" for name, value in fields)
 
 
 def certainty(facts: Facts) -> str:

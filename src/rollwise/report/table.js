@@ -1,4 +1,5 @@
-// A table with a search by its fields: a number in a field keeps the rows with it.
+// A table with a search by its fields: a number in a field keeps the rows with it. A set is looked
+// for by some of its members.
 function rollwiseTable(id, t) {
   const place = document.getElementById(id);
   const make = (tag, parent, text) => {
@@ -9,10 +10,13 @@ function rollwiseTable(id, t) {
   };
   const form = make("div", place);
   form.className = "search";
-  const inputs = t.fields.map((name) => {
+  const isCoded = t.texts.map((texts) => Object.keys(texts).length > 0);
+  const shown = (f, number) => t.texts[f][number] ?? String(number);
+  const words = (text) => text.split(/[\s,]+/).filter(Boolean);
+  const inputs = t.fields.map((name, f) => {
     const label = make("label", form, name + " ");
     const input = make("input", label);
-    input.type = "number";
+    input.type = isCoded[f] ? "text" : "number";
     input.setAttribute("aria-label", name);
     return input;
   });
@@ -41,30 +45,30 @@ function rollwiseTable(id, t) {
   const n = t.action.length;
   let limit = 50;
 
+  const fitsIn = (f, i, asked) => {
+    if (isCoded[f]) {
+      const held = words(shown(f, t.columns[f][i]));
+      return words(asked).every((word) => held.includes(word));
+    }
+    const low = t.columns[f][i];
+    return low <= Number(asked) && Number(asked) <= (f === t.ranged ? t.upto[i] : low);
+  };
   const range = (low, high, unit) => (low === high ? `${low}${unit}` : `${low} to ${high}${unit}`);
 
   // A column for each field would be wider than a telephone; of many fields most are 0.
   const position = (i) => t.fields
-    .map((name, f) => [name, t.columns[f][i], f === t.ranged ? t.upto[i] : t.columns[f][i]])
+    .map((name, f) => [name, t.columns[f][i], f === t.ranged ? t.upto[i] : t.columns[f][i], f])
     .filter(([, low, high]) => t.fields.length <= 4 || low !== 0 || high !== 0)
-    .map(([name, low, high]) => `${name} ${range(low, high, "")}`)
+    .map(([name, low, high, f]) => `${name} ${range(shown(f, low), shown(f, high), "")}`)
     .join(", ") || "all fields 0";
 
   function show() {
-    const wanted = inputs.map((e) => (e.value === "" ? null : Number(e.value)));
     const action = Number(select.value);
     body.replaceChildren();
     let found = 0;
     for (let i = 0; i < n; i++) {
       if (action >= 0 && t.action[i] !== action) continue;
-      let fits = true;
-      for (let f = 0; f < wanted.length && fits; f++) {
-        const v = wanted[f];
-        if (v === null) continue;
-        const low = t.columns[f][i];
-        fits = f === t.ranged ? low <= v && v <= t.upto[i] : low === v;
-      }
-      if (!fits) continue;
+      if (!inputs.every((e, f) => e.value.trim() === "" || fitsIn(f, i, e.value))) continue;
       if (++found > limit) continue;
       const row = make("tr", body);
       make("td", row, position(i)).className = "text";

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
-from rollwise.plot.fields import shown_values
+from rollwise.plot.fields import field_text, set_fields, shown_values
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import marked, scrolled
 from rollwise.report.facts import Facts
@@ -28,7 +28,8 @@ MOST_SINGLE = 3_000  # up to here each position has a row
 def encode(facts: Facts) -> tuple[str, int, int]:
     """The table as JSON, the number of its rows, and of the omitted ones.
 
-    The JSON has ``fields`` (names), ``ranged`` (the index of the field with ranges, or -1),
+    The JSON has ``fields`` (names), ``texts`` (for each field the meaning of its numbers, such as
+    the members of a set), ``ranged`` (the index of the field with ranges, or -1),
     ``actions``, ``value`` (its name) and ``rows``: a list for each column.
     """
     solution = facts.solution
@@ -44,7 +45,9 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     order = np.lexsort(table[:, varying[::-1]].T)
     begins = np.arange(len(states))
     if len(states) > MOST_SINGLE:
-        tried = [(*_runs(table, classes, varying, f), f) for f in varying]
+        sets = set_fields(solution, states)
+        ranges = [f for f in varying if f not in sets] or varying
+        tried = [(*_runs(table, classes, varying, f), f) for f in ranges]
         order, begins, ranged = min(tried, key=lambda found: len(found[1]))
     ends = np.append(begins[1:], len(states)) - 1
     weight = np.add.reduceat(visits[order], begins)
@@ -57,6 +60,7 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     digits = 2 if solution.is_score else 1
     document = {
         "fields": [graph.columns[f] for f in varying],
+        "texts": [_texts(solution, f, table[first, f]) for f in varying],
         "ranged": varying.index(ranged) if ranged >= 0 else -1,
         "upto": table[last, ranged].tolist() if ranged >= 0 else [],
         "actions": names,
@@ -70,6 +74,13 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     }
     text = json.dumps(document, separators=(",", ":")).replace("</", "<\\/")
     return text, len(kept), len(begins) - len(kept)
+
+
+def _texts(solution: Solution, field: int, numbers: NDArray[np.int64]) -> dict[int, str]:
+    """The meanings of the numbers in a field, where the rule sheet has any."""
+    name = solution.graph.columns[field]
+    texts = {n: field_text(solution, name, n) for n in np.unique(numbers).tolist()}
+    return {n: text for n, text in texts.items() if text != str(n)}
 
 
 def _runs(

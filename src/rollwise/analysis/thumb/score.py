@@ -23,6 +23,7 @@ from rollwise.answer.references import Policies
 from rollwise.derive.seats import take_seats
 from rollwise.engine.following import Following, Memory
 from rollwise.errors import UsageError
+from rollwise.game import is_set
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_choice, spans
 from rollwise.graph.policies import Policy
@@ -142,7 +143,12 @@ class Setting:
         graph = policies.graph
         found = features or Features(graph, policies.game)
         optimal, offered = policies.solution.policy, found.of_the_sheet
-        return cls(graph, optimal, found.states, found.actions, offered)
+        states = {  # a rule that compares the number of a set can't be remembered
+            name: numbers
+            for name, numbers in found.states.items()
+            if not is_set(policies.game, name, np.unique(numbers).tolist())
+        }
+        return cls(graph, optimal, states, found.actions, offered)
 
 
 class Scorer:

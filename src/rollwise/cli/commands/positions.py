@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,8 +45,10 @@ from rollwise.cli.printing import (
 )
 from rollwise.documents.answers import advice_document, grid_document, table_json
 from rollwise.errors import UsageError
+from rollwise.graph.layout import StateLayout
 from rollwise.methods import find_method
 from rollwise.numbers.printed import as_text, rounded_up
+from rollwise.words import Words
 
 if TYPE_CHECKING:
     from rollwise.answer.grids import Grid
@@ -105,11 +107,24 @@ def table(
         rows = solution.rows_of(shown, **how)
         write_rows(rows, form, out, lambda rows: table_json(solution, rows))
     else:
-        cells = solution.cells_of(shown, **how)
+        cells = in_words(solution, solution.cells_of(shown, **how))
         bounds = solution.action_bounds if each_action else {}
         print_rows(as_text(cells, bounds), len(shown), len(states))
         tell_undecided(solution.n_undecided(shown), "")
     _tell_unfinished(solution)
+
+
+def in_words(solution: Solution, cells: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns of a table, where a field's numbers have meanings (sets) with these."""
+    if solution.game is None:
+        return cells
+    game = solution.game.base_game
+    told = {
+        name: [Words(game).text("field_text", name, n) or str(n) for n in cells[name]]
+        for name in StateLayout.of(game).columns
+        if name in cells
+    }
+    return cells | told
 
 
 def _tell_grid(solution: Solution, where: str | None, *, throws: bool, json: bool) -> None:
@@ -155,7 +170,10 @@ def advise(
     parameters: ParametersArgument = None,
     state: Annotated[
         str,
-        typer.Option(metavar="FIELD=N,...", help="The position, as in banked=50,rival=50,turn=20."),
+        typer.Option(
+            metavar="FIELD=N,...",
+            help="The position, as in banked=50,rival=50,turn=20; a set is open={1 2 9}.",
+        ),
     ] = ...,  # type: ignore[assignment]
     throw: Annotated[
         str | None,

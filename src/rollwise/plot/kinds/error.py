@@ -24,7 +24,8 @@ from rollwise.graph.choices import action_gaps, fold_actions, has_choice
 from rollwise.methods import find_method, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, select, value_text, view
+from rollwise.plot.boards import draw_boards
+from rollwise.plot.fields import Hover, select, value_text, view, wants_boards
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, ORANGE
@@ -149,8 +150,12 @@ def draw_result(
     states = select(solution, choice if len(choice) else graph.positions, choices.where)
     shown = np.maximum(amount, FLOOR)
     top = float(shown[states].max())
-    layout = view(solution, states, np.log10(shown[states]), choices)
-    hover = Hover(solution)
+    if top <= FLOOR:
+        raise UsageError(
+            f"{graph.title}: {name} is right to {FLOOR:g} in each position, so the picture of its "
+            f"{measure.name} would be empty; a method that stops early has errors, such as "
+            "value-iteration:epsilon=1e-4"
+        )
     title = f"{graph.title}: {measure.name} of {name}"
     far = 100 * float(np.mean(amount[states] > 1e-6))
     notes = [
@@ -160,6 +165,18 @@ def draw_result(
         f"{100 * float(amount[states].max()):.3g} %; {far:.3g} % of the positions drawn are off "
         "by more than one part in a million.",
     ]
+
+    if wants_boards(solution, states, choices):
+        return draw_boards(
+            solution,
+            states,
+            lambda s: f"{measure.name} {100 * amount[s]:.3g} %",
+            title=title,
+            notes=notes,
+            weights=amount[states],
+        )
+    layout = view(solution, states, np.log10(shown[states]), choices)
+    hover = Hover(solution)
 
     def text(s: int) -> str:
         worth = f"worth {value_text(solution, float(solution.values[s]))}"

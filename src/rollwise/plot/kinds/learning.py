@@ -12,7 +12,15 @@ from rollwise.answer.solution import Solution
 from rollwise.learn.learned import Learned
 from rollwise.learn.learner import Learner
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, require_choice, select, shown_costs, shown_values, view
+from rollwise.plot.fields import (
+    Hover,
+    require_choice,
+    select,
+    shown_costs,
+    shown_values,
+    view,
+    wants_boards,
+)
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
 from rollwise.plot.style import BLUE, ORANGE, RED, axis, lettering
@@ -59,7 +67,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     loss = f"loss ({unit})"
     if graph.players == 2:
         notes.append("The loss is what a best response wins against what was learned.")
-    if len(layout.axes) < 2:
+    if len(layout.axes) < 2 or wants_boards(solution, states, choices):
         return draw_lines(
             [Line("loss", games, losses, BLUE)],
             title=title,

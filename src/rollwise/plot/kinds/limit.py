@@ -24,7 +24,15 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.plot import Choices
-from rollwise.plot.fields import action_name, field_index, is_sparse, require_choice, select, view
+from rollwise.plot.fields import (
+    action_name,
+    field_index,
+    field_text,
+    is_sparse,
+    require_choice,
+    select,
+    view,
+)
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE, RED
 
@@ -237,7 +245,8 @@ def hover_text(solution: Solution, limits: Limits, state: int, said: str) -> str
     """The text of a column under the pointer."""
     fields = zip(solution.graph.columns, solution.graph.row(state), strict=True)
     along = solution.graph.columns[limits.field]
-    shown = ", ".join(f"{html.escape(name)} {v}" for name, v in fields if name != along)
+    told = [f"{name} {field_text(solution, name, v)}" for name, v in fields if name != along]
+    shown = html.escape(", ".join(told))
     return f"{shown}<br>{said}"
 
 

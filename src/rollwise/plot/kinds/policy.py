@@ -6,6 +6,8 @@ Boxes stand in some lines for each number of one field.
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,22 +16,26 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
+from rollwise.graph import win_probability
 from rollwise.graph.choices import has_ties
 from rollwise.plot import Choices
+from rollwise.plot.boards import draw_boards
 from rollwise.plot.fields import (
     Hover,
     action_name,
+    best_text,
     require_choice,
     select,
     shown_values,
     value_name,
     view,
+    wants_boards,
 )
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, add_scale, draw_maps
 from rollwise.plot.style import GREY, NARROW, WIDE, Picture, Sheet, action_colours, axis
 
-EITHER = "either"
+EITHER = " or "
 MOST_BOXES = 300
 ACROSS = 7  # boxes in a line: as many as a narrow screen has room for
 LINE = 38  # pixels
@@ -40,19 +46,31 @@ def best_classes(
 ) -> tuple[list[str], NDArray[np.int64]]:
     """The names of the best actions, and the index of the best one in each state.
 
-    Several actions, equally good within the certified error, have the name "either".
+    Several actions, equally good within the certified error, share a name: ``roll or hold``. Such
+    names come last.
     """
     graph = solution.graph
     labels = graph.action_label[solution.best_actions[states]].astype(np.int64)
     ties = has_ties(graph, solution.is_best)[states]
     known = sorted(set(graph.action_label[_actions_of(solution, states)].tolist()))
     named = [html.escape(action_name(solution, label)) for label in known]
-    names = [*dict.fromkeys(named), EITHER]  # several numbers may have one name
-    place = {name: k for k, name in enumerate(names)}
+    tied = [html.escape(best_text(solution, s)) for s in states[ties].tolist()]
+    names = [*dict.fromkeys(named), *sorted(set(tied).difference(named))]
+    place = {name: k for k, name in enumerate(names)}  # several numbers may have one name
     classes = np.array([place[name] for name in named])[np.searchsorted(known, labels)]
-    classes[ties] = place[EITHER]
+    classes[ties] = [place[name] for name in tied]
     used, classes = np.unique(classes, return_inverse=True)
     return [names[k] for k in used.tolist()], classes
+
+
+def class_colours(names: Sequence[str]) -> list[str]:
+    """The colours of best actions, greys for those with an "or" in their names."""
+    single = [name for name in names if EITHER not in name]
+    tied = len(names) - len(single)
+    greys = [
+        f"#{shade:02X}{shade:02X}{shade:02X}" for shade in np.linspace(187, 225, tied).astype(int)
+    ]
+    return [*action_colours(len(single)), *greys]
 
 
 def _actions_of(solution: Solution, states: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -65,10 +83,12 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     """Draw maps of the best action, or lines of the actions' values where one field varies."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "policy"), choices.where)
+    title = f"{graph.title}: the best action"
+    if wants_boards(solution, states, choices):
+        return draw_boards(solution, states, partial(best_and_worth, solution), title=title)
     names, classes = best_classes(solution, states)
     layout = view(solution, states, classes.astype(np.float64), choices)
     hover = Hover(solution)
-    title = f"{graph.title}: the best action"
     if len(layout.axes) == 0:
         raise UsageError(
             f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"
@@ -76,9 +96,6 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
         )
     if len(layout.axes) == 1:
         return _action_lines(solution, layout.axes[0], states, hover, title, layout.notes)
-    colours = action_colours(len(names))
-    if EITHER in names:
-        colours[-1] = "#BBBBBB"
     class_of = np.zeros(graph.n_states)
     class_of[states] = classes
     shown = shown_values(solution, solution.values)
@@ -87,11 +104,18 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
         layout,
         lambda some: class_of[some],
         hover,
-        Classes(names, colours),
+        Classes(names, class_colours(names)),
         title=title,
         label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:z.0f}",
         label_note=f"The numbers are the {value_name(solution)}.",
     )
+
+
+def best_and_worth(solution: Solution, state: int) -> str:
+    """All best actions of a state, and its value."""
+    value = float(solution.values[state])
+    worth = f"{value:z.2f} points" if solution.is_score else f"{100 * win_probability(value):.1f} %"
+    return f"{best_text(solution, state)}: {worth}"
 
 
 def _action_lines(
@@ -169,16 +193,13 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
             z[y, x] = classes[place]
             texts[y, x] = "/".join(str(fields[place, f]) for f in others) + f"<br>{value}"
             hovers[y, x] = hover(s)
-    colours = action_colours(len(names))
-    if EITHER in names:
-        colours[-1] = "#BBBBBB"
     other = "/".join(graph.columns[field] for field in others)
     note = f"In each box: {other}{', and beneath it ' if other else ''}the {value_name(solution)}."
     return _boxed(
         f"{graph.title}: the best action, a box for each position",
         note,
         graph.columns[upward],
-        Classes(names, colours),
+        Classes(names, class_colours(names)),
         _Boxes(z, texts, hovers, ticks),
     )
 

@@ -14,7 +14,19 @@ from rollwise.errors import UsageError
 from rollwise.graph.choices import fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, cost_name, require_choice, select, shown_costs, view
+from rollwise.plot.boards import draw_boards
+from rollwise.plot.fields import (
+    Hover,
+    best_text,
+    cost_name,
+    cost_text,
+    often_met,
+    require_choice,
+    select,
+    shown_costs,
+    view,
+    wants_boards,
+)
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE
@@ -51,11 +63,18 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         subject = f"{policy.name} gives away"
         notes = ["Dark: nothing is given away. Bright: a dear mistake."]
         near_0 = "At 0 nothing is given away."
+    title = f"{graph.title}: what {subject}"
+    if wants_boards(solution, states, choices):
+        return draw_boards(
+            solution,
+            states,
+            lambda s: f"{best_text(solution, s)}; {subject} {cost_text(solution, costs[s])}",
+            title=title,
+            weights=often_met(solution)[states] * costs[states],
+        )
     layout = view(solution, states, costs[states], choices)
     hover = Hover(solution)
     shown = shown_costs(solution, costs)
-
-    title = f"{graph.title}: what {subject}"
     if len(layout.axes) == 0:
         raise UsageError(
             f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"

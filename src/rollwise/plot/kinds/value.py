@@ -7,7 +7,16 @@ import plotly.graph_objects as go
 
 from rollwise.answer.solution import Solution
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, select, shown_values, value_name, value_text, view
+from rollwise.plot.boards import draw_boards
+from rollwise.plot.fields import (
+    Hover,
+    select,
+    shown_values,
+    value_name,
+    value_text,
+    view,
+    wants_boards,
+)
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE
@@ -17,6 +26,14 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     """Maps of the value, or a line where one field varies."""
     graph = solution.graph
     states = select(solution, graph.positions, choices.where)
+    title = f"{graph.title}: {value_name(solution)} in each position"
+    if wants_boards(solution, states, choices):
+        return draw_boards(
+            solution,
+            states,
+            lambda s: value_text(solution, float(solution.values[s])),
+            title=title,
+        )
     layout = view(solution, states, solution.values[states], choices)
     shown = shown_values(solution, solution.values)
     hover = Hover(solution)
@@ -24,7 +41,6 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     def text(s: int) -> str:
         return hover(s, f"worth {value_text(solution, float(solution.values[s]))}")
 
-    title = f"{graph.title}: {value_name(solution)} in each position"
     if len(layout.axes) < 2:
         field = layout.axes[0] if layout.axes else 0
         place = graph.rows[states, field]

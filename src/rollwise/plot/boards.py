@@ -1,0 +1,310 @@
+"""Decisions as small boards: the drawn position, its dice, and the cells changed by the best move.
+
+A set, such as the open tiles of a box, has no place along an axis. Pictures of positions with such
+a field are boards of a few positions instead. A board is an SVG on white, for a figure, a report
+and a printed sheet alike.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import textwrap
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rollwise.answer.solution import Solution
+from rollwise.boards import KINDS, Board, Cell
+from rollwise.plot.fields import often_met
+from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
+from rollwise.words import Narrator
+
+MOST = 12  # boards of a figure
+SIDE, LETTER, LINE = 26, 7.2, 17  # of a cell, of a letter, and between lines: pixels
+CARD = 264  # width of a board with its text
+PIPS = {
+    1: (4,),
+    2: (2, 6),
+    3: (2, 4, 6),
+    4: (0, 2, 6, 8),
+    5: (0, 2, 4, 6, 8),
+    6: (0, 2, 3, 5, 6, 8),
+}
+PAPER, INK = "#ffffff", "#222222"
+
+
+def draw_boards(
+    solution: Solution,
+    states: NDArray[np.int64],
+    caption: Callable[[int], str],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    weights: NDArray[np.float64] | None = None,
+) -> go.Figure:
+    """Boards of the positions with most weight, the heaviest first, as a figure.
+
+    Parameters
+    ----------
+    states : (n,) int64
+    caption : callable
+        The bold line beneath a board.
+    weights : (n,) float64, optional
+        The number of visits in a game played best, unless given.
+    """
+    met = often_met(solution)[states] if weights is None else weights
+    shown = states[np.argsort(-met, kind="stable")[:MOST]].tolist()
+    cards = Cards(solution)
+    drawn = [cards.card(s, caption(s)) for s in shown]
+    tall = max(height for _, height in drawn)
+    order = "that come up most often" if weights is None else "that matter most often"
+    left = len(states) - len(shown)
+    more = [f"The {len(shown)} positions {order}; {left:,} more are left out."] if left else []
+    columns = (4, 1)
+    heights = tuple(float(-(-len(drawn) // n) * tall) for n in columns)
+    sheet = Sheet(
+        Picture(),
+        title,
+        [
+            *more,
+            *notes,
+            *(["Orange: the cells that the best move changes."] if cards.marks else []),
+        ],
+        heights=(heights[0], heights[1]),
+        left=16,
+        bottom=12,
+        seen=" ".join(f"{cards.words(s)}: {caption(s)}." for s in shown),
+    )
+    hidden = {"visible": False, "range": [0, 1], "fixedrange": True}
+    layouts = []
+    for n, height, width in zip(columns, heights, (WIDE - 40, NARROW - 20), strict=True):
+        images = [
+            {
+                "source": _data(svg, tall),
+                "xref": "paper",
+                "yref": "paper",
+                "x": k % n / n,
+                "y": 1 - k // n * tall / height,
+                "sizex": min(CARD / width, 1 / n),
+                "sizey": tall / height,
+                "sizing": "contain",
+                "xanchor": "left",
+                "yanchor": "top",
+            }
+            for k, (svg, _) in enumerate(drawn)
+        ]
+        layouts.append({"images": images, "xaxis": hidden, "yaxis": hidden})
+    return sheet.finish(*layouts)
+
+
+def _data(svg: str, tall: float) -> str:
+    whole = _svg(svg, tall, "")
+    return f"data:image/svg+xml;base64,{base64.b64encode(whole.encode()).decode()}"
+
+
+def _svg(inside: str, tall: float, label: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {CARD} {tall:.0f}" width="{CARD}" '
+        f'height="{tall:.0f}" role="img" aria-label="{html.escape(label)}" '
+        f'font-family="{FONT}" font-size="13">{inside}</svg>'
+    )
+
+
+class Cards:
+    """The boards of positions."""
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        self.narrator = Narrator(solution.graph, solution.game)
+        self.marks = False  # whether a drawn board has marked cells
+
+    def words(self, state: int) -> str:
+        """A position and its throw in words."""
+        return self.narrator.position(state)
+
+    def html(self, state: int, caption: str) -> str:
+        """A board as a piece of a page."""
+        inside, tall = self.card(state, caption)
+        return _svg(inside, tall, f"{self.words(state)}: {caption}")
+
+    def card(self, state: int, caption: str) -> tuple[str, float]:
+        """A board under the position's words and above the caption: its inside and height."""
+        parts: list[str] = []
+        y = 22.0
+        for line in textwrap.wrap(self.words(state), int((CARD - 24) / LETTER)):
+            parts.append(_text(12, y, line))
+            y += LINE
+        thrown = _dice(self.solution.graph.view[state].throw)
+        board = self.narrator.cells(state)
+        marked = self._marked(state, board)
+        self.marks |= bool(marked)
+        for drawing, width, height in (thrown, _board(board, marked)):
+            if width:
+                scale = min(1.0, (CARD - 24) / width)
+                parts.append(
+                    f'<g transform="translate(12 {y:.0f}) scale({scale:.3f})">{drawing}</g>'
+                )
+                y += height * scale + 8
+        y += 12
+        for line in textwrap.wrap(caption, int((CARD - 24) / LETTER / 1.08)):
+            parts.append(_text(12, y, line, "bold"))
+            y += LINE
+        frame = (
+            f'<rect x="1" y="1" width="{CARD - 8}" height="{y - 6:.0f}" rx="6" '
+            f'fill="{PAPER}" stroke="{GREY}"/>'
+        )
+        return frame + "".join(parts), y + 4
+
+    def _marked(self, state: int, board: Board) -> set[tuple[int, int]]:
+        """The cells that the best move changes, by row and column."""
+        action = self.solution.graph.view.action(self.solution.best_actions[state])
+        outcomes = list(action.outcomes)
+        if not board or len(outcomes) != 1 or outcomes[0].is_over:
+            return set()
+        after = self.narrator.cells(outcomes[0].target)
+        seen = [after] if not outcomes[0].passes else _turned(after)
+        return min((_differing(board, other) for other in seen), key=len)
+
+
+def _differing(board: Board, other: Board) -> set[tuple[int, int]]:
+    return {
+        (i, j)
+        for i, (row, changed) in enumerate(zip(board, other, strict=False))
+        for j, (cell, after) in enumerate(zip(row, changed, strict=False))
+        if cell != after
+    }
+
+
+def _turned(board: Board) -> list[Board]:
+    """A board as its opponent may see it: pieces change sides, and rows and columns their order."""
+    swapped = [[_other_side(cell) for cell in row] for row in board]
+    rows = swapped, swapped[::-1]
+    return [side for one in rows for side in (one, [row[::-1] for row in one])]
+
+
+def _other_side(cell: Cell) -> Cell:
+    numbers = cell.numbers
+    if cell.kind in ("square", "point"):
+        numbers = (numbers[1], numbers[0], *numbers[2:])
+    if cell.kind == "bar":
+        numbers = (*numbers[:3], 1 - numbers[3])
+    return cell._replace(numbers=numbers)
+
+
+def _text(x: float, y: float, text: str, weight: str = "normal", anchor: str = "start") -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" fill="{INK}" font-weight="{weight}" '
+        f'text-anchor="{anchor}">{html.escape(text)}</text>'
+    )
+
+
+def _dice(throw: Sequence[int]) -> tuple[str, float, float]:
+    """The dice of a throw, if each shows one to six."""
+    if len(throw) < 2 or not all(1 <= face <= 6 for face in throw):
+        return "", 0, 0
+    parts = []
+    for k, face in enumerate(throw):
+        x = k * (SIDE + 5)
+        parts.append(_rect(x, 0, SIDE, SIDE, PAPER, INK, 5))
+        for pip in PIPS[face]:
+            at = x + 6 + pip % 3 * 7, 6 + pip // 3 * 7
+            parts.append(f'<circle cx="{at[0]}" cy="{at[1]}" r="2.3" fill="{INK}"/>')
+    return "".join(parts), len(throw) * (SIDE + 5), SIDE + 2
+
+
+def _rect(
+    x: float, y: float, width: float, height: float, fill: str, stroke: str, round_: float = 2
+) -> str:
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{round_}" '
+        f'fill="{fill}" stroke="{stroke}"/>'
+    )
+
+
+def _board(board: Board, marked: set[tuple[int, int]]) -> tuple[str, float, float]:
+    """The cells of a board, and its width and height."""
+    columns = range(max(map(len, board), default=0))
+    widths = [max(_width(row[k]) for row in board if k < len(row)) for k in columns]
+    lefts = [0.0, *accumulate(width + 3 for width in widths)]
+    parts = []
+    for i, row in enumerate(board):
+        for j, cell in enumerate(row):
+            y = i * (SIDE + 3)
+            parts.append(
+                f'<g transform="translate({lefts[j]:.1f} {y})">{_cell(cell, widths[j])}</g>'
+            )
+            if (i, j) in marked:
+                parts.append(
+                    f'<rect x="{lefts[j] - 1:.1f}" y="{y - 1}" width="{widths[j] + 2:.1f}" '
+                    f'height="{SIDE + 2}" rx="3" fill="none" stroke="{ORANGE}" stroke-width="3"/>'
+                )
+    return "".join(parts), lefts[-1], len(board) * (SIDE + 3)
+
+
+def _width(cell: Cell) -> float:
+    if cell.kind == "bar":
+        return 160
+    room = LETTER * len(cell.text) + (26 if cell.kind == "box" else 8)
+    return max(room, 8 if cell.kind == "label" else SIDE)
+
+
+def _cell(cell: Cell, width: float) -> str:
+    if cell.kind in CELLS:
+        return CELLS[cell.kind](cell, width)
+    return _text(2, SIDE - 8, str(KINDS[cell.kind](cell.text, *cell.numbers)))
+
+
+def _square(cell: Cell, width: float) -> str:
+    mine, theirs, *marked = cell.numbers
+    back = "#fdeccb" if marked and marked[0] else "#f3f3f3"
+    piece = ""
+    if mine or theirs:
+        middle = width / 2, SIDE / 2
+        fill, ink = (BLUE, "#ffffff") if mine else (PAPER, INK)
+        piece = (
+            f'<circle cx="{middle[0]:.1f}" cy="{middle[1]}" r="9" fill="{fill}" stroke="{INK}"/>'
+        )
+        if mine + theirs > 1:
+            piece += (
+                f'<text x="{middle[0]:.1f}" y="{middle[1] + 4.5}" text-anchor="middle" '
+                f'fill="{ink}">{mine + theirs}</text>'
+            )
+    return _rect(0, 0, width, SIDE, back, GREY) + piece
+
+
+def _tile(cell: Cell, width: float) -> str:
+    if cell.numbers[0]:
+        return _rect(0, 0, width, SIDE, "#e4e4e4", "#e4e4e4")
+    return _rect(0, 0, width, SIDE, PAPER, INK) + _text(
+        width / 2, SIDE - 8, cell.text, "bold", "middle"
+    )
+
+
+def _box(cell: Cell, width: float) -> str:
+    cross = '<path d="M3 9 l8 8 m0 -8 l-8 8" stroke="#222222" stroke-width="2"/>'
+    box = _rect(1, 7, 12, 12, PAPER, INK) + (cross if cell.numbers[0] else "")
+    return box + _text(20, SIDE - 8, cell.text)
+
+
+def _bar(cell: Cell, width: float) -> str:
+    kept, risked, of, theirs = cell.numbers
+    step = width / max(of, 1)
+    return (
+        _rect(0, 5, width, SIDE - 10, "#f3f3f3", GREY)
+        + _rect(0, 5, step * kept, SIDE - 10, INK if theirs else BLUE, "none")
+        + _rect(step * kept, 5, step * risked, SIDE - 10, "#9CD3F5", "none")
+    )
+
+
+CELLS: dict[str, Callable[[Cell, float], str]] = {
+    "label": lambda cell, width: _text(width / 2, SIDE - 8, cell.text, anchor="middle"),
+    "square": _square,
+    "point": _square,
+    "tile": _tile,
+    "box": _box,
+    "bar": _bar,
+}
