@@ -33,6 +33,13 @@ def test_answers_by_layers_and_of_compiled_rules_are_exact(seed):
     assert not attack.faults
 
 
+def test_a_third_action_becomes_best_beside_a_mixture_of_two():
+    """The probabilities of its state once added up to more than 1."""
+    attack = Attack(sheet(721602, 8))
+    attack.run()
+    assert (attack.outcome, attack.faults) == ("equilibrium", [])
+
+
 def test_the_reference_knows_what_endless_play_is_worth():
     """Who waits for ever draws or loses; to leave is a loss of 2 with certainty, or a win of 1
     with one chance in three."""

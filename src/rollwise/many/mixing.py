@@ -177,6 +177,9 @@ def _settled(component: Component, probability: Floats, starts: int = FEW_STARTS
         if not better:
             return True
         for s, now, other in better:
+            # a third action may have become best: the mixture of the first two is dropped
+            probability[component.begins[s] : component.begins[s + 1]] = 0.0
+            probability[now] = 1.0
             pairs[s] = now, other
         if (
             component.is_late
