@@ -21,7 +21,7 @@ from rollwise.answer.certified import prove_settled, solve_settled
 from rollwise.answer.layer_folder import LayerFacts, LayerFolder, Rows
 from rollwise.builders.arrays import as_graph
 from rollwise.builders.pools import turn_of
-from rollwise.engine.bounds import bounds_of, is_proved, values_of
+from rollwise.engine.bounds import bounds_of, values_of
 from rollwise.engine.certificates import certify
 from rollwise.graph import THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import look_ahead, taken
@@ -36,6 +36,7 @@ from rollwise.proofs.layers import staying
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, Piece
+    from rollwise.builders.rules import Rules
 
 LARGE = 10_000_000  # positions
 ORDERED = 20_000_000  # outcomes: a larger layer is ordered only if necessary
@@ -81,8 +82,6 @@ class ByLayer:
     progress : callable, optional
     pieces : iterator, optional
         The layers, or parts of one; unless given, all unknown layers.
-    claims : tuple of arrays, optional
-        Untrusted values and bounds of all positions of the game. The provable ones are the answer.
     """
 
     def __init__(
@@ -91,14 +90,12 @@ class ByLayer:
         answers: LayerAnswers,
         progress: Callable[[str, int, int | None], None] | None,
         pieces: Iterator[Piece] | None = None,
-        claims: tuple[Floats, Floats] | None = None,
     ) -> None:
         self._layers, self._answers, self._progress = layers, answers, progress
         self._pieces = layers.last_first(answers.known) if pieces is None else pieces
         self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
         self._sign = float(sign_of(layers.rules.game.objective))
         self._to_prove: deque[_Solved] = deque()
-        self._claims = claims
         self._bench = Lock()  # pieces and graphs are built in the same place
 
     def run(self) -> None:
@@ -134,9 +131,7 @@ class ByLayer:
             if layer is None:
                 solved = self._settled(begin, end)
             else:
-                values = self._claimed(layer, piece, 0)
-                if values is None:
-                    values = values_of(layer, known, lambda: not self._bench.locked())
+                values = values_of(layer, known, lambda: not self._bench.locked())
                 solved = _Solved(self._sign * layer.in_reading_order(values)[:n], layer)
             self._to_prove.append(solved)
             answers.values[answers.at(begin, end)] = solved.values[:n]
@@ -155,7 +150,9 @@ class ByLayer:
                 assert bounds is not None
             at = answers.at(begin, end)
             answers.values[at], answers.error_bounds[at] = solved.values[:n], bounds[:n]
-            answers.actions[at] = self._actions(piece, solved, bounds, *border)
+            answers.actions[at] = best_actions(
+                self._layers.rules, piece, solved.values, bounds, *border, solved.graph
+            )
             answers.prove(begin, end)
             del solved
 
@@ -176,13 +173,6 @@ class ByLayer:
         layer = in_solving_order(layer)
         return None if len(staying_places(layer)) else layer
 
-    def _claimed(self, layer: Layer, piece: Piece, which: int) -> Floats | None:
-        """The claimed values or bounds of a piece, by place."""
-        if self._claims is None:
-            return None
-        claim = layer.by_place(self._claims[which][piece.begin : piece.end])
-        return claim if which else self._sign * claim
-
     def _bounds(
         self, piece: Piece, solved: _Solved, border_values: Floats, border_bounds: Floats
     ) -> Floats | None:
@@ -198,30 +188,8 @@ class ByLayer:
             return graph_bounds(solved, border_values, border_bounds)
         values = self._sign * layer.by_place(solved.values)
         known = self._sign * border_values, border_bounds
-        bounds = self._claimed(layer, piece, 1)
-        if bounds is None or not is_proved(layer, values, bounds, known):
-            proved = bounds_of(layer, values, known, lambda: not self._bench.locked())
-            bounds = None if proved is None else proved.bounds
-        return None if bounds is None else layer.in_reading_order(bounds)
-
-    def _actions(
-        self,
-        piece: Piece,
-        solved: _Solved,
-        bounds: Floats,
-        border_values: Floats,
-        border_bounds: Floats,
-    ) -> NDArray[np.int32] | int:
-        """The action of each position."""
-        rules, n = self._layers.rules, piece.end - piece.begin
-        if rules.has_throws:
-            return THROW
-        graph = solved.graph
-        if graph is None:
-            assert piece.arrays is not None
-            graph = as_graph(rules, piece.arrays, piece.layer.n_border)
-        ahead = look_ahead(graph, solved.values, bounds, border_values, border_bounds)
-        return graph.action_label[taken(graph, ahead)][:n]
+        proved = bounds_of(layer, values, known, lambda: not self._bench.locked())
+        return None if proved is None else layer.in_reading_order(proved.bounds)
 
     def _settled(self, begin: int, end: int) -> _Solved:
         """The values of a layer as a graph, if players can stay in it or it is too hard.
@@ -265,6 +233,34 @@ class ByLayer:
         began = time.perf_counter()
         yield
         self.seconds[stage] += time.perf_counter() - began
+
+
+def best_actions(
+    rules: Rules,
+    piece: Piece,
+    values: Floats,
+    bounds: Floats,
+    border_values: Floats,
+    border_bounds: Floats,
+    graph: StateGraph | None = None,
+) -> NDArray[np.int32]:
+    """The action of each position of a piece: (n,) int32; the throw, where a throw comes first.
+
+    Parameters
+    ----------
+    values, bounds : (n,) float64
+        In reading order; of all states of the graph, if it is given.
+    graph : StateGraph, optional
+        The piece as a graph, if it was solved as one.
+    """
+    n = piece.end - piece.begin
+    if rules.has_throws:
+        return np.full(n, THROW, np.int32)
+    if graph is None:
+        assert piece.arrays is not None
+        graph = as_graph(rules, piece.arrays, piece.layer.n_border)
+    ahead = look_ahead(graph, values, bounds, border_values, border_bounds)
+    return graph.action_label[taken(graph, ahead)][:n]
 
 
 def graph_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats) -> Floats:

@@ -2,10 +2,9 @@
 
 For a file, the graph is built from the rules, and `rollwise.proofs.check` checks every value
 against its bound. No solver runs, and no bound is searched for. For a folder, the states are found
-anew. Then the layers are proved again one at a time, terminal layers first. The proof of a layer
-reads the rules, the values and bounds of the layer, and the checked values and bounds of later
-layers. If the folder lacks states, or players can stay in a layer, the layer is solved again and
-compared.
+anew, and the same check runs layer by layer. It reads the rules, the values and bounds of the
+layer, and those of later layers. If players can stay in a layer, or its bounds do not prove
+themselves, it is solved again and compared.
 
 Checksums protect against accidents and prove no bounds. They locate a damaged row or layer where
 the proof can't: a value changed by less than its bound may still be within it.
@@ -23,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import storage
-from rollwise.answer.by_layers import ByLayer, Report, report_up_to
-from rollwise.answer.layer_folder import MANIFEST, LayerFolder, Rows, map_rows, open_folder
+from rollwise.answer.by_layers import ByLayer, Report, best_actions, report_up_to
+from rollwise.answer.layer_folder import MANIFEST, LayerFolder, map_rows, open_folder
 from rollwise.answer.layers_apart import PartAnswers
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress
@@ -32,17 +31,19 @@ from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
-from rollwise.graph import StateGraph, title_of
+from rollwise.graph import StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
+from rollwise.proofs.check import unproved
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
+from rollwise.proofs.endless_play import staying_places
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.storage import Memory
-    from rollwise.builders.by_layer import Layers
+    from rollwise.builders.by_layer import Layers, Piece
     from rollwise.many.equilibrium import Equilibrium
 
 MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
@@ -528,26 +529,13 @@ class _FolderRun:
             return
         began = time.perf_counter()
         for layer in reversed(range(len(layers))):
-            self._prove(layers, layer)
-            if self.fault:
-                break
+            for piece in layers.pieces(layer, *layers.indptr[layer : layer + 2].tolist()):
+                self._check(layers, piece)
+                if self.fault:
+                    return
             self.n_proved += 1
             report_up_to(progress, "proving", layers, int(layers.indptr[layer + 1]))
-        self.seconds["proof"] = time.perf_counter() - began
-
-    def _prove(self, layers: Layers, layer: int) -> None:
-        """Find the answers of a layer from the rules and later layers, and compare them."""
-        begin, end = layers.indptr[layer : layer + 2].tolist()
-        answers = PartAnswers(layers, map_rows(self._folder.place), layer, begin)
-        here = slice(begin, end)
-        again = answers.values[here], answers.error_bounds[here], answers.actions[here]
-        # the folder's answer of this layer is only a claim
-        again[0][:], again[1][:], again[2][:] = np.nan, np.nan, 0
-        pieces = layers.pieces(layer, begin, end)
-        ByLayer(layers, answers, None, pieces, self._folder.rows[:2]).run()
-        values, bounds, actions = self._folder.rows
-        known = values[here], bounds[here], actions[here]
-        self._compare(layers, np.arange(begin, end), known, again)
+            self.seconds["proof"] = time.perf_counter() - began
 
     def _has_states_of(self, layers: Layers) -> bool:
         """Whether the folder has the states of the game."""
@@ -559,13 +547,36 @@ class _FolderRun:
             and np.array_equal(layers.progress, folder.progress)
         )
 
-    def _compare(self, layers: Layers, states: NDArray[np.int64], known: Rows, again: Rows) -> None:
-        """Compare the answers of some states with newly found ones."""
-        if not len(states):
-            return
-        (values, bounds, actions), (values_again, bounds_again, actions_again) = known, again
+    def _check(self, layers: Layers, piece: Piece) -> None:
+        """Check the bounds and the actions of a layer, or of a part of it."""
+        folder, here = self._folder, slice(piece.begin, piece.end)
+        known = folder.values[here], folder.error_bounds[here]
+        border = folder.values[piece.border], folder.error_bounds[piece.border]
+        sign = float(sign_of(layers.rules.game.objective))
+        if (
+            np.isinf(border[0]).any()
+            or len(staying_places(piece.layer))
+            or len(unproved(piece.layer, sign, *known, *border))
+        ):
+            actions = self._solved_again(layers, piece)
+        else:
+            actions = best_actions(layers.rules, piece, *known, *border)
+        other = np.flatnonzero(folder.actions[here] != actions)
+        if len(other) and not self.fault:
+            said = "the action of {} isn't the first of the best ones"
+            self._blame(layers, piece.begin + int(other[0]), said)
+
+    def _solved_again(self, layers: Layers, piece: Piece) -> NDArray[np.int32]:
+        """The actions of a piece after it is solved again; its values are compared."""
+        here = slice(piece.begin, piece.end)
+        layer = int(np.searchsorted(layers.indptr, piece.begin, side="right")) - 1
+        answers = PartAnswers(layers, map_rows(self._folder.place), layer, piece.begin)
+        again, bounds_again = answers.values[here], answers.error_bounds[here]
+        again[:], bounds_again[:] = np.nan, np.nan  # the folder's answer is only a claim
+        ByLayer(layers, answers, None, iter([piece])).run()
+        values, bounds = self._folder.values[here], self._folder.error_bounds[here]
         with np.errstate(invalid="ignore"):  # where no player can be sure to end the play
-            apart = np.where(values == values_again, 0.0, np.abs(values - values_again))
+            apart = np.where(values == again, 0.0, np.abs(values - again))
         rounded = np.nextafter(np.nextafter(apart, np.inf) + bounds_again, np.inf)
         proved = np.where(apart == 0, bounds_again, rounded)
         self.difference = max(self.difference, float(apart.max()))
@@ -573,10 +584,8 @@ class _FolderRun:
         if len(wrong):
             i = int(wrong[np.argmax(np.where(np.isnan(apart[wrong]), np.inf, apart[wrong]))])
             said = f"{values[i]!s} ± {bounds[i]:.1e}, which can't be proved"
-            self._blame(layers, int(states[i]), f"the value of {{}} is {said}")
-        elif len(other := np.flatnonzero(actions != actions_again)):
-            said = "the action of {} isn't the first of the best ones"
-            self._blame(layers, int(states[other[0]]), said)
+            self._blame(layers, piece.begin + i, f"the value of {{}} is {said}")
+        return answers.actions[here]
 
     def _blame(self, layers: Layers, state: int, fault: str) -> None:
         row = layers.rows.part(state, state + 1)[0].tolist()

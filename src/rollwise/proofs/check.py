@@ -1,6 +1,7 @@
-"""Check that the values of a graph are as accurate as their bounds claim.
+"""Check that the values of a layer or of a graph are as accurate as their bounds claim.
 
-A graph is checked as a layer. `rollwise.proofs.layers` states the theorem and its assumptions.
+A graph is one layer, and a folder has many. `rollwise.proofs.layers` states the theorem and its
+assumptions.
 Rules with endless play need a further proof: `rollwise.proofs.check_endless`.
 `rollwise.proofs.check_rules` is a proof on the rule sheet itself, without rounding.
 """
@@ -48,6 +49,32 @@ class Verdict:
         return not len(self.unproved) and not len(self.endless)
 
 
+def unproved(
+    layer: Layer,
+    sign: float,
+    values: Floats,
+    bounds: Floats,
+    border_values: Floats,
+    border_bounds: Floats,
+) -> NDArray[np.int64]:
+    """The positions of a layer without proved bounds, in reading order: ascending.
+
+    Every play must leave the layer (`rollwise.proofs.endless_play.staying_places`).
+
+    Parameters
+    ----------
+    sign : float
+        Of the objective.
+    values, bounds : (n,) float64
+        In reading order.
+    border_values, border_bounds : (n_border,) float64
+    """
+    here = layer.by_place(sign * values), layer.by_place(bounds)
+    claimed = proof.claims(layer, *here, sign * border_values, border_bounds)
+    bad = np.flatnonzero(~((bounds >= 0.0) & np.isfinite(values)))
+    return np.union1d(layer.positions_at(proof.unproved(layer, claimed)), bad)
+
+
 def check(
     graph: StateGraph,
     values: Floats,
@@ -74,14 +101,10 @@ def check(
     """
     known, sure = with_border(graph, values, bounds, border_values, border_bounds)
     layer = layer_of_graph(graph) if layer is None else layer
-    n = graph.n_states
-    signed = sign_of(graph.objective) * known
-    here = layer.by_place(signed[:n]), layer.by_place(sure[:n])
-    claimed = proof.claims(layer, *here, signed[n:], sure[n:])
-    bad = np.flatnonzero(~((bounds >= 0.0) & np.isfinite(values)))
-    wrong = np.union1d(layer.positions_at(proof.unproved(layer, claimed)), bad)
+    n, sign = graph.n_states, float(sign_of(graph.objective))
+    wrong = unproved(layer, sign, values, bounds, known[n:], sure[n:])
     gaps = np.maximum.reduceat(
-        sign_of(graph.objective) * action_gaps(graph, values, known[n:]), graph.action_indptr[:-1]
+        sign * action_gaps(graph, values, known[n:]), graph.action_indptr[:-1]
     )
     return Verdict(wrong, endless_states(graph, layer), float(np.abs(gaps).max()))
 
