@@ -46,47 +46,34 @@ class Says(NamedTuple):
 
 
 @inner_kernel
-def chosen(
-    first, last, sign, lottery, outcome_indptr, outcome_state, chances, values, bounds, found
-):
-    """The value of the best action of a situation, and a bound of its error.
+def look_ahead(a, lottery, outcome_indptr, outcome_state, chances, values, bounds):
+    """The value of an action, and a bound of its error.
 
     Parameters
     ----------
-    first, last : the actions
-    sign : 1 where more is better, -1 where less is
     chances : Chances
     values, bounds : (n_positions,) float64
-    found : (2,) float64, filled
     """
-    best, doubt = -np.inf, 0.0
-    reward, indptr, chance = chances.reward, chances.indptr, chances.chance
-    payoff, turned = chances.payoff, chances.sign
-    for a in range(first, last):
-        i = lottery[a]
-        begin, end = index(indptr[i]), index(indptr[i + 1])
-        o = index(outcome_indptr[a])
-        total, size, off = 0.0, 0.0, 0.0
-        for k in range(begin, end):
-            t = outcome_state[o]
-            o += index(1)
-            if t < 0:
-                total += chance[k] * payoff[k]
-                size += chance[k] * abs(payoff[k])
-            else:
-                total += chance[k] * (turned[k] * values[t])
-                size += chance[k] * abs(values[t])
-                off += chance[k] * bounds[t]
-        points = reward[i]
-        steps = 2.0 * (end - begin) + 6.0  # of each term: its chance, product and sums
-        if end - begin == index(1):
-            steps = 0.0  # a chance of 1 is exact
-        value = points + total
-        off += ROUNDING * (steps * size + abs(value))
-        value *= sign
-        best = max(best, value)
-        doubt = max(doubt, off)
-    found[0], found[1] = best * sign, doubt * UP
+    i = lottery[a]
+    begin, end = index(chances.indptr[i]), index(chances.indptr[i + 1])
+    chance, payoff, turned = chances.chance, chances.payoff, chances.sign
+    o = index(outcome_indptr[a])
+    total, size, off = 0.0, 0.0, 0.0
+    for k in range(begin, end):
+        t = outcome_state[o]
+        o += index(1)
+        if t < 0:
+            total += chance[k] * payoff[k]
+            size += chance[k] * abs(payoff[k])
+        else:
+            total += chance[k] * (turned[k] * values[t])
+            size += chance[k] * abs(values[t])
+            off += chance[k] * bounds[t]
+    steps = 2.0 * (end - begin) + 6.0  # of each term: its chance, product and sums
+    if end - begin == index(1):
+        steps = 0.0  # a chance of 1 is exact
+    value = chances.reward[i] + total
+    return value, (off + ROUNDING * (steps * size + abs(value))) * UP
 
 
 @inner_kernel
@@ -185,7 +172,6 @@ def follow_turns(
     n_throws = n_kept - n_partial
     value, off = np.empty(n_kept), np.empty(n_kept)
     last, last_off = np.empty(n_throws), np.empty(n_throws)
-    found = np.empty(2)
     for p in range(index(n)):
         begin, end = index(situation_indptr[p]), index(situation_indptr[p + index(1)])
         group, keep_group = says.fill_group[p], says.keep_group[p]
@@ -200,20 +186,10 @@ def follow_turns(
                 says.fill[group, throw],
                 says.points[group],
             )
-            chosen(
-                a,
-                a + index(1),
-                1.0,
-                lottery,
-                outcome_indptr,
-                outcome_state,
-                chances,
-                values,
-                bounds,
-                found,
-            )
-            last[throw], last_off[throw] = found[0], found[1]
-            value[n_partial + throw], off[n_partial + throw] = found[0], found[1]
+            known = chances, values, bounds
+            worth, doubt = look_ahead(a, lottery, outcome_indptr, outcome_state, *known)
+            last[throw], last_off[throw] = worth, doubt
+            value[n_partial + throw], off[n_partial + throw] = worth, doubt
         for left in range(pool.rerolls):
             thrown(pool.with_face, value, off)
             for throw in range(n_throws):
