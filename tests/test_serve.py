@@ -23,9 +23,10 @@ from tests.small_games import SMALL
 
 import rollwise
 from rollwise.coach import read_records
-from rollwise.documents.answers import advice_document, solution_document
+from rollwise.documents.answers import advice_document
 from rollwise.documents.games import games_document
 from rollwise.documents.model import encode
+from rollwise.documents.solved import solved_document
 from rollwise.errors import UnknownState
 from rollwise.games import find
 from rollwise.page import page
@@ -90,8 +91,9 @@ def test_the_documents_are_those_of_the_commands(client):
     assert client.get("/api/games").json() == json.loads(encode(games))
     assert client.get("/api/games/pig").json() == json.loads(encode(games))["games"][0]
     found = client.get(f"/api/solve?{PIG}").json()["solution"]
-    assert found.keys() == solution_document(solution).keys()
-    assert found["value"] == solution_document(solution)["value"]
+    expected = json.loads(encode(solved_document(solution)))
+    assert found.keys() == expected.keys()
+    assert found["value"] == expected["value"]
     advice = solution.advise({"banked": 0, "rival": 0, "turn": 0})
     expected = json.loads(encode(advice_document(solution, advice)))
     assert client.get(f"/api/advise?{PIG}{START}").json() == expected

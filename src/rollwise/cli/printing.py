@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import win_probability
 from rollwise.machine.atomic_files import check_place, write_atomically, write_text
 from rollwise.machine.parquet_files import write_parquet
-from rollwise.numbers.printed import certified, chance, estimated, how_many, rounded_up, scaled
+from rollwise.numbers.printed import rounded_up, scaled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,39 +28,6 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
-
-
-def sizes_text(document: Mapping[str, Any]) -> str:
-    """How large the graph of an answer is: "3 states, 4 actions, 6 outcomes"."""
-    return ", ".join(how_many(document[f"{one}s"], one) for one in ("state", "action", "outcome"))
-
-
-def about_draws(has_draws: bool) -> str:
-    """The words behind a chance to win where games can be drawn."""
-    return "; a draw is half a win" if has_draws else ""
-
-
-def print_worth(place: str, value: float, bound: float | None, *, name: str, draws: bool) -> None:
-    """Print the certified value of the start, in two lines.
-
-    Parameters
-    ----------
-    name : str
-        The name of a value; see `rollwise.graph.view.worth_name`.
-    """
-    worth = certified(value, bound)
-    if bound is None or not math.isfinite(bound):
-        typer.echo(f"  {name} from the start ({place}): unknown, without a proved bound")
-        return
-    if name != "win probability":
-        typer.echo(f"  {name} from the start ({place}): {worth.number} (certified ± {worth.bound})")
-        return
-    wins = chance(value, bound)
-    typer.echo(
-        f"  the mover at the start ({place}) wins with probability {wins.number} "
-        f"(certified ± {wins.bound}{about_draws(draws)})"
-    )
-    typer.echo(f"  value {worth.number} (certified ± {worth.bound} in every state)")
 
 
 def print_json(document: Any) -> None:
@@ -75,15 +41,6 @@ def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
 
     if told is not None:
         typer.echo(f"{indent}{Ties(**told).text}")
-
-
-def tell_undecided(states: int, indent: str = "  ") -> None:
-    """Print the number of states with an undecided best action, unless it is zero."""
-    if states:
-        typer.echo(
-            f"{indent}in {how_many(states, 'state')} several actions may be best within the error "
-            "bounds (advise gives their costs); the optimal policy takes one of them"
-        )
 
 
 def show(
@@ -290,44 +247,6 @@ def print_grid(matrix: Any, origin: Any, form: str) -> None:
     for i, row in enumerate(text):
         cells = " ".join(f"{cell:>{width}}" for cell in row)
         typer.echo(f"{int(origin[0]) + i:>{side}} | {cells}")
-
-
-def print_estimate(start: str, document: dict[str, Any], graph: StateGraph) -> None:
-    """The value of the start, as the document of a solution has it."""
-    found = document["estimate"]
-    true_value, bound = found["true_value"], found["true_bound"]
-    if not graph.is_score:
-        what = f"the mover at the start ({start}) wins with probability"
-        scale, worth, truth = 0.5, document["win_probability"], chance(true_value, bound)
-    else:
-        what = f"{graph.view.worth_name} from the start ({start}):"
-        scale, worth, truth = 1.0, document["value"], certified(true_value, bound)
-    error, off = scale * found["standard_error"], scale * found["true_error"]
-    number = estimated(worth, error)
-    draws = about_draws(graph.has_draws)
-    typer.echo(f"  {what} {number.number} (estimated ± {number.bound}, a standard error{draws})")
-    own, inherited = (
-        estimated(0.0, scale * found[name]).bound for name in ("own_error", "inherited_error")
-    )
-    typer.echo(
-        f"  {own} from its own draws and {inherited} inherited from other estimates, whose squares "
-        "add up"
-    )
-    distance = f", {off / error:+.2f} standard errors" if error else ""
-    typer.echo(
-        f"  the truth is {truth.number} (certified ± {truth.bound}): off by {off:+.1e}{distance}"
-    )
-    typer.echo(
-        f"  {found['entries']:,} entries (actions with several outcomes), each drawn "
-        f"{found['samples']:,} times, seed {found['seed']}"
-    )
-    errors = found["in_standard_errors"]
-    if errors["states"]:
-        typer.echo(
-            f"  true errors of {errors['states']:,} states that were drawn, in standard errors: "
-            f"mean {errors['mean']:+.2f}, root mean square {errors['root_mean_square']:.2f}, "
-            f"{100 * errors['within_two']:.0f} % within 2"
-        )
 
 
 class Figures:

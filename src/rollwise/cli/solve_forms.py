@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +11,20 @@ import typer
 
 from rollwise.answer.solution import Solution
 from rollwise.cli.common import processes_or, refuse
-from rollwise.cli.printing import print_json, print_worth, show, show_table, sizes_text, tell_ties
+from rollwise.cli.printing import place_line, render, show, show_table, tell_ties
 from rollwise.cli.progress import Progress
-from rollwise.documents.answers import layers_document
-from rollwise.documents.many import equilibrium_document
 from rollwise.documents.scores import blind_contest_document, contest_document
+from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create
 from rollwise.graph import title_of
 from rollwise.machine.atomic_files import check_place
-from rollwise.many.equilibrium import gain_text, sure_text
-from rollwise.numbers.printed import certified, column, how_many, in_bytes, in_common, rounded_up
+from rollwise.many.equilibrium import gain_text
+from rollwise.numbers.printed import certified, column, how_many, in_common, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
-    from rollwise.many.others import OtherEquilibria
 
 NAMED = 3  # unsettled components named in a message
 
@@ -71,30 +68,8 @@ def print_layers(
                     progress=progress,
                     pool=pool,
                 )
-    document = layers_document(solution)
-    if json:
-        print_json(document)
-    else:
-        place = ", ".join(f"{name}={value}" for name, value in document["start"].items())
-        typer.echo(solution.title)
-        print_worth(
-            place,
-            solution.value,
-            solution.error_bound,
-            name=solution.worth_name,
-            draws=solution.space.has_draws,
-        )
-        typer.echo(
-            f"  {sizes_text(document)} in {how_many(document['layers'], 'layer')}, the largest "
-            f"of {in_bytes(document['largest_layer_bytes'])}"
-        )
-        if document["keep"] == START:
-            typer.echo("  kept: the answer of the start; --save FOLDER keeps all")
-        spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
-        told = f"kept from {solution.kept_from}, " if solution.kept_from else ""
-        typer.echo(f"  strategy-iteration by layers: {told}{spent}")
-        if save is not None:
-            typer.echo(f"Saved to {save}; --load {save} reads it.")
+    saved = [] if save is None else [f"Saved to {save}; --load {save} reads it."]
+    render(solved_document(solution), json, *saved)
     if solution.status != "certified":
         raise typer.Exit(1)
 
@@ -225,15 +200,7 @@ def print_equilibrium(
             others = equilibrium.others(
                 starts, seed=1 if seed is None else seed, progress=progress.listener
             )
-    document = equilibrium_document(found, others)
-    if json:
-        print_json(document)
-    else:
-        _tell(found, document)
-        if others is not None:
-            _tell_others(others)
-        if save is not None:
-            typer.echo(f"Saved to {save}.")
+    render(solved_document(found, others=others), json, *place_line("Saved to", save))
     if equilibrium.unsettled:
         typer.echo(f"rollwise: {_unsettled_text(equilibrium)}", err=True)
     if len(equilibrium.unproved):
@@ -258,37 +225,6 @@ def solved_seats(game: Game, max_states: int | None, time_limit: float | None = 
     return found
 
 
-def _tell(solution: Solution, document: dict[str, Any]) -> None:
-    found = solution.equilibrium
-    start = found.graph.state_text(0)
-    kind = "an equilibrium" if not found.unsettled else "a profile, not an equilibrium"
-    if len(found.unproved) and not found.unsettled:
-        kind = "an equilibrium, as far as can be seen"
-    typer.echo(found.graph.title)
-    what = "gets this payoff on average" if found.payoffs else "wins with this probability"
-    typer.echo(f"  {kind}; each seat {what} from the start ({start}):")
-    everywhere = document["error_bound"]
-    at_start = float(found.error_bounds[0].max())
-    _print_seats(found.worth, at_start if everywhere is None else everywhere)
-    if len(found.unproved):
-        typer.echo(f"  {gain_text(math.inf, ' by another policy')}")
-    else:
-        gain = rounded_up(found.deviation_gain)
-        typer.echo(
-            f"  in every position, no player gains more than {gain} by another policy (proved)"
-        )
-    typer.echo(
-        f"  {sizes_text(document)}; {how_many(document['components'], 'component')}, of which "
-        f"{document['mixing_components']:,} mix actions, in "
-        f"{how_many(document['mixing_states'], 'state')}"
-    )
-    if found.ties.positions:
-        typer.echo(f"  {found.ties.text}")
-    spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
-    kept = "" if solution.kept_from is None else f"kept from {solution.kept_from}, "
-    typer.echo(f"  {kept}{spent}")
-
-
 def _unsettled_text(found: Equilibrium) -> str:
     """The components without an equilibrium, and the gain proved in spite of them."""
     components = found.graph.components
@@ -309,36 +245,3 @@ def _unproved_text(found: Equilibrium) -> str:
         f"not certified: in {how_many(n, 'position')} no bound was proved, as at {first}; play "
         "leaves some of them so slowly that roundings count for more than chances"
     )
-
-
-def _tell_others(others: OtherEquilibria) -> None:
-    """Print the other equilibria."""
-    n = len(others.others)
-    starts = how_many(others.starts, "other start")
-    supports = ""
-    if others.components:
-        count = how_many(others.components, "component")
-        supports = f", and all supports of opposed decisions in {count}"
-    typer.echo(f"  looked for others from {starts} (seed {others.seed}){supports}:")
-    if others.unsettled:
-        typer.echo(f"    {others.unsettled:,} of them came to no equilibrium")
-    if not n:
-        typer.echo("    no other was found; this doesn't prove that there is none")
-    for other in others.others:
-        found = other.found
-        bounds = [found.error_bound] * found.graph.players
-        numbers, told = in_common(column(found.worth, bounds))
-        typer.echo(
-            f"    another: {', '.join(numbers)} (certified ± {told}); "
-            f"{gain_text(found.deviation_gain)} (proved)"
-        )
-        place = found.graph.state_text(other.first)
-        where = how_many(other.differing, "position")
-        typer.echo(f"      it has other values in {where}, as at {place}")
-
-
-def _print_seats(chances: Sequence[float], bound: float) -> None:
-    numbers, told = in_common(column(chances, [bound] * len(chances)))
-    for seat, number in enumerate(numbers, 1):
-        typer.echo(f"    seat {seat}: {number}")
-    typer.echo(f"    ({sure_text(bound, told)})")

@@ -1,30 +1,49 @@
-"""Solutions, advice, tables, evaluations, and positions to play by, as documents."""
+"""Advice, tables of a strategy, and the value of policies, as documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from math import isinf
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import numpy as np
 
-from rollwise.answer.advice import Advice
-from rollwise.answer.layered_states import LayeredStates
-from rollwise.documents.model import encode
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Chance,
+    Cost,
+    DeviationGain,
+    EquallyGood,
+    GameDocument,
+    Number,
+    Part,
+    Rows,
+    State,
+    UnsetType,
+    Value,
+    about,
+    as_number,
+    encode,
+    unit,
+)
 from rollwise.documents.parts import (
-    Document,
+    about_draws,
     game_head,
     number_or_none,
+    place_text,
     state_fields,
-    ties_document,
 )
+from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
 from rollwise.errors import UnknownState
+from rollwise.numbers.printed import certified, chances, column, how_many, in_common
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.answer.advice import ThrowAdvice
+    from rollwise.answer.advice import Advice
+    from rollwise.answer.evaluate_seats import Response, Shares
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.grids import Grid, Ints, Slice
     from rollwise.answer.solution import Solution
@@ -32,175 +51,87 @@ if TYPE_CHECKING:
     from rollwise.graph.policies import Ties
     from rollwise.words import Narrator
 
-
-def answer_document(answer: Solution) -> Document:
-    """The value of a game of any size."""
-    return solution_document(answer) if answer.is_whole else layers_document(answer)
+Fraction = Annotated[str | UnsetType, about("a fraction")]
 
 
-def solution_document(solution: Solution, check: Sequence[str] | None = None) -> Document:
-    """The value of a game, its error bound, and the run of its method.
+class ActionRow(Part, frozen=True, kw_only=True):
+    """An action in a position."""
 
-    Parameters
-    ----------
-    check : sequence of str, optional
-        The findings of `rollwise.analysis.findings`, as ``check``.
-    """
-    graph = solution.graph
-    gave_up = solution.gave_up
-    document = {
-        **game_head(graph),
-        "method": solution.method,
-        "status": solution.status,
-        "states": graph.n_positions,
-        **({"after_throws": graph.n_states - len(solution)} if graph.throw_names else {}),
-        "actions": graph.n_actions,
-        "outcomes": graph.n_outcomes,
-        "components": len(graph.components),
-        "largest_component": graph.components.largest,
-        "start": state_fields(graph, 0),
-        "value": None if gave_up else number_or_none(solution.value),
-        "win_probability": None if gave_up else number_or_none(solution.win_probability),
-        "error_bound": number_or_none(solution.error_bound),
-        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
-    }
-    if solution.kept_from is not None:
-        document["kept_from"] = solution.kept_from
-    if not gave_up and solution.undecided.any():
-        document["undecided"] = int(solution.undecided.sum())
-    document |= _run_document(solution)
-    if solution.estimated and not gave_up:
-        document["estimate"] = _estimate(solution)
-    return document if check is None else {**document, "check": list(check)}
+    action: str
+    probability: Annotated[Chance | UnsetType, about("in an equilibrium")] = UNSET
+    value: Value | UnsetType = UNSET
+    win_probability: Chance | UnsetType = UNSET
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    error_bound: Bound | UnsetType = UNSET
+    cost: Cost | UnsetType = UNSET
+    best: Annotated[bool | UnsetType, about("whether it may be a best action")] = UNSET
+    value_exact: Fraction = UNSET
+    win_probability_exact: Fraction = UNSET
 
 
-def _run_document(solution: Solution) -> Document:
-    """Details and bounds from the method, beside its values."""
-    run = solution.run
-    if run is None or not run.details:
-        return {}
-    document: Document = {
-        "sweeps": run.sweeps,
-        "claimed_error": None if run.claimed_error is None else float(run.claimed_error),
-        "details": {
-            name: number_or_none(said) if isinstance(said, float) else said
-            for name, said in run.details.items()
-        },
-    }
-    if solution.gave_up or run.lower is not None:
-        low, high = (number_or_none(float(bound[0])) for bound in solution.bounds)
-        document["value_bounds"] = [low, high]
-        if not solution.is_score:
-            chance = solution.graph.view.win_probability
-            document["win_probability_bounds"] = [
-                x if x is None else chance(x) for x in (low, high)
-            ]
-    if run.fractions is not None:
-        document |= _exactly(solution, run.fractions[0])
-    return document
+class ThrowRow(Part, frozen=True):
+    """A throw with its best action."""
+
+    throw: tuple[int, ...]
+    probability: Chance
+    action: str
+    value: Value
+    win_probability: Chance
+    error_bound: Bound
 
 
-def _estimate(solution: Solution) -> Document:
-    """How well the value of the start was estimated, the truth, and how good the errors are."""
-    from rollwise.answer.estimates import Calibration
+class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
+    """The value of a position and of its actions. Results of seats begin with the mover's."""
 
-    assert solution.run is not None
-    start = {name: float(column[0]) for name, column in solution.run.columns.items()}
-    calibration = Calibration.of(solution)
-    return {
-        "samples": solution.run.details["samples"],
-        "seed": solution.run.details["seed"],
-        "entries": solution.run.details["entries"],
-        **{name: number_or_none(number) for name, number in start.items()},
-        "in_standard_errors": {
-            "states": calibration.states,
-            "mean": calibration.mean,
-            "root_mean_square": calibration.root_mean_square,
-            "within_one": calibration.within_one,
-            "within_two": calibration.within_two,
-        },
-    }
+    state: State
+    value: Value | UnsetType = UNSET
+    win_probability: Chance | UnsetType = UNSET
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    error_bound: Bound
+    deviation_gain: DeviationGain | UnsetType = UNSET
+    value_exact: Fraction = UNSET
+    win_probability_exact: Fraction = UNSET
+    throws: Annotated[list[ThrowRow] | UnsetType, about("in a position before a throw")] = UNSET
+    actions: list[ActionRow] | UnsetType = UNSET
 
 
-def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
-    """A value, and its win probability, as fractions."""
-    from rollwise.methods.result import fraction_text
-
-    exact = {"value_exact": fraction_text(value)}
-    chance = solution.graph.view.win_probability(value)
-    if chance is not None:
-        exact["win_probability_exact"] = fraction_text(chance)
-    return exact
-
-
-def layers_document(solution: Solution) -> Document:
-    """The value of a game solved one layer at a time."""
-    space = solution.space
-    assert isinstance(space, LayeredStates)
-    start = space.states[space.start].tolist()
-    return {
-        **game_head(space.game),
-        "method": solution.method,
-        "status": solution.status,
-        "states": space.n_states,
-        "keep": space.keep,
-        "kept_states": len(solution),
-        "actions": space.n_actions,
-        "outcomes": space.n_outcomes,
-        "layers": len(space.progress),
-        "largest_layer_bytes": space.most_bytes,
-        "start": dict(zip(space.field_names, start, strict=True)),
-        "value": number_or_none(solution.value),
-        "win_probability": number_or_none(solution.win_probability),
-        "error_bound": number_or_none(solution.error_bound),
-        **({"kept_from": solution.kept_from} if solution.kept_from else {}),
-        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
-    }
-
-
-def advice_document(solution: Solution, advice: Advice) -> Document:
+def advice_document(solution: Solution, advice: Advice) -> Advised:
     """The value and the cost of each action in a position."""
+    graph = solution.graph
+    document = Advised.on(graph, state=advice.state, kind=kind_of(solution), error_bound=0.0)
     if advice.seats:
-        from rollwise.documents.many import advice_of_many_document
-
-        return advice_of_many_document(solution.graph, advice)
+        return msgspec.structs.replace(
+            document,
+            **seats_worth(graph, advice.seats),
+            error_bound=advice.seats_bound,
+            deviation_gain=advice.deviation_gain,
+            actions=[
+                ActionRow.of(
+                    None,
+                    action=row.action,
+                    probability=row.probability,
+                    **seats_worth(graph, row.seats),
+                )
+                for row in advice.actions
+            ],
+        )
     exact, exact_actions = _exact_advice(solution, advice)
-    head = {
-        **game_head(solution.graph),
-        "state": advice.state,
-        "value": number_or_none(advice.value),
-        "win_probability": advice.win_probability,
-        "error_bound": number_or_none(advice.error_bound),
+    scale = 1.0 if solution.is_score else 0.5  # a cost is in the unit of the text
+    rows = [
+        ActionRow.of(row, probability=UNSET, cost=scale * row.regret, **fractions)
+        for row, fractions in zip(advice.actions, exact_actions, strict=True)
+    ]
+    return msgspec.structs.replace(
+        document,
+        value=advice.value,
+        win_probability=advice.win_probability,
+        error_bound=advice.error_bound,
         **exact,
-    }
-    if advice.throws:
-        return head | {"throws": [_throw_document(row) for row in advice.throws]}
-    return head | {
-        "actions": [
-            {
-                "action": row.action,
-                "value": number_or_none(row.value),
-                "win_probability": row.win_probability,
-                "error_bound": number_or_none(row.error_bound),
-                # in the unit of the text: win probability, or points
-                "cost": number_or_none(row.regret if solution.is_score else row.regret / 2),
-                "best": row.best,
-                **fractions,
-            }
-            for row, fractions in zip(advice.actions, exact_actions, strict=True)
-        ],
-    }
-
-
-def _throw_document(row: ThrowAdvice) -> Document:
-    return {
-        "throw": list(row.throw),
-        "probability": row.chance,
-        "action": row.action,
-        "value": number_or_none(row.value),
-        "win_probability": row.win_probability,
-        "error_bound": number_or_none(row.error_bound),
-    }
+        throws=[ThrowRow.of(row, probability=row.chance) for row in advice.throws] or UNSET,
+        actions=UNSET if advice.throws else rows,
+    )
 
 
 def _exact_advice(
@@ -213,39 +144,188 @@ def _exact_advice(
 
     fractions, state = solution.run.fractions, solution.find(advice.state)
     worth = action_fractions(solution.graph, fractions, state)
-    return _exactly(solution, fractions[state]), [_exactly(solution, x) for x in worth]
+    return exactly(solution, fractions[state]), [exactly(solution, x) for x in worth]
+
+
+class Table(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/1"):
+    """A strategy, row by row."""
+
+    rows: Annotated[
+        list[dict[str, Any]],
+        about("the fields of a position, its best action, value and error bound"),
+    ]
+
+
+class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/grid/1"):
+    """A strategy as matrices by two fields."""
+
+    rows: Annotated[str, about("the field that numbers the rows")]
+    row_numbers: list[int]
+    columns: Annotated[str, about("the field that numbers the columns")]
+    column_numbers: list[int]
+    action_grid: Annotated[list[list[int]], about("numbers of actions; -1: no position")]
+    value_grid: list[list[Number]] | UnsetType = UNSET
+    win_probability_grid: Annotated[
+        list[list[Number]] | UnsetType, unit("probability", "-1: no position")
+    ] = UNSET
+    error_bound: Bound
+
+
+def with_rows(rows: pl.DataFrame) -> dict[str, Any]:
+    """The field ``rows``, serialized by Polars for speed."""
+    return {"rows": msgspec.Raw(rows.write_json().encode())}
 
 
 def table_json(solution: Solution, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON."""
-    return rows_json(game_head(solution.subject), rows)
+    return encode(Table.on(solution.subject, kind=kind_of(solution), **with_rows(rows)))
 
 
-def rows_json(document: Document, rows: pl.DataFrame) -> str:
-    """A document as a line of JSON with ``rows``, serialized by Polars for speed."""
-    return f'{encode(document)[:-1]}, "rows": {rows.write_json()}}}'
-
-
-def grid_document(solution: Solution, found: Grid) -> Document:
+def grid_document(solution: Solution, found: Grid) -> GridTable:
     """A strategy as two matrices by two fields; where there is no position -1, or null points."""
-    rows, columns = found.actions.shape
-    worth = [[number_or_none(x) for x in row] for row in found.worth.tolist()]
-    return {
-        **game_head(solution.graph),
-        "rows": found.row_field,
-        "row_numbers": list(range(int(found.origin[0]), int(found.origin[0]) + rows)),
-        "columns": found.column_field,
-        "column_numbers": list(range(int(found.origin[1]), int(found.origin[1]) + columns)),
-        "kind": "estimated" if solution.estimated else "certified",
-        "action_grid": found.actions.tolist(),
-        "value_grid" if solution.is_score else "win_probability_grid": worth,
-        "error_bound": number_or_none(found.error_bound),
-    }
+    rows, columns = (
+        list(range(int(begin), int(begin) + n))
+        for begin, n in zip(found.origin, found.actions.shape, strict=True)
+    )
+    return GridTable.on(
+        solution.graph,
+        kind=kind_of(solution),
+        rows=found.row_field,
+        row_numbers=rows,
+        columns=found.column_field,
+        column_numbers=columns,
+        action_grid=found.actions.tolist(),
+        error_bound=found.error_bound,
+        **{"value_grid" if solution.is_score else "win_probability_grid": found.worth.tolist()},
+    )
+
+
+class PolicyWorth(GameDocument, frozen=True, kw_only=True):
+    """The value of a policy at a position, in each seat."""
+
+    unit: Unit
+    draws: Draws
+    policy: str | UnsetType = UNSET
+    against: Annotated[str | UnsetType | None, about("the opponent's policy")] = UNSET
+    policies: Annotated[list[str] | UnsetType, about("of all seats")] = UNSET
+    method: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    sweeps: int | UnsetType | None = UNSET
+    theta: Annotated[Number | UnsetType, about("largest change in the last sweep")] = UNSET
+    state: State | UnsetType = UNSET
+    value: Value | UnsetType = UNSET
+    never_ends: Annotated[
+        bool | UnsetType, about("whether play may last forever, at infinite cost")
+    ] = UNSET
+    value_second: Annotated[Value | UnsetType, about("moving second")] = UNSET
+    win_probability: Chance | UnsetType = UNSET
+    win_probability_second: Annotated[Chance | UnsetType, about("moving second")] = UNSET
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    error_bound: Bound
+
+    @property
+    def gets(self) -> str:
+        """The words before the result of a seat."""
+        return "gets on average" if self.payoffs else "wins with probability"
+
+    def worth_lines(self) -> Iterator[str]:
+        """The value in each seat, with its error bound."""
+        if self.never_ends:
+            yield ("  expected score infinite: play may never end, and costs without bound (exact)")
+            return
+        is_chance = not isinstance(self.win_probability, UnsetType)
+        values = _numbers(self.value, self.value_second)
+        numbers = values
+        if is_chance:
+            numbers = _numbers(self.win_probability, self.win_probability_second)
+        bound = as_number(self.error_bound)
+        if math.isfinite(bound):
+            bounds = [bound] * len(values)
+            worth = chances(values, bounds) if is_chance else column(values, bounds)
+            shown, sure = in_common(worth)
+            sure = f"certified ± {sure}"
+        else:
+            shown = [f"{number:.12f}" if is_chance else f"{number:.12g}" for number in numbers]
+            sure = "not certified"
+            if self.method == "iterative":
+                sure = f"estimated: {self.sweeps} sweeps until none changed by {self.theta:g}"
+        name = "wins with probability" if is_chance else self.unit
+        first = " moving first" if is_chance or len(shown) > 1 else ""
+        yield f"  {name} {shown[0]}{first}"
+        if len(shown) > 1:
+            yield f"  and {shown[1]} moving second"
+        yield f"  {sure}{about_draws(self.draws)}"
+
+
+def _numbers(*numbers: float | UnsetType | None) -> list[float]:
+    return [as_number(one) for one in numbers if not isinstance(one, UnsetType)]
+
+
+class Iterate(Part, frozen=True, kw_only=True):
+    """Values after the last sweep, without a bound."""
+
+    value: Value
+    value_second: Value | UnsetType = UNSET
+    win_probability: Chance | UnsetType = UNSET
+    win_probability_second: Chance | UnsetType = UNSET
+    order: Annotated[str, about("of the states in a sweep")]
+    last_change: Annotated[Number, about("largest change of a value in the last sweep")]
+
+
+class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1"):
+    """The value of a policy, or the result of each seat with a policy for each."""
+
+    equally_good: EquallyGood | UnsetType | None = UNSET
+    iterate: Iterate | UnsetType = UNSET
+    rows: Annotated[list[dict[str, Any]] | UnsetType, about("with --table")] = UNSET
+
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.policies:
+            yield self.title
+            worth = self.win_probabilities or self.payoffs or []
+            numbers, sure = in_common(column(worth, [self.error_bound] * len(worth)))
+            for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
+                yield f"  seat {seat}, {name}, {self.gets} {number}"
+            yield f"  (certified ± {sure})"
+            return
+        versus = f" against {self.against}" if self.against else ""
+        yield f"{self.policy}{versus}, at {place_text(self.state or {})}"
+        if self.iterate:
+            yield from self._iterate(self.iterate)
+            return
+        yield from self.worth_lines()
+        if self.equally_good:
+            yield f"  {self.equally_good.text}"
+
+    def _iterate(self, iterate: Iterate) -> Iterator[str]:
+        """The values after some sweeps, marked as an iterate."""
+        if isinstance(iterate.win_probability, UnsetType):
+            subject, form = f"an {self.unit}", ".12g"
+            numbers = _numbers(iterate.value, iterate.value_second)
+        else:
+            subject, form = "a win probability", ".12f"
+            numbers = _numbers(iterate.win_probability, iterate.win_probability_second)
+        first = f"{numbers[0]:{form}}"
+        if len(numbers) > 1:
+            first += f" moving first, {numbers[1]:{form}} moving second"
+        elif form == ".12f":
+            first += " moving first"
+        sweeps = f"{how_many(self.sweeps or 0, 'sweep')} ({iterate.order})"
+        yield f"  after {sweeps} from {subject} of 0 everywhere: {first}"
+        yield (
+            f"  an iterate and not an answer: the last sweep changed some position by "
+            f"{as_number(iterate.last_change):.3g}, and its error has no proved bound"
+        )
 
 
 def evaluation_document(
-    graph: StateGraph, found: Evaluation, state: int, ties: Ties | None
-) -> Document:
+    graph: StateGraph,
+    found: Evaluation,
+    state: int,
+    ties: Ties | None = None,
+    order: str = "reversed",
+) -> Evaluated:
     """The value of a policy at a state; null for an unfinished evaluation.
 
     An unfinished evaluation has the values of the last sweep under ``iterate``, without a bound.
@@ -254,32 +334,98 @@ def evaluation_document(
     ----------
     ties : Ties, optional
         The effect of the choice among equally good actions of an optimal policy.
+    order : str
+        The order of the states in a sweep.
     """
-    document = {**_worth(graph, found, state), "equally_good": ties_document(ties)}
+    facts = _worth_facts(graph, found, state)
     if found.status != "converged":
         names = ("value", "value_second", "win_probability", "win_probability_second")
-        so_far = {name: document[name] for name in names if name in document}
-        document.update(dict.fromkeys(so_far))
+        values = {name: facts[name] for name in names if name in facts}
+        facts |= dict.fromkeys(values)
         if found.history:
-            last = number_or_none(float(found.history[-1]))
-            document["iterate"] = {**so_far, "last_change": last}
-    return document
+            facts["iterate"] = Iterate(**values, order=order, last_change=float(found.history[-1]))
+    good = None if ties is None else EquallyGood.of(ties)
+    return Evaluated.on(graph, equally_good=good, **facts)
 
 
-def response_document(graph: StateGraph, found: BestResponse, state: int) -> Document:
+def shares_document(graph: StateGraph, found: Shares) -> Evaluated:
+    """The result of each seat, with a policy for each."""
+    return Evaluated.on(
+        graph,
+        kind="certified",
+        unit=graph.view.worth_name,
+        draws=graph.has_draws,
+        policies=list(found.policies),
+        **seats_worth(graph, found.win_probabilities),
+        error_bound=found.error_bound,
+    )
+
+
+class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"):
+    """The best response to a policy, or the best result of one seat against one policy of all."""
+
+    to: str
+    exploitability: Annotated[
+        Number | UnsetType, unit("value", "winnings a game, on average over the seats")
+    ] = UNSET
+    exploitability_bound: Annotated[Number | UnsetType, about("largest error of it")] = UNSET
+    best_responses: Annotated[list[float] | UnsetType, about("best result of each seat")] = UNSET
+
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.best_responses:
+            yield f"best responses to {self.to} of all others: {self.title}"
+            bounds = [self.error_bound] * len(self.best_responses)
+            best, sure = in_common(column(self.best_responses, bounds))
+            worth = self.win_probabilities or self.payoffs or []
+            plain = [f" instead of {x.number}" for x in column(worth, bounds[: len(worth)])]
+            for seat, number in enumerate(best):
+                yield f"  seat {seat + 1} {self.gets} {number}{plain[seat] if plain else ''}"
+            yield f"  (certified ± {sure})"
+            return
+        yield f"best response to {self.to}, at {place_text(self.state or {})}"
+        yield from self.worth_lines()
+        bound = as_number(self.exploitability_bound)
+        gain = certified(max(as_number(self.exploitability), 0.0), bound)
+        counts = " (a win counts 1, a loss -1)" if self.unit == "win probability" else ""
+        yield (
+            f"  exploitability {gain.number} (certified ± {gain.bound}): its winnings a "
+            f"game{counts}, on average over the seats"
+        )
+
+
+def response_document(graph: StateGraph, found: BestResponse, state: int) -> Responded:
     """The value of a best response at a state, and the loss of the policy to it."""
-    return {
-        **_worth(graph, found, state),
-        "to": found.against,
-        "exploitability": found.exploitability(state),
-        "exploitability_bound": number_or_none(found.exploitability_bound(state)),
-    }
+    return Responded.on(
+        graph,
+        **_worth_facts(graph, found, state),
+        to=found.against,
+        exploitability=found.exploitability(state),
+        exploitability_bound=found.exploitability_bound(state),
+    )
 
 
-def _worth(graph: StateGraph, found: Evaluation, s: int) -> Document:
-    two = graph.players == 2
-    document: Document = {
-        **game_head(graph),
+def seats_response_document(graph: StateGraph, found: Response) -> Responded:
+    """The best result of one seat against one policy of all others."""
+    return Responded.on(
+        graph,
+        kind="certified",
+        unit=graph.view.worth_name,
+        draws=graph.has_draws,
+        to=found.policy,
+        **seats_worth(graph, found.win_probabilities),
+        best_responses=list(found.best),
+        error_bound=found.error_bound,
+    )
+
+
+def _worth_facts(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]:
+    two, bound = graph.players == 2, math.inf
+    if found.bounds is not None and found.bounds_second is not None:
+        bound = max(float(found.bounds[s]), float(found.bounds_second[s]))
+    facts: dict[str, Any] = {
+        "kind": "certified" if math.isfinite(bound) else "estimated",
+        "unit": graph.view.worth_name,
+        "draws": graph.has_draws,
         "policy": found.policy,
         "against": found.against if two else None,
         "method": found.method,
@@ -287,23 +433,21 @@ def _worth(graph: StateGraph, found: Evaluation, s: int) -> Document:
         "sweeps": found.sweeps,
         "theta": found.theta,
         "state": state_fields(graph, s),
-        "value": number_or_none(float(found.values[s])),
+        "value": float(found.values[s]),
+        "error_bound": bound,
     }
-    if isinf(found.values[s]):
-        document["never_ends"] = True  # with positive probability, and loses without bound
+    if math.isinf(found.values[s]):
+        facts["never_ends"] = True  # with positive probability, and loses without bound
     if two:
-        document["value_second"] = number_or_none(float(found.values_second[s]))
+        facts["value_second"] = float(found.values_second[s])
     if not graph.is_score:
-        document["win_probability"] = number_or_none(float(found.win_probability[s]))
-    if two and not graph.is_score:
-        document["win_probability_second"] = number_or_none(float(found.win_probability_second[s]))
-    worst: Any = None
-    if found.bounds is not None and found.bounds_second is not None:
-        worst = max(float(found.bounds[s]), float(found.bounds_second[s]))
-    return {**document, "error_bound": number_or_none(worst)}
+        facts["win_probability"] = float(found.win_probability[s])
+        if two:
+            facts["win_probability_second"] = float(found.win_probability_second[s])
+    return facts
 
 
-def position_document(solution: Solution, narrator: Narrator, state: int) -> Document:
+def position_document(solution: Solution, narrator: Narrator, state: int) -> dict[str, Any]:
     """A state in words and as a board, with the value of each action.
 
     Parameters
@@ -343,7 +487,7 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Doc
     }
 
 
-def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Document:
+def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> dict[str, Any]:
     """All outcomes of an action, and their next states."""
     from rollwise.words.narration import thrown_dice
 
@@ -372,7 +516,7 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Do
 
 def map_document(
     solution: Solution, narrator: Narrator, around: Slice, positions: Ints, state: int
-) -> Document:
+) -> dict[str, Any]:
     """The best actions in the positions around one, after the same throw if there are throws.
 
     Parameters

@@ -28,6 +28,7 @@ from msgspec import Meta
 from msgspec import UnsetType as UnsetType
 
 from rollwise.documents.parts import game_head
+from rollwise.graph.naming import title_of
 from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
@@ -61,9 +62,14 @@ Bytes = Annotated[int, unit("bytes")]
 State = Annotated[dict[str, int], about("the fields of a position")]
 
 
+def as_number(number: float | UnsetType | None) -> float:
+    """A number of a document; infinite where it is null or left out."""
+    return math.inf if number is None or isinstance(number, UnsetType) else number
+
+
 def bound_text(bound: float | None) -> str:
     """A bound rounded up; "inf" where nothing is proved."""
-    return rounded_up(math.inf if bound is None else bound)
+    return rounded_up(as_number(bound))
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,20 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(**{n: getattr(source, n) for n in names if hasattr(source, n)}, **others)
 
 
+class EquallyGood(Part, frozen=True):
+    """Ties of an optimal policy; other choices in them may give other figures."""
+
+    states: Annotated[int, about("reached states with several equally good actions")]
+    reached: Annotated[int, about("all reached states")]
+
+    @property
+    def text(self) -> str:
+        """The same in one line."""
+        from rollwise.graph.policies import Ties
+
+        return Ties(self.states, self.reached).text
+
+
 class Document(Part, frozen=True, tag_field="schema"):
     """The answer of a command."""
 
@@ -115,6 +135,11 @@ class GameDocument(Document, frozen=True, kw_only=True):
     parameters: Annotated[dict[str, Any], about("also the form of the game, as `as`")]
     players: Annotated[int | UnsetType, about("left out for one and two")] = UNSET
     kind: Annotated[Kind | UnsetType, about("the kind of the numbers")] = UNSET
+
+    @property
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        return title_of(self.game, self.parameters)
 
     @classmethod
     def on(cls, game: StateGraph | Game, source: object = None, **others: Any) -> Self:

@@ -32,7 +32,7 @@ def main() -> None:
     os.dup2(2, 1)  # prints of the rules go to standard error
 
     def say(**what: Any) -> None:
-        sent.write(json.dumps(what) + "\n")
+        sent.write(encode(what) + "\n")
         sent.flush()
 
     asked: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -66,7 +66,7 @@ def _tried(say: Any, do: Any) -> Any:
 
 def _begin(told: Mapping[str, Any], say: Any) -> Solution:
     from rollwise.answer import kept
-    from rollwise.documents.answers import answer_document
+    from rollwise.documents.solved import solved_document
     from rollwise.games import create, find
 
     _limit(told["memory"] + _mapped_bytes(told["saved"]))
@@ -76,7 +76,7 @@ def _begin(told: Mapping[str, Any], say: Any) -> Solution:
 
     game = create(find(told["game"]), told["parameters"])
     answer = kept.answer(game, told["saved"], progress=progress)
-    document = answer_document(answer)
+    document = solved_document(answer)
     if answer.is_small:
         answer = answer.whole()
     else:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec.structs import replace
 
 from rollwise.cli.app import app
 from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_with_seats
@@ -29,21 +31,22 @@ from rollwise.cli.printing import (
     LimitOption,
     OutOption,
     WhereOption,
-    about_draws,
     form_of,
-    gets,
-    print_json,
     print_rows,
-    tell_ties,
+    render,
     write_rows,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.answers import evaluation_document, rows_json
-from rollwise.documents.many import shares_document
-from rollwise.documents.parts import Document
+from rollwise.documents.answers import (
+    Evaluated,
+    evaluation_document,
+    shares_document,
+    with_rows,
+)
+from rollwise.documents.model import as_number, encode
 from rollwise.errors import TooManyStates, UsageError
 from rollwise.game import has_many
-from rollwise.numbers.printed import as_text, chances, column, in_common
+from rollwise.numbers.printed import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,20 +148,15 @@ def evaluate(
     finished = found.status is Status.CONVERGED
     # against itself an optimal policy has the value of the game, whichever it is
     resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
-    document = evaluation_document(graph, found, s, resting)
+    document = evaluation_document(graph, found, s, resting, order or ORDER)
     # so many sweeps and no more were asked for, and not a threshold
     iterate = found.status is Status.SWEEP_LIMIT and max_sweeps is not None and theta is None
     if table:
         from rollwise.answer.rows import evaluated_rows
 
         _tell_rows(evaluated_rows(graph, mine, found, where), limit, form, out, document)
-    elif json:
-        print_json(document)
-    elif finished:
-        _print(document, graph)
-        tell_ties(document["equally_good"])
-    elif iterate:
-        _print_iterate(document, graph, found, options.get("order", ORDER))
+    elif json or finished or iterate:
+        render(document, json)
     if not (finished or iterate):
         _tell_unfinished(found)
         raise typer.Exit(1)
@@ -201,17 +199,19 @@ def _check_rows(table: bool, **rows: Any) -> None:
 
 
 def _tell_rows(
-    rows: pl.DataFrame, limit: int | None, form: str | None, out: Path | None, document: Document
+    rows: pl.DataFrame, limit: int | None, form: str | None, out: Path | None, document: Evaluated
 ) -> None:
     """Print or write the value of the policy in every position."""
     if form is not None:
-        write_rows(rows[:limit], form, out, lambda shown: rows_json(document, shown))
+        write_rows(
+            rows[:limit], form, out, lambda shown: encode(replace(document, **with_rows(shown)))
+        )
         return
     shown = rows[: SHOWN if limit is None else limit]
     cells = shown.to_dict(as_series=False)
     if any(name is not None for name in cells["action"]):
         cells["action"] = ["mixed" if name is None else name for name in cells["action"]]
-    if document["error_bound"] is None:
+    if not isfinite(as_number(document.error_bound)):
         typer.echo("not certified: values after the last sweep")
         del cells["error_bound"]
     print_rows(as_text(cells), len(shown), len(rows))
@@ -234,11 +234,7 @@ def _by_layers(game: Game, path: str, *, json: bool) -> None:
 
     with Progress() as progress:
         found, graph = evaluate_rule(game, path, progress=progress)
-    document = evaluation_document(graph, found, 0, None)
-    if json:
-        print_json(document)
-    else:
-        _print(document, graph)
+    render(evaluation_document(graph, found, 0), json)
 
 
 def _options(
@@ -279,71 +275,6 @@ def _tell_unfinished(found: Evaluation) -> None:
     )
 
 
-def _print(document: dict[str, Any], graph: StateGraph) -> None:
-    rival = document["against"]
-    versus = "" if rival is None else f" against {rival}"
-    where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
-    typer.echo(f"{document['policy']}{versus}, at {where}")
-    print_worth(document, graph)
-
-
-def _print_iterate(
-    document: dict[str, Any], graph: StateGraph, found: Evaluation, order: str
-) -> None:
-    """Print the values after some sweeps, marked as an iterate."""
-    where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
-    versus = "" if document["against"] is None else f" against {document['against']}"
-    typer.echo(f"{document['policy']}{versus}, at {where}")
-    told = document["iterate"]
-    sweeps = f"{found.sweeps:,} sweep{'s' if found.sweeps > 1 else ''} ({order})"
-    if "win_probability" in told:
-        what, first = "a win probability", f"{told['win_probability']:.12f} moving first"
-        second = told.get("win_probability_second")
-        if second is not None:
-            first += f", {second:.12f} moving second"
-    else:
-        what, first = f"an {graph.view.worth_name}", f"{told['value']:.12g}"
-        second = told.get("value_second")
-        if second is not None:
-            first += f" moving first, {second:.12g} moving second"
-    typer.echo(f"  after {sweeps} from {what} of 0 everywhere: {first}")
-    typer.echo(
-        f"  an iterate and not an answer: the last sweep changed some position by "
-        f"{told['last_change']:.3g}, and its error has no proved bound"
-    )
-
-
-def print_worth(document: dict[str, Any], graph: StateGraph) -> None:
-    """Print the value of a policy in each seat, with its error bound."""
-    if "never_ends" in document:
-        typer.echo("  expected score infinite: play may never end, and costs without bound (exact)")
-        return
-    for_chances, name = not graph.is_score, graph.view.worth_name
-    names = ["value", "value_second"]
-    if for_chances:
-        names = ["win_probability", "win_probability_second"]
-    numbers = [document[name] for name in names if name in document]
-    bound = document["error_bound"]
-    if bound is not None:
-        values = [document[name] for name in ("value", "value_second") if name in document]
-        off = [bound] * len(values)
-        worth = chances(values, off) if for_chances else column(values, off)
-        shown, sure = in_common(worth)
-        sure = f"certified ± {sure}"
-    else:
-        shown = [f"{number:.12f}" if for_chances else f"{number:.12g}" for number in numbers]
-        sure = "not certified"
-        if document["method"] == "iterative":
-            sweeps, theta = document["sweeps"], document["theta"]
-            sure = f"estimated: {sweeps} sweeps until none changed by {theta:g}"
-    what = "wins with probability" if for_chances else name
-    first = " moving first" if for_chances or len(shown) > 1 else ""
-    typer.echo(f"  {what} {shown[0]}{first}")
-    if len(shown) > 1:
-        typer.echo(f"  and {shown[1]} moving second")
-    typer.echo(f"  {sure}{about_draws(graph.has_draws)}")
-
-
 def _print_seats(game: Game, policy: str, max_states: int | None, *, json: bool) -> None:
     """Print the result of each seat, with a policy for each."""
     from rollwise.answer.evaluate_seats import evaluate_seats
@@ -352,13 +283,4 @@ def _print_seats(game: Game, policy: str, max_states: int | None, *, json: bool)
         found = policies_of(game, max_states, progress)
         seated = [found.find(name.strip()) for name in policy.split(",")]
     shares = evaluate_seats(found.graph, seated)
-    if json:
-        print_json(shares_document(found.graph, shares))
-        return
-    typer.echo(found.graph.title)
-    numbers, sure = in_common(
-        column(shares.win_probabilities, [shares.error_bound] * found.graph.players)
-    )
-    for seat, (name, number) in enumerate(zip(shares.policies, numbers, strict=True), 1):
-        typer.echo(f"  seat {seat}, {name}, {gets(found.graph)} {number}")
-    typer.echo(f"  (certified ± {sure})")
+    render(shares_document(found.graph, shares), json)

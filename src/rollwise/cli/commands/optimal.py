@@ -22,17 +22,16 @@ from rollwise.cli.options import (
     ParametersArgument,
 )
 from rollwise.cli.printing import (
-    about_draws,
     check_file,
     end_if,
     form_of,
-    print_worth,
     show,
     show_table,
     tell_ties,
     write_rows,
 )
 from rollwise.cli.progress import Progress
+from rollwise.documents.parts import about_draws, worth_lines
 from rollwise.documents.scores import (
     distribution_document,
     distributions_document,
@@ -156,7 +155,9 @@ def _print_optimal(document: dict[str, Any], graph: Any) -> None:
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
     typer.echo(graph.title)
     name = graph.view.worth_name
-    print_worth(start, document["value"], document["error_bound"], name=name, draws=graph.has_draws)
+    bound, draws = document["error_bound"], graph.has_draws
+    for line in worth_lines(start, document["value"], bound, name=name, draws=draws):
+        typer.echo(line)
     typer.echo(
         f"  several actions are equally good in {document['tied_states']:,} of the "
         f"{document['reached_states']:,} states reached by optimal play"

@@ -40,10 +40,10 @@ from rollwise.cli.printing import (
     print_json,
     print_rows,
     show_table,
-    tell_undecided,
     write_rows,
 )
 from rollwise.documents.answers import advice_document, grid_document, table_json
+from rollwise.documents.parts import undecided_lines
 from rollwise.errors import UsageError
 from rollwise.graph.layout import StateLayout
 from rollwise.methods import find_method
@@ -110,7 +110,8 @@ def table(
         cells = in_words(solution, solution.cells_of(shown, **how))
         bounds = solution.action_bounds if each_action else {}
         print_rows(as_text(cells, bounds), len(shown), len(states))
-        tell_undecided(solution.n_undecided(shown), "")
+        for line in undecided_lines(solution.n_undecided(shown)):
+            typer.echo(line)
     _tell_unfinished(solution)
 
 
@@ -208,8 +209,8 @@ def advise(
         return print_json(document)
     columns, rows, sure = advice.as_rows()
     show_table(columns, rows, left=("", "action", "throw"))
-    for name in ("value_exact", "win_probability_exact"):
-        if name in document:
-            what = name.removesuffix("_exact").replace("_", " ")
-            typer.echo(f"{what} exactly: {document[name]}")
+    exact = {"value": document.value_exact, "win probability": document.win_probability_exact}
+    for name, fraction in exact.items():
+        if fraction:
+            typer.echo(f"{name} exactly: {fraction}")
     typer.echo(sure)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
 from rollwise.cli.app import app
-from rollwise.cli.commands.evaluate import print_worth
 from rollwise.cli.common import policies_of, read_game, read_state, refuse_with_seats
 from rollwise.cli.options import (
     GameArgument,
@@ -16,12 +13,10 @@ from rollwise.cli.options import (
     PolicyOption,
     PositionOption,
 )
-from rollwise.cli.printing import gets, print_json
+from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
-from rollwise.documents.answers import response_document
-from rollwise.documents.many import response_of_many_document
+from rollwise.documents.answers import response_document, seats_response_document
 from rollwise.game import Game, has_many
-from rollwise.numbers.printed import certified, column, in_common
 
 
 @app.command("respond")
@@ -50,19 +45,7 @@ def respond(
         s = 0 if position is None else graph.find(position)
         progress("responding", 0, None)
         found = best_response(policies, to, starts=[s])
-    document = response_document(graph, found, s)
-    if json:
-        print_json(document)
-        return
-    where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
-    exploitability = certified(max(document["exploitability"], 0.0), found.exploitability_bound(s))
-    typer.echo(f"best response to {found.against}, at {where}")
-    print_worth(document, graph)
-    counts = "" if graph.is_score else " (a win counts 1, a loss -1)"
-    typer.echo(
-        f"  exploitability {exploitability.number} (certified ± {exploitability.bound}): its "
-        f"winnings a game{counts}, on average over the seats"
-    )
+    render(response_document(graph, found, s), json)
 
 
 def _print_seats(game: Game, to: str, max_states: int | None, *, json: bool) -> None:
@@ -76,15 +59,4 @@ def _print_seats(game: Game, to: str, max_states: int | None, *, json: bool) -> 
         response = respond_to_all(found.graph, to)
     else:
         response = respond_to(found.graph, policy)
-    if json:
-        print_json(response_of_many_document(found.graph, response))
-        return
-    typer.echo(f"best responses to {response.policy} of all others: {found.graph.title}")
-    bounds = [response.error_bound] * found.graph.players
-    best, sure = in_common(column(response.best, bounds))
-    known = response.win_probabilities
-    plain = [f" instead of {x.number}" for x in column(known, bounds[: len(known)])]
-    for seat, number in enumerate(best):
-        instead = plain[seat] if plain else ""
-        typer.echo(f"  seat {seat + 1} {gets(found.graph)} {number}{instead}")
-    typer.echo(f"  (certified ± {sure})")
+    render(seats_response_document(found.graph, response), json)

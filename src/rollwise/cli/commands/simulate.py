@@ -27,10 +27,10 @@ from rollwise.cli.options import (
     ParametersArgument,
     PolicyOption,
 )
-from rollwise.cli.printing import about_draws, print_json, tell_ties
+from rollwise.cli.printing import print_json, tell_ties
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import played_document
-from rollwise.documents.parts import ties_document
+from rollwise.documents.parts import about_draws, ties_document
 from rollwise.documents.played import match_document, told_games_document
 from rollwise.errors import UsageError
 from rollwise.game import has_many

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,10 +39,10 @@ from rollwise.cli.options import (
     tell_unfinished,
     write_history,
 )
-from rollwise.cli.printing import print_json, print_worth, sizes_text, tell_undecided
+from rollwise.cli.printing import place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
-from rollwise.documents.answers import solution_document
+from rollwise.documents.solved import solved_document
 from rollwise.errors import TooManyStates, UsageError
 from rollwise.game import has_many
 from rollwise.games import find
@@ -248,13 +247,9 @@ def _tell(
     if save is not None and not solution.gave_up:
         solution.save(save)
     odd = _oddities(solution.graph)
-    document = solution_document(solution, odd)
-    if json:
-        print_json(document)
-    elif not solution.gave_up:
-        _print(document, solution.graph)
-        if save is not None:
-            typer.echo(f"Saved to {save}.")
+    document = solved_document(solution, odd)
+    if json or not solution.gave_up:
+        render(document, json, *place_line("Saved to", save))
     if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
@@ -276,46 +271,3 @@ def _oddities(graph: StateGraph) -> list[str]:
 
     told = nothing_at_stake(graph)
     return [*oddities(graph), *([told] if told else [])]
-
-
-def _print(document: dict[str, Any], graph: StateGraph) -> None:
-    start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
-    bound = document["error_bound"]
-    typer.echo(graph.title)
-    if "estimate" in document:
-        from rollwise.cli.printing import print_estimate
-
-        print_estimate(start, document, graph)
-    elif bound is None:
-        typer.echo(f"  value of the start ({start}): {document['value']}, without an error bound")
-    else:
-        name = graph.view.worth_name
-        print_worth(start, document["value"], bound, name=name, draws=graph.has_draws)
-    for name in ("win_probability_exact", "value_exact"):
-        if name in document:
-            exact = document[name]
-            shown = exact if len(exact) <= 200 else f"{exact[:90]}... ({len(exact):,} characters)"
-            typer.echo(f"  {name.removesuffix('_exact').replace('_', ' ')} exactly: {shown}")
-    tell_undecided(document.get("undecided", 0))
-    if document["components"] == 1:
-        components = "one component"
-    elif document["largest_component"] == 1:
-        components = "each state a component"
-    else:
-        components = (
-            f"{document['components']:,} components, the largest of "
-            f"{document['largest_component']:,} states"
-        )
-    typer.echo(f"  {sizes_text(document)}; {components}")
-    spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
-    kept = f"kept from {document['kept_from']}, " if "kept_from" in document else ""
-    typer.echo(f"  {document['method']}: {kept}{spent}{_compiled()}")
-
-
-def _compiled() -> str:
-    """A note about time spent in compiling, where there was any; it comes only once."""
-    if "rollwise.machine.kernel_cache" not in sys.modules:  # and Numba stays where it is
-        return ""
-    from rollwise.machine.kernel_cache import has_compiled
-
-    return "; some of it compiling, once on this machine" if has_compiled() else ""

@@ -1,0 +1,462 @@
+"""The answer of ``rollwise solve``: a value for one player or two, or one for each seat."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Bytes,
+    Chance,
+    DeviationGain,
+    GameDocument,
+    Kind,
+    Number,
+    Part,
+    Rows,
+    Seconds,
+    State,
+    UnsetType,
+    Value,
+    about,
+    as_number,
+    bound_text,
+)
+from rollwise.documents.parts import (
+    about_draws,
+    place_text,
+    seconds_text,
+    sizes,
+    sizes_text,
+    state_fields,
+    undecided_lines,
+    worth_lines,
+)
+from rollwise.numbers.printed import (
+    certified,
+    chance,
+    column,
+    estimated,
+    how_many,
+    in_bytes,
+    in_common,
+)
+
+if TYPE_CHECKING:
+    from rollwise.answer.layered_states import LayeredStates
+    from rollwise.answer.solution import Solution
+    from rollwise.graph import StateGraph
+    from rollwise.many.others import OtherEquilibria
+
+MOST_NAMED = 1_000  # components listed by name
+Unit = Annotated[str, about("the name of a value: win probability, expected score or payoff")]
+Draws = Annotated[bool, about("whether games can be drawn; a draw is half a win")]
+Seats = Annotated[list[float] | UnsetType, about("of each seat")]
+Bounds = Annotated[list[Number] | UnsetType, about("lower and upper bound by the method")]
+
+
+class StandardErrors(Part, frozen=True):
+    """True errors of the drawn states, in standard errors."""
+
+    states: int
+    mean: Number
+    root_mean_square: Number
+    within_one: Annotated[Number, about("share of the states")]
+    within_two: Annotated[Number, about("share of the states")]
+
+
+class Estimate(Part, frozen=True):
+    """The estimated value of the start beside the true one."""
+
+    samples: Annotated[int, about("draws of each entry")]
+    seed: int
+    entries: Annotated[int, about("actions with several outcomes")]
+    standard_error: Number
+    own_error: Annotated[Number, about("standard error by its own draws")]
+    inherited_error: Annotated[Number, about("standard error by other estimates")]
+    true_value: Value
+    true_bound: Bound
+    true_error: Number
+    in_standard_errors: StandardErrors
+
+
+class SeatTies(Part, frozen=True):
+    """Equally good actions in an equilibrium, and their effect."""
+
+    positions: int
+    mattering: Annotated[int, about("positions where another seat cares")]
+    largest: Annotated[float, about("largest effect on a seat in one position")]
+    lowest: Annotated[tuple[float, ...], about("of each seat from the start")]
+    highest: Annotated[tuple[float, ...], about("of each seat from the start")]
+    error_bound: Bound
+
+
+class OtherEquilibrium(Part, frozen=True, kw_only=True):
+    """Another equilibrium."""
+
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    error_bound: Bound
+    deviation_gain: DeviationGain
+    differing_positions: Annotated[int, about("positions with other values")]
+    first_difference: State
+
+    def blocks(self) -> Iterator[str]:
+        from rollwise.many.equilibrium import gain_text
+
+        worth = self.win_probabilities or self.payoffs or []
+        numbers, sure = in_common(column(worth, [self.error_bound] * len(worth)))
+        gain = gain_text(as_number(self.deviation_gain))
+        yield f"    another: {', '.join(numbers)} (certified ± {sure}); {gain} (proved)"
+        where = how_many(self.differing_positions, "position")
+        yield f"      it has other values in {where}, as at {place_text(self.first_difference)}"
+
+
+class Others(Part, frozen=True):
+    """A search for other equilibria."""
+
+    starts: int
+    seed: Annotated[int, about("of the first start")]
+    unsettled_starts: Annotated[int, about("starts without an equilibrium")]
+    components_by_support: Annotated[int, about("components with all supports tried")]
+    found: list[OtherEquilibrium]
+
+    def blocks(self) -> Iterator[str]:
+        supports = ""
+        if self.components_by_support:
+            count = how_many(self.components_by_support, "component")
+            supports = f", and all supports of opposed decisions in {count}"
+        starts = how_many(self.starts, "other start")
+        yield f"  looked for others from {starts} (seed {self.seed}){supports}:"
+        if self.unsettled_starts:
+            yield f"    {self.unsettled_starts:,} of them came to no equilibrium"
+        if not self.found:
+            yield "    no other was found; this doesn't prove that there is none"
+        for other in self.found:
+            yield from other.blocks()
+
+
+class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
+    """The value of a game from the start: one for the mover, or one for each seat."""
+
+    method: str
+    status: Annotated[str, about("certified, estimated, or the reason for an unproved answer")]
+    states: Annotated[int, about("positions before a throw")]
+    after_throws: Annotated[int | UnsetType, about("situations after a throw")] = UNSET
+    keep: Annotated[str | UnsetType, about("by layers: all, or start")] = UNSET
+    kept_states: Annotated[int | UnsetType, about("by layers: states with a kept answer")] = UNSET
+    actions: int
+    outcomes: int
+    layers: int | UnsetType = UNSET
+    largest_layer_bytes: Bytes | UnsetType = UNSET
+    components: Annotated[int | UnsetType, about("strongly connected ones")] = UNSET
+    largest_component: Annotated[int | UnsetType, about("its states")] = UNSET
+    start: State
+    unit: Unit
+    draws: Draws
+    value: Value | UnsetType = UNSET
+    win_probability: Chance | UnsetType = UNSET
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    error_bound: Bound
+    start_error_bound: Annotated[
+        Bound | UnsetType, about("of the start, where some state has no bound")
+    ] = UNSET
+    deviation_gain: DeviationGain | UnsetType = UNSET
+    mixing_components: Annotated[int | UnsetType, about("components with mixed actions")] = UNSET
+    mixing_states: Annotated[int | UnsetType, about("states with mixed actions")] = UNSET
+    ties: SeatTies | UnsetType = UNSET
+    unsettled: Annotated[
+        list[State] | UnsetType, about("a state of each component without an equilibrium")
+    ] = UNSET
+    unsettled_components: int | UnsetType = UNSET
+    unproved_states: Annotated[int | UnsetType, about("states without a proved bound")] = UNSET
+    timed_out: bool | UnsetType = UNSET
+    others: Others | UnsetType = UNSET
+    seconds: Seconds
+    kept_from: Annotated[str | UnsetType, about("the run that found a kept answer")] = UNSET
+    undecided: Annotated[int | UnsetType, about("states with an undecided best action")] = UNSET
+    sweeps: Annotated[int | UnsetType, about("or iterations of another kind")] = UNSET
+    claimed_error: Annotated[Number | UnsetType, about("the method's own bound")] = UNSET
+    details: Annotated[dict[str, Any] | UnsetType, about("of the method's run")] = UNSET
+    value_bounds: Bounds = UNSET
+    win_probability_bounds: Bounds = UNSET
+    value_exact: Annotated[str | UnsetType, about("a fraction")] = UNSET
+    win_probability_exact: Annotated[str | UnsetType, about("a fraction")] = UNSET
+    estimate: Estimate | UnsetType = UNSET
+    check: Annotated[list[str] | UnsetType, about("oddities of the rules")] = UNSET
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield self.title
+        start = place_text(self.start)
+        spent = seconds_text(self.seconds, self.kept_from)
+        if self.ties:
+            yield from self._seats(start)
+            yield f"  {spent}"
+            if self.others:
+                yield from self.others.blocks()
+            return
+        if self.estimate:
+            yield from self._estimated(start, self.estimate)
+        elif as_number(self.error_bound) == math.inf and not self.layers:
+            yield f"  value of the start ({start}): {self.value}, without an error bound"
+        else:
+            value, bound = as_number(self.value), self.error_bound
+            yield from worth_lines(start, value, bound, name=self.unit, draws=self.draws)
+        exact = {"win probability": self.win_probability_exact, "value": self.value_exact}
+        for name, text in exact.items():
+            if text:
+                short = f"{text[:90]}... ({len(text):,} characters)"
+                yield f"  {name} exactly: {text if len(text) <= 200 else short}"
+        for line in undecided_lines(self.undecided):
+            yield f"  {line}"
+        if self.layers:
+            size = f"{how_many(self.layers, 'layer')}, the largest of "
+            size += in_bytes(self.largest_layer_bytes or 0)
+            yield f"  {sizes_text(self)} in {size}"
+            if self.keep == "start":
+                yield "  kept: the answer of the start; --save FOLDER keeps all"
+            yield f"  strategy-iteration by layers: {spent}"
+            return
+        components = f"{self.components:,} components, the largest of "
+        components += f"{self.largest_component:,} states"
+        if self.components == 1:
+            components = "one component"
+        elif self.largest_component == 1:
+            components = "each state a component"
+        yield f"  {sizes_text(self)}; {components}"
+        yield f"  {self.method}: {spent}{_compiled()}"
+
+    def _estimated(self, start: str, run: Estimate) -> Iterator[str]:
+        """The estimated value of the start, and its errors."""
+        scale, worth = 1.0, as_number(self.value)
+        truth = certified(as_number(run.true_value), run.true_bound)
+        subject = f"{self.unit} from the start ({start}):"
+        if self.unit == "win probability":
+            scale, worth = 0.5, as_number(self.win_probability)
+            truth = chance(as_number(run.true_value), run.true_bound)
+            subject = f"the mover at the start ({start}) wins with probability"
+        error, off = scale * as_number(run.standard_error), scale * as_number(run.true_error)
+        number = estimated(worth, error)
+        sure = f"estimated ± {number.bound}, a standard error{about_draws(self.draws)}"
+        yield f"  {subject} {number.number} ({sure})"
+        own, inherited = (
+            estimated(0.0, scale * as_number(one)).bound
+            for one in (run.own_error, run.inherited_error)
+        )
+        yield (
+            f"  {own} from its own draws and {inherited} inherited from other estimates, whose "
+            "squares add up"
+        )
+        distance = f", {off / error:+.2f} standard errors" if error else ""
+        off_by = f"off by {off:+.1e}{distance}"
+        yield f"  the truth is {truth.number} (certified ± {truth.bound}): {off_by}"
+        yield (
+            f"  {run.entries:,} entries (actions with several outcomes), each drawn "
+            f"{run.samples:,} times, seed {run.seed}"
+        )
+        errors = run.in_standard_errors
+        if errors.states:
+            yield (
+                f"  true errors of {errors.states:,} states that were drawn, in standard errors: "
+                f"mean {errors.mean:+.2f}, root mean square {errors.root_mean_square:.2f}, "
+                f"{100 * as_number(errors.within_two):.0f} % within 2"
+            )
+
+    def _seats(self, start: str) -> Iterator[str]:
+        """The result of each seat, and the proof."""
+        from rollwise.many.equilibrium import gain_text, sure_text
+        from rollwise.many.ties import Ties
+
+        kind = "an equilibrium"
+        if self.unsettled_components:
+            kind = "a profile, not an equilibrium"
+        elif self.unproved_states:
+            kind = "an equilibrium, as far as can be seen"
+        gets = "gets this payoff on average" if self.payoffs else "wins with this probability"
+        yield f"  {kind}; each seat {gets} from the start ({start}):"
+        worth = self.win_probabilities or self.payoffs or []
+        has_bound = isinstance(self.start_error_bound, UnsetType)
+        bound = as_number(self.error_bound if has_bound else self.start_error_bound)
+        numbers, sure = in_common(column(worth, [bound] * len(worth)))
+        for seat, number in enumerate(numbers, 1):
+            yield f"    seat {seat}: {number}"
+        yield f"    ({sure_text(bound, sure)})"
+        if self.unproved_states:
+            yield f"  {gain_text(math.inf, ' by another policy')}"
+        else:
+            gain = bound_text(as_number(self.deviation_gain))
+            bounded = f"no player gains more than {gain} by another policy"
+            yield f"  in every position, {bounded} (proved)"
+        yield (
+            f"  {sizes_text(self)}; {how_many(self.components or 0, 'component')}, of which "
+            f"{self.mixing_components:,} mix actions, in "
+            f"{how_many(self.mixing_states or 0, 'state')}"
+        )
+        if self.ties and self.ties.positions:
+            yield f"  {Ties(*msgspec.structs.astuple(self.ties)).text}"
+
+
+def _compiled() -> str:
+    """A note about time spent in compiling, where there was any; it comes only once."""
+    if "rollwise.machine.kernel_cache" not in sys.modules:  # and Numba stays where it is
+        return ""
+    from rollwise.machine.kernel_cache import has_compiled
+
+    return "; some of it compiling, once on this machine" if has_compiled() else ""
+
+
+def kind_of(solution: Solution) -> Kind | UnsetType:
+    """The kind of a solution's values; UNSET where nothing is proved."""
+    if solution.estimated:
+        return "estimated"
+    if solution.run is not None and solution.run.fractions is not None:
+        return "exact"
+    return "certified" if math.isfinite(solution.error_bound) else UNSET
+
+
+def seats_worth(graph: StateGraph, worth: Sequence[float]) -> dict[str, list[float]]:
+    """The results of all seats, under the key of their unit."""
+    name = "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
+    return {name: list(worth)}
+
+
+def solved_document(
+    solution: Solution,
+    check: Sequence[str] | UnsetType = UNSET,
+    others: OtherEquilibria | None = None,
+) -> Solved:
+    """The value of a game of any size and number of seats.
+
+    Parameters
+    ----------
+    check : sequence of str, optional
+        The findings of `rollwise.analysis.findings`.
+    others : OtherEquilibria, optional
+        Equilibria found besides.
+    """
+    seconds = {name: round(spent, 6) for name, spent in solution.seconds.items()}
+    if solution.profile is not None:
+        facts = _seats_facts(solution, others)
+    else:
+        facts = _graph_facts(solution) if solution.is_whole else _layers_facts(solution)
+        facts["value"] = None if solution.gave_up else solution.value
+        facts["win_probability"] = None if solution.gave_up else solution.win_probability
+        facts["error_bound"] = solution.error_bound
+    return Solved.on(
+        solution.subject,
+        kind=kind_of(solution),
+        method=solution.method,
+        status=solution.status,
+        unit=solution.worth_name,
+        draws=solution.space.has_draws,
+        seconds=seconds,
+        kept_from=solution.kept_from or UNSET,
+        check=check,
+        **facts,
+    )
+
+
+def _graph_facts(solution: Solution) -> dict[str, Any]:
+    graph = solution.graph
+    facts: dict[str, Any] = sizes(graph) | {"states": graph.n_positions}
+    facts |= {"components": len(graph.components), "start": state_fields(graph, 0)}
+    facts["largest_component"] = graph.components.largest
+    if graph.throw_names:
+        facts["after_throws"] = graph.n_states - len(solution)
+    facts["undecided"] = UNSET if solution.gave_up else int(solution.undecided.sum()) or UNSET
+    return facts | _run_facts(solution)
+
+
+def _run_facts(solution: Solution) -> dict[str, Any]:
+    """Details and bounds from the method, beside its values."""
+    run = solution.run
+    if run is None or not run.details:
+        return {}
+    facts: dict[str, Any] = {"sweeps": run.sweeps, "claimed_error": run.claimed_error}
+    facts["details"] = dict(run.details)
+    if solution.gave_up or run.lower is not None:
+        low, high = (float(bound[0]) for bound in solution.bounds)
+        facts["value_bounds"] = [low, high]
+        if not solution.is_score:
+            win_probability = solution.graph.view.win_probability
+            facts["win_probability_bounds"] = [win_probability(low), win_probability(high)]
+    if run.fractions is not None:
+        facts |= exactly(solution, run.fractions[0])
+    if solution.estimated and not solution.gave_up:
+        from rollwise.answer.estimates import Calibration
+
+        errors = StandardErrors.of(Calibration.of(solution))
+        start = {name: float(column[0]) for name, column in run.columns.items()}
+        drawn = {name: run.details[name] for name in ("samples", "seed", "entries")}
+        facts["estimate"] = Estimate.of(None, **drawn, **start, in_standard_errors=errors)
+    return facts
+
+
+def exactly(solution: Solution, value: Fraction) -> dict[str, str]:
+    """A value, and its win probability, as fractions."""
+    from rollwise.methods.result import fraction_text
+
+    exact = {"value_exact": fraction_text(value)}
+    chance = solution.graph.view.win_probability(value)
+    if chance is not None:
+        exact["win_probability_exact"] = fraction_text(chance)
+    return exact
+
+
+def _layers_facts(solution: Solution) -> dict[str, Any]:
+    space: LayeredStates = solution.space  # type: ignore[assignment]
+    start = space.states[space.start].tolist()
+    return {
+        **sizes(space),
+        "keep": space.keep,
+        "kept_states": len(solution),
+        "layers": len(space.progress),
+        "largest_layer_bytes": space.most_bytes,
+        "start": dict(zip(space.field_names, start, strict=True)),
+    }
+
+
+def _seats_facts(solution: Solution, others: OtherEquilibria | None) -> dict[str, Any]:
+    graph, profile = solution.graph, solution.equilibrium
+    components = graph.components
+    first = components.order[components.indptr[list(profile.unsettled[:MOST_NAMED])]]
+    at_start = float(profile.error_bounds[0].max())
+    return {
+        **sizes(graph),
+        **seats_worth(graph, profile.worth),
+        "components": len(components),
+        "start": state_fields(graph, 0),
+        "error_bound": profile.error_bound,
+        "start_error_bound": UNSET if math.isfinite(profile.error_bound) else at_start,
+        "deviation_gain": profile.deviation_gain,
+        "mixing_components": profile.mixing_components,
+        "mixing_states": len(profile.mixing),
+        "ties": SeatTies.of(profile.ties),
+        "unsettled": [state_fields(graph, state) for state in first.tolist()],
+        "unsettled_components": len(profile.unsettled),
+        "unproved_states": len(profile.unproved) or UNSET,
+        "timed_out": profile.timed_out,
+        "others": UNSET if others is None else _others(others),
+    }
+
+
+def _others(found: OtherEquilibria) -> Others:
+    rows = [
+        OtherEquilibrium(
+            error_bound=other.found.error_bound,
+            deviation_gain=other.found.deviation_gain,
+            **seats_worth(other.found.graph, other.found.worth),
+            differing_positions=other.differing,
+            first_difference=state_fields(other.found.graph, other.first),
+        )
+        for other in found.others
+    ]
+    return Others(found.starts, found.seed, found.unsettled, found.components, rows)
