@@ -23,11 +23,13 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
+from rollwise.page.document import _map
 from rollwise.plot import Choices, plot
 from rollwise.plot.boards import Cards
 from rollwise.plot.fields import best_text, view
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import page
+from rollwise.plot.style import ink_on
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
 
@@ -49,7 +51,7 @@ GAMES = (
 
 def cells(figure, number):
     """The cells of a panel that hold something: x, y, what is shown, and the hover text."""
-    trace = figure.data[number]
+    trace = [trace for trace in figure.data if trace.type == "heatmap"][number]
     z = np.asarray(trace.z, float)
     for row, column in np.argwhere(np.isfinite(z)):
         yield (
@@ -82,7 +84,7 @@ def test_policy_shows_the_best_actions(game):
     solution = solved(game)
     graph = solution.graph
     figure = plot(solution, "policy")
-    names = [trace.name for trace in figure.data if trace.type == "scatter"]
+    names = [trace.name for trace in figure.data if trace.type == "scatter" and trace.name]
     if figure.data[0].type == "scatter":
         for trace in figure.data:
             assert len(trace.x) == len(trace.y)
@@ -137,6 +139,64 @@ def test_the_best_move_is_marked_on_the_board():
     seven = next(one.target for one in start.throws if one.next_state.throw == (6,))
     inside, _ = Cards(solution).card(seven, "")
     assert inside.count('stroke-width="3"') == len(best_text(solution, seven).split()) - 1
+
+
+def test_cells_where_an_action_is_never_best_are_hatched():
+    """Super Six with ten sticks: with 9 in hand the lid never is so full that one stops."""
+    solution = solved(SuperSix(sticks=10))
+    graph = solution.graph
+    figure = plot(solution, "limit")
+    bar = next(trace for trace in figure.data if trace.type == "bar")
+    drawn = {(x, int(base + 0.5)) for x, base in zip(bar.x, bar.base, strict=True)}
+    label = graph.action_label[solution.best_actions]
+    lid, mine, theirs, forced = graph.rows.T
+    stops = (label == 1) & (forced == 0)
+    all_of = {(m, t) for m, t in zip(mine[forced == 0], theirs[forced == 0], strict=True)}
+    assert drawn == all_of - {(m, t) for m, t in zip(mine[stops], theirs[stops], strict=True)}
+    limits = [z for _, _, z, _ in cells(figure, 0)]
+    assert max(limits) <= lid.max()
+    height = next(trace for trace in plot(solution, "surface").data if trace.type == "surface").z
+    assert np.nanmax(height) <= lid.max()
+    assert np.isnan(height).any()
+
+
+@pytest.mark.parametrize("sticks", [7, 15, 40])
+def test_the_threshold_is_along_the_same_field_in_games_of_all_sizes(sticks):
+    assert (
+        "from which lid to stop"
+        in plot(solved(SuperSix(sticks=sticks)), "limit").layout.meta["title"]
+    )
+
+
+def test_texts_in_cells_have_contrast():
+    for colour in ("#0072B2", "#E69F00", "#CC79A7", "#777777", "rgb(124, 123, 120)"):
+        parts = (
+            [int(colour[k : k + 2], 16) for k in (1, 3, 5)] if colour[0] == "#" else [124, 123, 120]
+        )
+        linear = [((p / 255 + 0.055) / 1.055) ** 2.4 for p in parts]
+        light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        ink = 0.0 if ink_on(colour) == "#000000" else 1.0
+        assert (max(light, ink) + 0.05) / (min(light, ink) + 0.05) >= 4.5
+    figure = plot(solved(SuperSix(sticks=7)), "policy")
+    texts = [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"]
+    assert any(set(trace.textfont.color) <= {"#000000", "#ffffff"} for trace in texts)
+
+
+def test_a_graph_has_arrowheads_and_chances():
+    figure = plot(solved(Piglet(target=3)), "graph")
+    assert any(trace.marker.symbol == "arrow" for trace in figure.data)
+    assert "50%" in [note.text for note in figure.layout.annotations]
+
+
+def test_the_page_opens_its_map_where_the_answer_changes():
+    solution = solved(Pig(target=40))
+    opened = _map(solution)
+    graph = solution.graph
+    others = [f for f in range(3) if f not in opened["axes"]]
+    choice = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    at = np.array(opened["at"])
+    inside = choice[(graph.fields[choice][:, others] == at[others]).all(axis=1)]
+    assert len(np.unique(graph.action_label[solution.best_actions[inside]])) == 2
 
 
 def test_a_tree_repeats_the_first_example_of_threes():

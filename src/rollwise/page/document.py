@@ -34,7 +34,7 @@ from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import rounded_up, scaled
 from rollwise.page.words import Progress, words_of
 from rollwise.parameters import typed
-from rollwise.plot.fields import changes_along
+from rollwise.plot.fields import changes_along, often_met, set_fields
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
@@ -285,10 +285,11 @@ def _mixed(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes:
 
 
 def _map(solution: Solution) -> dict[str, list[int]]:
-    """The fields along the axes of the map, and the position on it with the most choices.
+    """The fields along the axes of the map, and the position at which it opens.
 
     The field with the most changes within a turn goes across. Down goes the field with the most
-    changes of the answer.
+    changes of the answer. Sets have no axis if others vary. Of the slices, the one with the most
+    positions outside its most frequent answer opens, at the position that comes up most often.
     """
     graph = solution.graph
     states = np.flatnonzero(has_choice(graph))
@@ -299,14 +300,23 @@ def _map(solution: Solution) -> dict[str, list[int]]:
     answer = np.unique(best, return_inverse=True)[1].reshape(-1).astype(np.float64)
     changes, ranges = changes_along(fields, answer), np.ptp(fields, axis=0)
     order = sorted(range(fields.shape[1]), key=lambda f: (-changes[f], -ranges[f], f))
+    sets = set_fields(solution, states)
+    order = [f for f in order if f not in sets] or order
     turn = _changes_in_turn(graph)
+    turn[sets] = 0
     axes = sorted(order[:1] if not turn.any() else [int(np.argmax(turn))])
     axes += [f for f in order if f not in axes][:1]
     others = [f for f in range(fields.shape[1]) if f not in axes]
-    if not others:
-        return {"axes": axes, "at": fields[0].tolist()}
-    _, first, sizes = np.unique(fields[:, others], axis=0, return_index=True, return_counts=True)
-    return {"axes": axes, "at": fields[first[np.argmax(sizes)]].tolist()}
+    _, belongs = np.unique(fields[:, others], axis=0, return_inverse=True)
+    belongs = belongs.reshape(-1)
+    pairs, sizes = np.unique(
+        np.column_stack([belongs, answer.astype(np.int64)]), axis=0, return_counts=True
+    )
+    most = np.zeros(belongs.max() + 1, np.int64)
+    np.maximum.at(most, pairs[:, 0], sizes)
+    inside = belongs == np.argmax(np.bincount(belongs) - most)
+    often = np.where(inside, often_met(solution)[states], -1.0)
+    return {"axes": axes, "at": fields[np.argmax(often)].tolist()}
 
 
 def _changes_in_turn(graph: StateGraph) -> NDArray[np.int64]:

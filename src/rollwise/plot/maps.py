@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
 
 from rollwise.answer.solution import Solution
 from rollwise.plot.fields import Panel, View, field_text, places
@@ -20,6 +21,7 @@ from rollwise.plot.style import (
     Picture,
     Sheet,
     axis,
+    ink_on,
     lettering,
     step,
     step_scale,
@@ -47,6 +49,10 @@ class Classes:
             some = [k * (count - 1) // (MOST_NAMED - 1) for k in range(MOST_NAMED)]
         return {self.names[k]: self.colours[k] for k in some}
 
+    def at(self, classes: Floats) -> list[str]:
+        """The colours of some classes."""
+        return [self.colours[int(k)] for k in classes.tolist()]
+
     @property
     def notes(self) -> list[str]:
         """Notes on the legend."""
@@ -68,6 +74,12 @@ class Amounts:
     key: ClassVar[dict[str, str]] = {}
     notes: ClassVar[list[str]] = []
 
+    def at(self, amounts: Floats) -> list[str]:
+        """The colours of some amounts."""
+        share = np.clip((amounts - self.low) / (self.high - self.low), 0.0, 1.0)
+        scale = self.scale if isinstance(self.scale, str) else [colour for _, colour in self.scale]
+        return list(sample_colorscale(scale, (1 - share if self.reverse else share).tolist()))
+
 
 def draw_maps(
     solution: Solution,
@@ -80,6 +92,7 @@ def draw_maps(
     notes: Sequence[str] = (),
     label: Callable[[int], str] | None = None,
     label_note: str = "",
+    hatched: str = "",
 ) -> go.Figure:
     """Draw maps of states.
 
@@ -91,6 +104,8 @@ def draw_maps(
         The text of a state under the pointer, and in its cell where there's room.
     label_note : str
         A note on the labels, where they are shown.
+    hatched : str
+        The meaning of states whose answer is NaN, for the legend; without it they stay empty.
     """
     names, table = solution.graph.columns, solution.graph.rows
     x_field, y_field = view.axes
@@ -120,10 +135,14 @@ def draw_maps(
             xgap=1 if len(xs) <= 40 else 0,
             ygap=1 if len(ys) <= 40 else 0,
         )
-        if texts is not None:
-            trace.update(text=texts, texttemplate="%{text}", textfont={"size": 11})
         figure.add_trace(trace)
+        if texts is not None:
+            figure.add_trace(cell_texts(trace, texts, scale))
+        if hatched:
+            figure.add_trace(_hatched(table, view, panel, answer, hover, hatched, number))
+    gaps = hatched and bool(np.isnan(answer(every)).any())
     add_scale(figure, scale)
+    key = [*scale.key, *([hatched] if gaps else [])]
     shown_notes = [*notes, *view.notes, *scale.notes]
     about_labels = [label_note] if labels_fit and label_note else []
     if labels_fit_narrow:
@@ -133,7 +152,7 @@ def draw_maps(
         title,
         shown_notes,
         heights=(grids[0].height, grids[1].height),
-        key=list(scale.key),
+        key=key,
         bar=scale.title if isinstance(scale, Amounts) else None,
         x_title=names[x_field],
         y_title=names[y_field],
@@ -150,6 +169,54 @@ def draw_maps(
     finished = sheet.finish(*layouts)
     finished.layout.meta["narrow_labels"] = labels_fit_narrow
     return finished
+
+
+def cell_texts(cells: go.Heatmap, texts: NDArray[Any], scale: Classes | Amounts) -> go.Scatter:
+    """Texts in the cells of a heatmap, black or white: a contrast of 4.5 to any colour at least."""
+    rows, columns = np.nonzero(texts != "")
+    z = np.asarray(cells.z, float)[rows, columns]
+    return go.Scatter(
+        x=[cells.x[k] for k in columns.tolist()],
+        y=[cells.y[k] for k in rows.tolist()],
+        mode="text",
+        text=texts[rows, columns].tolist(),
+        textfont={"size": 11, "color": [ink_on(colour) for colour in scale.at(z)]},
+        hoverinfo="skip",
+        showlegend=False,
+        xaxis=cells.xaxis,
+        yaxis=cells.yaxis,
+    )
+
+
+def _hatched(
+    table: NDArray[np.int32],
+    view: View,
+    panel: Panel,
+    answer: Callable[[NDArray[np.int64]], Floats],
+    hover: Callable[[int], str],
+    name: str,
+    number: int,
+) -> go.Bar:
+    """Hatched cells for the states of a panel without an answer."""
+    states = panel.states[np.isnan(answer(panel.states))]
+    x, y = (table[states, axis] for axis in view.axes)
+    return go.Bar(
+        x=x.tolist(),
+        y=[1] * len(states),
+        base=(y - 0.5).tolist(),
+        width=1,
+        marker={
+            "color": "#F3F3F3",
+            "line": {"width": 0},
+            "pattern": {"shape": "/", "fgcolor": "#777777", "size": 6, "solidity": 0.25},
+        },
+        hovertext=[hover(s) for s in states.tolist()],
+        hoverinfo="text",
+        name=name,
+        showlegend=number == 0,
+        xaxis=_name("x", number),
+        yaxis=_name("y", number),
+    )
 
 
 def _texts(solution: Solution, name: str, ticks: list[Any]) -> dict[Any, str]:

@@ -58,8 +58,7 @@ function rollwiseDraw(place, figure) {
       }
     }
     for (const trace of figure.data) {
-      if (trace.type !== "heatmap" || !trace.text) continue;
-      trace.texttemplate = narrow && !meta.narrow_labels ? "" : "%{text}";
+      if (trace.mode === "text") trace.visible = !narrow || meta.narrow_labels;
     }
     place.style.minHeight = "0";
     return Plotly.newPlot(place, figure.data, layout, {

@@ -6,6 +6,7 @@ Positions stand in columns by how many moves they are from the start.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +21,13 @@ from rollwise.plot import Choices
 from rollwise.plot.fields import Hover, action_name, cost_text, value_text
 from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, Picture, Sheet
 
-# From a node, to another, the colour, and whether it is a best move.
-Edge = tuple[int, int, str, bool]
+# From a node, to another, the colour, whether it is a best move, and its chance in percent.
+Edge = tuple[int, int, str, bool, str]
 
 SYMBOLS = {"choice": "square", "chance": "circle", "action": "diamond", "end": "x-thin"}
 MOST_STATES = 64
 MOST_MOVES = 200
+NEAR_END = 0.72  # place of a chance on its line
 MOST_LEAVES = 12  # outcomes drawn for one action of a tree
 
 
@@ -50,7 +52,7 @@ def arrange(nodes: list[Node], edges: list[Edge]) -> None:
     for i, node in enumerate(nodes):
         columns.setdefault(node.column, []).append(i)
     before: dict[int, list[int]] = {}
-    for source, target, _, _ in edges:
+    for source, target, *_ in edges:
         if nodes[source].column < nodes[target].column:
             before.setdefault(target, []).append(source)
     tallest = max(len(column) for column in columns.values())
@@ -115,7 +117,7 @@ def picture(
         figure,
         title,
         notes,
-        heights=(max(160.0, max(30.0, wide_row) * rows), max(200.0, narrow_row * rows)),
+        heights=(max(160.0, max(44.0, wide_row) * rows), max(200.0, narrow_row * rows)),
         key=[name for name, _ in key],
         left=16,
         bottom=12,
@@ -123,9 +125,39 @@ def picture(
     )
     figure.update_layout(showlegend=bool(key))
     beyond = 0.95 if given_rows else 0.9
-    return sheet.finish(
-        _layout(nodes, wide, 12, (-0.3, beyond)), _layout(nodes, narrow, 9, (-0.15, beyond))
-    )
+    layouts = [
+        _layout(nodes, wide, 12, (-0.3, beyond)),
+        _layout(nodes, narrow, 9, (-0.15, beyond)),
+    ]
+    for layout in layouts:
+        layout["annotations"] = _chances(nodes, edges) + layout["annotations"]
+    return sheet.finish(*layouts)
+
+
+def _chances(nodes: list[Node], edges: list[Edge]) -> list[dict[str, Any]]:
+    """The chances of the edges, each near the end of its line."""
+    chances: dict[tuple[float, float], list[str]] = {}
+    for source, target, _, _, chance in edges:
+        one, other = nodes[source], nodes[target]
+        beside = -0.22 if one.column == other.column else 0.0
+        at = (
+            round(one.column + NEAR_END * (other.column - one.column) + beside, 3),
+            round(one.row + (0.5 if beside else NEAR_END) * (other.row - one.row), 3),
+        )
+        if chance and chance not in chances.setdefault(at, []):
+            chances[at].append(chance)
+    return [
+        {
+            "x": x,
+            "y": y,
+            "text": ", ".join(texts),
+            "showarrow": False,
+            "font": {"size": 9},
+            "bgcolor": "white",
+            "borderpad": 0,
+        }
+        for (x, y), texts in chances.items()
+    ]
 
 
 def _seen(nodes: list[Node]) -> str:
@@ -140,7 +172,7 @@ def _seen(nodes: list[Node]) -> str:
 def _lines(nodes: list[Node], edges: list[Edge]) -> list[go.Scatter]:
     """The edges, with one trace for all edges of the same style."""
     groups: dict[tuple[str, bool], tuple[list[float | None], list[float | None]]] = {}
-    for source, target, colour, best in edges:
+    for source, target, colour, best, _ in edges:
         one, other = nodes[source], nodes[target]
         xs, ys = groups.setdefault((colour, best), ([], []))
         if one.column == other.column:  # round the column, not through it
@@ -154,7 +186,15 @@ def _lines(nodes: list[Node], edges: list[Edge]) -> list[go.Scatter]:
         go.Scatter(
             x=xs,
             y=ys,
-            mode="lines",
+            mode="lines+markers",
+            marker={  # heads at the ends of the lines
+                "symbol": "arrow",
+                "angleref": "previous",
+                "color": colour,
+                "standoff": 6,
+                "size": [9 if end is None else 0 for end in [*xs[1:], None]],
+                "opacity": 1,
+            },
             line={
                 "color": colour,
                 "width": 2.2 if best else 1.1,
@@ -248,6 +288,11 @@ def _value(solution: Solution, value: float) -> str:
     return f"{value:z.2f}" if solution.is_score else f"{100 * win_probability(value):.1f}%"
 
 
+def _share(ways: float, action: Action) -> str:
+    """The chance of some of the outcomes of an action; empty where it is certain."""
+    return "" if ways == action.total else f"{100 * float(ways) / float(action.total):.3g}%"
+
+
 def _whole(solution: Solution) -> go.Figure:
     graph = solution.graph
     depth = _depths(solution)
@@ -268,9 +313,12 @@ def _whole(solution: Solution) -> go.Figure:
     for state in graph.view:
         for action in state.actions:
             colour = colour_of[action.label]
-            targets = {outcome.target for outcome in action.outcomes if not outcome.is_over}
-            for t in sorted(targets - {state.index}):
-                edges.append((state.index, t, colour, bool(solution.is_best[action])))
+            ways: defaultdict[int, float] = defaultdict(float)
+            for outcome in action.outcomes:
+                ways[-1 if outcome.is_over else outcome.target] += outcome.weight
+            for t in sorted(ways.keys() - {state.index, -1}):
+                best = bool(solution.is_best[action])
+                edges.append((state.index, t, colour, best, _share(ways[t], action)))
     arrange(nodes, edges)
     names = [action_name(solution, label) for label in labels]
     fields = "·".join(graph.columns)
@@ -280,7 +328,8 @@ def _whole(solution: Solution) -> go.Figure:
         else "A position is named by those of its fields that aren't 0.",
         "Squares: a choice. Circles: only one thing to do. Bold: "
         + (f"the {solution.worth_name}." if solution.is_score else "the mover's chance to win."),
-        "Full lines: best moves. Dotted: worse ones. Moves that end the game have no line.",
+        "Full lines: best moves. Dotted: worse ones. Moves that end the game have no line. The "
+        "numbers at the lines are chances.",
     ]
     title = f"{graph.title}: all positions and moves"
     return picture(nodes, edges, title, notes, list(zip(names, colour_of.values(), strict=False)))
@@ -307,10 +356,10 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         )
         at = len(nodes)
         nodes.append(Node(1, text, f"{action}: {about}", "action"))
-        edges.append((0, at, colour, best))
+        edges.append((0, at, colour, best, ""))
         first_row = row
         for chance, text, about, kind in _leaves(solution, action, hover):
-            edges.append((at, len(nodes), colour, best))
+            edges.append((at, len(nodes), colour, best, ""))
             nodes.append(Node(2, f"{chance} {text}", about, kind, row))
             row += 1
         nodes[at].row = (first_row + row - 1) / 2

@@ -34,7 +34,7 @@ from rollwise.plot.fields import (
     view,
 )
 from rollwise.plot.maps import Amounts, draw_maps
-from rollwise.plot.style import AMOUNTS, BLUE, RED
+from rollwise.plot.style import AMOUNTS, BLUE, RED, step
 
 Ints = NDArray[np.int64]
 
@@ -145,9 +145,7 @@ class Limits:
     states : (n,) int64
         The lowest state of each column, its representative.
     limit : (n,) float64
-        The least number in the field where the action is best; one more than the largest where
-        it never is.
-    never : (n,) bool
+        The least number in the field where the action is best; NaN where it never is.
     again : int
         Columns with another best action again higher up.
     """
@@ -156,8 +154,12 @@ class Limits:
     action: int
     states: Ints
     limit: Floats
-    never: NDArray[np.bool_]
     again: int
+
+    @property
+    def never(self) -> NDArray[np.bool_]:
+        """The columns where the action is never best: (n,) bool."""
+        return np.isnan(self.limit)
 
 
 def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
@@ -192,12 +194,11 @@ def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
     height = table[order, found.field].astype(np.float64)
     inside = label[order] == found.action
     first = np.minimum.reduceat(np.where(inside, height, np.inf), begin)
-    never = np.isinf(first)
-    limit = np.where(never, np.maximum.reduceat(height, begin) + 1.0, first)
+    limit = np.where(np.isinf(first), np.nan, first)
     column = np.repeat(np.arange(len(begin)), np.diff(np.append(begin, len(order))))
-    above = ~inside & (height > limit[column])
+    above = ~inside & (height > limit[column])  # false where the limit is NaN
     again = len(np.unique(column[above]))
-    return Limits(found.field, found.action, states[order][begin], limit, never, again)
+    return Limits(found.field, found.action, states[order][begin], limit, again)
 
 
 def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
@@ -208,7 +209,9 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
     limits = find_limits(solution, states, asked)
     limit = np.zeros(graph.n_states)
     limit[limits.states] = limits.limit
-    layout = view(solution, limits.states, limits.limit, choices, along=limits.field)
+    beyond = np.nanmax(limits.limit) + 1  # orders the panels, and isn't shown
+    answer = np.where(limits.never, beyond, limits.limit)
+    layout = view(solution, limits.states, answer, choices, along=limits.field)
     if len(layout.axes) < 2:
         raise UsageError(
             f"{graph.game}: besides {graph.columns[limits.field]} fewer than two fields vary, so "
@@ -216,25 +219,34 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
         )
     drawn = np.concatenate([panel.states for panel in layout.panels])
     name, field = html.escape(action_name(solution, limits.action)), graph.columns[limits.field]
-    low, high = float(limit[drawn].min()), float(limit[drawn].max())
+    shown = limit[drawn][~np.isnan(limit[drawn])]
+    low, high = (float(shown.min()), float(shown.max())) if len(shown) else (0.0, 1.0)
+
+    apart = step(low, max(high, low + 1), 8)
+    ticks = [tick for tick in range(int(low), int(high) + 1) if tick % apart == 0] or [int(low)]
+    texts = [f"{tick:.0f}" for tick in ticks]
+
+    def text(s: int) -> str:
+        said = f"never {name}" if np.isnan(limit[s]) else f"{name} from {field} {limit[s]:.0f}"
+        return hover_text(solution, limits, s, said)
+
     return draw_maps(
         solution,
         layout,
         lambda some: limit[some],
-        lambda s: hover_text(solution, limits, s, f"{name} from {field} {limit[s]:.0f}"),
-        Amounts(f"{field} from which to {name}", AMOUNTS, low, max(high, low + 1)),
+        text,
+        Amounts(f"{field} from which to {name}", AMOUNTS, low, max(high, low + 1), ticks, texts),
         title=f"{graph.title}: from which {field} to {name}",
-        notes=limit_notes(limits, name, field),
-        label=lambda s: f"{limit[s]:.0f}",
+        notes=limit_notes(limits),
+        label=lambda s: "" if np.isnan(limit[s]) else f"{limit[s]:.0f}",
         label_note="The numbers are these limits.",
+        hatched=f"never {name}",
     )
 
 
-def limit_notes(limits: Limits, name: str, field: str) -> list[str]:
+def limit_notes(limits: Limits) -> list[str]:
     """Notes on the limits for the reader."""
     notes = []
-    if limits.never.any():
-        notes.append(f"Where {name} is never best, the limit is one above the largest {field}.")
     if limits.again:
         share = 100 * limits.again / len(limits.states)
         notes.append(f"In {share:.2g} % of the columns another action is best again higher up.")
@@ -308,6 +320,8 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     states = select(solution, require_choice(solution, "rivals"), choices.where)
     limits = find_limits(solution, states, [f for pair in pairs for f in pair])
     places, others = both_orders(solution, limits, pairs)
+    both = ~limits.never[places] & ~limits.never[others]
+    never, places, others = int((~both).sum()), places[both], others[both]
     gap, there = np.zeros(graph.n_states), np.zeros(graph.n_states)
     drawn = limits.states[places]
     gap[drawn] = limits.limit[places] - limits.limit[others]
@@ -339,7 +353,8 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
         title=f"{graph.title}: two rivals in each other's places",
         notes=[
             *_summary(graph.rows[drawn], pairs[0], gap[drawn], (one, two)),
-            *limit_notes(limits, name, field),
+            *([f"Left out: {never:,} places where {name} is never best."] if never else []),
+            *limit_notes(limits),
         ],
         label=lambda s: f"{gap[s]:+.0f}" if gap[s] else "0",
         label_note="The numbers are these differences.",

@@ -32,7 +32,7 @@ from rollwise.plot.fields import (
     wants_boards,
 )
 from rollwise.plot.lines import Line, draw_lines
-from rollwise.plot.maps import Classes, add_scale, draw_maps
+from rollwise.plot.maps import Classes, add_scale, cell_texts, draw_maps
 from rollwise.plot.style import GREY, NARROW, WIDE, Picture, Sheet, action_colours, axis
 
 EITHER = " or "
@@ -216,21 +216,17 @@ class _Boxes(NamedTuple):
 def _boxed(title: str, note: str, field: str, scale: Classes, boxes: _Boxes) -> go.Figure:
     figure = Picture()
     n = len(boxes.classes)
-    figure.add_trace(
-        go.Heatmap(
-            x=list(range(ACROSS)),
-            y=list(range(n)),
-            z=boxes.classes,
-            text=boxes.texts,
-            texttemplate="%{text}",
-            textfont={"size": 11},
-            hovertext=boxes.hovers,
-            hoverinfo="text",
-            coloraxis="coloraxis",
-            xgap=2,
-            ygap=2,
-        )
+    cells = go.Heatmap(
+        x=list(range(ACROSS)),
+        y=list(range(n)),
+        z=boxes.classes,
+        hovertext=boxes.hovers,
+        hoverinfo="text",
+        coloraxis="coloraxis",
+        xgap=2,
+        ygap=2,
     )
+    figure.add_traces([cells, cell_texts(cells, boxes.texts, scale)])
     add_scale(figure, scale)
     lines = [line for line, _ in boxes.ticks]
     counts = np.isfinite(boxes.classes).sum(axis=1)
@@ -262,9 +258,11 @@ def _boxed(title: str, note: str, field: str, scale: Classes, boxes: _Boxes) -> 
         ),
         "shapes": rules,
     }
-    return sheet.finish(
+    finished = sheet.finish(
         *({**layout, "annotations": sheet.axis_titles(LINE * n, width)} for width in (WIDE, NARROW))
     )
+    finished.layout.meta["narrow_labels"] = True
+    return finished
 
 
 def _starts(middles: list[float]) -> list[float]:

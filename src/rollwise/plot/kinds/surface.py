@@ -16,7 +16,6 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale as _sampled
-from scipy.ndimage import binary_dilation
 
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
@@ -56,13 +55,10 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
     heights = table[states, z_field]
     surface, again, never = boundary(place, heights, label[states] == target, (len(ys), len(xs)))
-    drawn = int(np.isfinite(surface).sum())
-    # Where the action is never best, the surface is a wall of some thickness.
-    drawn_at = ~never & np.isfinite(surface)
-    surface[never & ~binary_dilation(drawn_at, np.ones((3, 3)), 2)] = np.nan
+    drawn = int((np.isfinite(surface) | never).sum())
     names = [graph.columns[f] for f in fields]
     figure = Picture()
-    words = _words(surface, never, names[2])
+    words = _words(surface, names[2])
     steps = bool(np.nanmax(surface) - np.nanmin(surface) < STEPS)
     figure.add_trace(
         go.Surface(
@@ -82,7 +78,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         *([f"Drawn for {fixed}."] if fixed else []),
     ]
     if never.any():
-        notes.append(f"Behind the walls {name} is never best.")
+        notes.append(f"Where the surface is open, {name} is never best.")
     if again:
         share = 100 * again / drawn
         notes.append(
@@ -91,8 +87,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         )
     overlay = _overlay(solution, choices, states, target, place, heights, surface.shape)
     if overlay is not None:
-        laid, laid_name, never_laid = overlay
-        laid = np.where(never_laid, np.nan, laid)
+        laid, laid_name = overlay
         some = np.isfinite(laid)
         rows, columns = some.any(axis=1), some.any(axis=0)
         figure.add_trace(
@@ -106,8 +101,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             )
         )
         notes.append(f"Orange: where {laid_name} begins to {name}.")
-    # Empty places don't hide the rest of the surface; walls do.
-    tall = np.where(never, np.nanmax(surface), np.nan_to_num(surface, nan=np.nanmin(surface)))
+    tall = np.nan_to_num(surface, nan=np.nanmin(surface))  # empty places hide nothing
     return _finish(figure, f"{graph.title}: when to {name}", notes, names, (xs, ys, tall))
 
 
@@ -127,11 +121,11 @@ def boundary(
     Returns
     -------
     surface : shape float64
-        NaN without states; one above the highest in columns without a state inside.
+        NaN in columns without a state inside.
     again : int
         Columns with states outside above states inside.
     never : shape bool
-        Columns without a state inside.
+        Columns with states, and none of them inside.
     """
     cell = np.ravel_multi_index(place, shape)
     size = shape[0] * shape[1]
@@ -140,8 +134,7 @@ def boundary(
     first = np.full(size, np.inf)
     np.minimum.at(first, cell[inside], heights[inside].astype(float))
     never = np.isfinite(top) & ~np.isfinite(first)
-    surface = np.where(never, top + 1, first)
-    surface[~np.isfinite(top)] = np.nan
+    surface = np.where(np.isfinite(first), first, np.nan)
     above = ~inside & (heights > first[cell])
     again = len(np.unique(cell[above]))
     return surface.reshape(shape), again, never.reshape(shape)
@@ -164,12 +157,9 @@ def _twice(cells: NDArray[Any]) -> NDArray[Any]:
     return np.repeat(np.repeat(cells, 2, axis=0), 2, axis=1)
 
 
-def _words(surface: NDArray[np.float64], never: NDArray[np.bool_], upright: str) -> NDArray[Any]:
+def _words(surface: NDArray[np.float64], upright: str) -> NDArray[Any]:
     """Where the target action begins at each place, in words."""
-    words = [
-        "nowhere" if no else f"from {upright} {z:.0f}" if np.isfinite(z) else ""
-        for z, no in zip(surface.ravel(), never.ravel(), strict=True)
-    ]
+    words = [f"from {upright} {z:.0f}" if np.isfinite(z) else "" for z in surface.ravel()]
     return np.array(words, object).reshape(surface.shape)
 
 
@@ -267,7 +257,7 @@ def _overlay(
     place: tuple[Ints, Ints],
     heights: Ints,
     shape: tuple[int, int],
-) -> tuple[NDArray[np.float64], str, NDArray[np.bool_]] | None:
+) -> tuple[NDArray[np.float64], str] | None:
     """Another policy's boundary: the one asked for, or the game's first."""
     graph, game = solution.graph, solution.game
     known = {} if game is None else game.policies()
@@ -289,8 +279,7 @@ def _overlay(
         inside = chance[states] > 0.5
     if not inside.any():
         return None
-    laid, _, never = boundary(place, heights, inside, shape)
-    return laid, name, never
+    return boundary(place, heights, inside, shape)[0], name
 
 
 def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
