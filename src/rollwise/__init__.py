@@ -39,6 +39,9 @@ _HOME = {
     "rule": "game",
     "StateGraph": "graph",
     "build": "builders",
+    "from_arrays": "models.arrays",
+    "from_gymnasium": "models.arrays",
+    "from_open_spiel": "models.arrays",
     "Certificate": "engine.certificates",
     "certify": "engine.certificates",
     "Policy": "graph.policies",
@@ -93,6 +96,9 @@ __all__ = [
     "distributions",
     "equilibrium",
     "evaluate",
+    "from_arrays",
+    "from_gymnasium",
+    "from_open_spiel",
     "last_left",
     "load",
     "many_dice",
@@ -156,6 +162,7 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium, equilibrium
+    from rollwise.models.arrays import from_arrays, from_gymnasium, from_open_spiel
 
 
 def _when_called(home: str, name: str) -> Callable[..., Any]:

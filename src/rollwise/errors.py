@@ -68,6 +68,10 @@ class ParameterError(UsageError):
     """A game has no such parameter, or the value doesn't fit it."""
 
 
+class ModelFileError(UsageError):
+    """A model of another tool that is damaged, or of a kind without a solution here."""
+
+
 class UnknownState(UsageError):
     """A state that can't be reached in this game, or text in another form than a state."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rollwise.cli.progress import Progress
 from rollwise.errors import ParameterError, TooManyStates, UnknownGame, UsageError
 from rollwise.game import Game, has_many
-from rollwise.games import create, find
+from rollwise.games import create, find, names_a_file
 from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
 
 if TYPE_CHECKING:
@@ -158,16 +158,12 @@ def split_words(*words: str | None, files: int) -> Words:
         raise ParameterError(f"{names[-1]!r} isn't a parameter; write name=value")
     if not files:
         return Words(names, [], values)
-    names.sort(key=lambda word: not _is_rules(word))
-    if len(names) == 2 and not _is_rules(names[0]) and _likeness(names[0]) > _likeness(names[1]):
+    names.sort(key=lambda word: not names_a_file(word))
+    if len(names) == 2 and not names_a_file(names[0]) and _likeness(names[0]) > _likeness(names[1]):
         names.reverse()
-    if not names or _is_rules(names[-1]):
+    if not names or names_a_file(names[-1]):
         raise UsageError("which FILE? Its name is missing")
     return Words(names[:-1], [Path(names[-1])], values)
-
-
-def _is_rules(word: str) -> bool:
-    return word.endswith(".py") or ".py:" in word
 
 
 def _likeness(word: str) -> int:

@@ -2,7 +2,8 @@
 
 Every `Game` defined in a module of this package is available under its name. Other
 distributions register games under the entry point group ``rollwise.games``.
-``path/to/file.py:ClassName`` names a game in a file.
+``path/to/file.py:ClassName`` names a game in a file, and a path ending in ``.drn``, ``.tra`` or
+``.umb`` a model of another tool.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game
 from rollwise.hooks import HOOKS
 from rollwise.machine.neighbours import read_file
+from rollwise.models import ENDINGS, find_model
 from rollwise.parameters import no_parameter, parameter_specs
 
 READ = "rollwise_rules_"  # begins the names of modules that were read from files
@@ -62,14 +64,21 @@ def _named_like_its_module(reference: str) -> type[Game] | None:
     return _own(module).get(reference) if module in own else None
 
 
+def names_a_file(reference: str) -> bool:
+    """Whether a game is given by a path, to rules or to a model."""
+    return reference.endswith((".py", *ENDINGS)) or ".py:" in reference
+
+
 def find(reference: str) -> type[Game]:
-    """The game with this name, or the class given as ``path/to/file.py:ClassName``.
+    """The game with this name, or in a file: ``path/to/file.py:ClassName``, or a model.
 
     Raises
     ------
     UnknownGame
         There is none, or its file can't be read as rules.
     """
+    if reference.endswith(ENDINGS):
+        return find_model(Path(reference))
     path, colon, class_name = reference.rpartition(":")
     if colon and path.endswith(".py"):
         return _in_file(Path(path), class_name)

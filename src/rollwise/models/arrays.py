@@ -1,0 +1,307 @@
+"""Models in Python as games: arrays, environments of Gymnasium, and games of OpenSpiel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rollwise.errors import UsageError
+from rollwise.models.model import OVER, Model, ModelGame, game_class, simplest
+
+REWARDS = "rewards"
+MOST_NODES = 2_000_000  # of an OpenSpiel game
+
+
+def from_arrays(
+    rewards: Any,
+    transitions: Any,
+    discount: float = 1.0,
+    *,
+    states: Any = None,
+    actions: Any = None,
+    objective: str = "maximize",
+    start: int = 0,
+    by: str = "",
+    name: str = "model",
+) -> ModelGame:
+    """A Markov decision process in the arrays of QuantEcon or pymdptoolbox, as a game.
+
+    With a discount below 1 play ends at each move with the chance ``1 - discount``. Without one it
+    ends in states that it never leaves and that bring nothing.
+
+    Parameters
+    ----------
+    rewards : array
+        (n_states, n_actions), with -inf for an action that is illegal; (n_states,); one array for
+        each action, (n_states, n_states); or (L,) with `states` and `actions`.
+    transitions : array, or a sequence of arrays or sparse matrices
+        (n_states, n_actions, n_states) as in QuantEcon; (n_actions, n_states, n_states), or
+        a matrix for each action, as in pymdptoolbox; (L, n_states) with `states` and `actions`.
+    states, actions : (L,) int, optional
+        The state and the action of each row (QuantEcon's state-action pairs).
+    objective : {"maximize", "minimize"}
+    start : int
+    by : {"state", "action"}, optional
+        The first axis of `transitions`, if their shape leaves it open.
+
+    Raises
+    ------
+    UsageError
+        The arrays don't fit each other.
+    ModelFileError
+        The chances of an action don't add up to 1.
+
+    Examples
+    --------
+    >>> import rollwise
+    >>> transitions = [[[0.5, 0.5], [0, 1]], [[0, 1], [1, 0]]]
+    >>> game = rollwise.from_arrays([[5, 10], [-1, -2]], transitions, 0.95, by="state")
+    >>> round(rollwise.solve(game).value, 3)
+    83.077
+    """
+    if objective not in ("maximize", "minimize"):
+        raise UsageError(f"objective is {objective!r}; it must be 'maximize' or 'minimize'")
+    if (states is None) != (actions is None):
+        raise UsageError("states and actions go together: one of each for a row of transitions")
+    if states is not None:
+        rows = _dense_or_sparse(transitions)
+        row, target, chance = _entries(rows)
+        n = rows.shape[-1]
+        state, action = np.asarray(states, np.int64)[row], np.asarray(actions, np.int64)[row]
+        reward = _checked(rewards, (rows.shape[0],))[row]
+    else:
+        matrices = _by_action(transitions, by)
+        n = matrices[0].shape[0]
+        parts = [_entries(matrix) for matrix in matrices]
+        state = np.concatenate([part[0] for part in parts])
+        target = np.concatenate([part[1] for part in parts])
+        chance = np.concatenate([part[2] for part in parts])
+        action = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+        reward = _rewards(rewards, len(matrices), n, action, state, target)
+    legal = reward != (-np.inf if objective == "maximize" else np.inf)
+    if not np.all(np.isfinite(reward[legal])):
+        raise UsageError("a reward is no finite number")
+    index, chances = simplest(chance[legal])
+    model = Model.of(
+        name,
+        n,
+        state[legal],
+        action[legal],
+        target[legal],
+        (index, chances),
+        action=action[legal],
+        names=[str(number) for number in range(int(action.max(initial=-1)) + 1)],
+        start=start,
+        rewards={REWARDS: reward[legal]},
+    )
+    return game_class(model, optimum=objective[:3], discount=float(discount))()
+
+
+def _dense_or_sparse(matrix: Any) -> Any:
+    """A matrix as it is, if SciPy made it; otherwise as an array of doubles."""
+    found = matrix if hasattr(matrix, "tocoo") else np.asarray(matrix, np.float64)
+    if found.ndim != 2:
+        raise UsageError(f"transitions have the shape {found.shape}; a matrix is wanted")
+    return found
+
+
+def _entries(matrix: Any) -> tuple[Any, Any, Any]:
+    """Row, column and number of the entries of a matrix other than 0."""
+    if hasattr(matrix, "tocoo"):
+        entries = matrix.tocoo()
+        return entries.row.astype(np.int64), entries.col.astype(np.int64), entries.data
+    row, column = np.nonzero(matrix)
+    return row, column, matrix[row, column]
+
+
+def _checked(rewards: Any, shape: tuple[int, ...]) -> Any:
+    found = np.asarray(rewards, np.float64)
+    if found.shape != shape:
+        raise UsageError(f"rewards have the shape {found.shape}; {shape} is wanted")
+    return found
+
+
+def _by_action(transitions: Any, by: str) -> list[Any]:
+    """A square matrix for each action."""
+    sparse = any(hasattr(matrix, "tocoo") for matrix in transitions)
+    if sparse:
+        found = [_dense_or_sparse(matrix) for matrix in transitions]
+    else:
+        array = np.asarray(transitions, np.float64)
+        if array.ndim != 3:
+            raise UsageError(f"transitions have the shape {array.shape}; three axes are wanted")
+        first, second, third = array.shape
+        fits = [axis for axis, size in (("state", first), ("action", second)) if size == third]
+        if by not in fits and (by or len(fits) != 1):
+            wanted = 'say by="state" (QuantEcon) or by="action" (pymdptoolbox)'
+            raise UsageError(f"transitions have the shape {array.shape}; {wanted}")
+        found = list(array if (by or fits[0]) == "action" else np.moveaxis(array, 1, 0))
+    n = found[0].shape[0]
+    for matrix in found:
+        if matrix.shape != (n, n):
+            raise UsageError(f"transitions of an action have the shape {matrix.shape}, not {n, n}")
+    return found
+
+
+def _rewards(rewards: Any, n_actions: int, n: int, action: Any, state: Any, target: Any) -> Any:
+    """The reward of each branch."""
+    if any(hasattr(matrix, "tocoo") for matrix in rewards):
+        rewards = [matrix.toarray() for matrix in rewards]
+    found = np.asarray(rewards, np.float64)
+    if found.shape == (n,):
+        return found[state]
+    if found.shape == (n_actions, n, n):
+        return found[action, state, target]
+    return _checked(found, (n, n_actions))[state, action]
+
+
+def from_gymnasium(
+    env: Any, discount: float = 1.0, *, start: int | None = None, name: str = ""
+) -> ModelGame:
+    """An environment of Gymnasium with a table ``P``, such as FrozenLake or Taxi, as a game.
+
+    Time limits are not part of the table, and not of the game.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        Or the table itself: ``P[state][action]`` lists ``(chance, state, reward, terminated)``.
+    start : int, optional
+        By default the first possible state of the environment.
+
+    Raises
+    ------
+    UsageError
+        The environment has no table.
+    """
+    inner = getattr(env, "unwrapped", env)
+    table = getattr(inner, "P", inner)
+    if not isinstance(table, Mapping | Sequence):
+        raise UsageError(
+            f"the environment {type(inner).__name__} has no table P of its states and chances; "
+            "rollwise needs all of them"
+        )
+    if start is None:
+        chances = getattr(inner, "initial_state_distrib", (1.0,))
+        start = int(np.flatnonzero(np.asarray(chances))[0])
+    of_state = table.items() if isinstance(table, Mapping) else enumerate(table)
+    rows: list[tuple[Any, ...]] = []
+    for state, of_action in of_state:
+        pairs = of_action.items() if isinstance(of_action, Mapping) else enumerate(of_action)
+        for action, branches in pairs:
+            for chance, target, reward, ends in branches:
+                rows.append((state, action, OVER if ends else target, chance, float(reward)))
+    state, action, target, chance, reward = map(np.array, zip(*rows, strict=True))
+    spec = getattr(env, "spec", None)
+    model = Model.of(
+        name or (spec.name if spec else "environment"),
+        1 + max(map(int, (state.max(), target.max()))),
+        state,
+        action,
+        target,
+        simplest(chance),
+        action=action,
+        names=[str(number) for number in range(int(action.max()) + 1)],
+        start=start,
+        rewards={REWARDS: reward},
+    )
+    return game_class(model, discount=float(discount))()
+
+
+def from_open_spiel(given: Any, discount: float = 1.0, *, most: int = MOST_NODES) -> ModelGame:
+    """A game of OpenSpiel with perfect information for one or two players, as a game.
+
+    All its nodes are visited. Nodes with the same text and the same mover are one state, as in
+    OpenSpiel's value iteration; a chance node is a state with one action.
+
+    Parameters
+    ----------
+    given : pyspiel.Game
+        Or its name: ``"tic_tac_toe"``.
+    most : int
+        The largest number of nodes.
+
+    Raises
+    ------
+    UsageError
+        The players see different things, move at the same time, are more than two, or
+        don't play for opposite payoffs.
+    """
+    import pyspiel
+
+    loaded = pyspiel.load_game(given) if isinstance(given, str) else given
+    kind = loaded.get_type()
+    fault = ""
+    if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
+        fault = "its players move at the same time"
+    elif kind.information != pyspiel.GameType.Information.PERFECT_INFORMATION:
+        fault = "it hides information from its players"
+    elif kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        fault = "it draws its chances instead of naming them"
+    elif loaded.num_players() > 2:
+        fault = f"it has {loaded.num_players()} players, and rollwise reads two"
+    elif loaded.num_players() == 2 and kind.utility != pyspiel.GameType.Utility.ZERO_SUM:
+        fault = "its players don't play for opposite payoffs"
+    if fault:
+        raise UsageError(f"{kind.short_name}: {fault}")
+    return game_class(_Nodes(loaded, most).model(kind.short_name), discount=float(discount))()
+
+
+class _Nodes:
+    """The nodes of an OpenSpiel game, breadth first."""
+
+    def __init__(self, loaded: Any, most: int) -> None:
+        self.most, self.players = most, loaded.num_players()
+        self.nodes: list[Any] = []
+        self.owner: list[int] = []
+        self.number: dict[tuple[str, int, int], int] = {}
+        self.rows: list[tuple[int, int, int, float, float]] = []
+        self.names: dict[str, int] = {}
+        self.visit(loaded.new_initial_state(), 0)
+
+    def visit(self, node: Any, seat: int) -> int:
+        """The number of a node; OVER where play ends. Chance belongs to the player before."""
+        if node.is_terminal():
+            return OVER
+        player = node.current_player()
+        seat = player if player >= 0 else seat
+        key = str(node), seat, player
+        if key not in self.number:
+            if len(self.nodes) >= self.most:
+                raise UsageError(f"the game has more than {self.most:,} nodes")
+            self.number[key] = len(self.nodes)
+            self.nodes.append(node)
+            self.owner.append(seat)
+        return self.number[key]
+
+    def model(self, name: str) -> Model:
+        named: list[int] = []
+        for number, node in enumerate(self.nodes):  # grows meanwhile
+            seat = self.owner[number]
+            is_chance = node.is_chance_node()
+            ways = node.chance_outcomes() if is_chance else [(a, 1.0) for a in node.legal_actions()]
+            for choice, (action, chance) in enumerate(ways):
+                child = node.child(action)
+                text = "chance" if is_chance else node.action_to_string(seat, action)
+                named.append(self.names.setdefault(text, len(self.names)))
+                target = self.visit(child, seat)
+                which = 0 if is_chance else choice
+                self.rows.append((number, which, target, chance, child.rewards()[0]))
+            self.nodes[number] = None
+        columns: list[Any] = [np.array(column) for column in zip(*self.rows, strict=True)]
+        state, choice, target, chance, reward = columns
+        return Model.of(
+            name,
+            len(self.nodes),
+            state,
+            choice,
+            target,
+            simplest(chance),
+            action=named,
+            names=list(self.names),
+            owner=self.owner,
+            players=self.players,
+            rewards={REWARDS: reward},
+        )

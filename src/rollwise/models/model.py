@@ -1,0 +1,589 @@
+"""Models of other tools as games: states, choices and branches as arrays, with a question.
+
+A model has states, each with choices, and each choice has branches: a target and a chance. A
+question makes a game of it.
+
+- *Reachability* (no reward): the chance to reach a goal. Goals count 1. States from which it can
+  be avoided for certain count 0: they are computed beforehand (Prob0 of de Alfaro 1997), so that
+  endless play never has to be judged for the player who avoids the goal.
+- *Total reward*: the expected sum of rewards until a goal, or until play stays in one state.
+
+A discount is a chance to end at each move. Chances are fractions: decimals of a text as written,
+and a double as the simplest fraction that rounds to it, if its denominator is at most a million,
+or else as the exact double. The weights of a choice are these fractions over their common
+denominator; where they don't fit 62 bits, they are doubles.
+
+Two branches of a choice may have different rewards, and a rule sheet gives rewards to actions. Such
+a branch leads to a state of its own with one action, which brings the reward.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import gcd, isfinite, lcm
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import ModelFileError, ParameterError
+from rollwise.game import AGAIN, END, PASS, Game, parameter, payoff
+from rollwise.graph import StateGraph
+from rollwise.parameters import WORD
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+MOST = 2**31 - 2  # states, choices
+MAX_TOTAL_WEIGHT = 2**62
+SIMPLE = 10**6  # largest denominator of a fraction for a double
+SUM_OFF = 1e-6  # of the chances of a choice
+OVER = -1  # the target of a branch that ends play
+ABSORBING, NO_REWARD = "absorbing", "none"
+TAKEN = ("action", "value", "win_probability", "error_bound", "throw", "rolls_left", "paid")
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model: choices by state, branches by choice.
+
+    Attributes
+    ----------
+    name : str
+    n : int
+        How many states. A state without choices is absorbing.
+    choice_state : (n_choices,) int64, ascending
+    choice_label : (n_choices,) int64
+        The number of the action.
+    branch_choice : (n_branches,) int64, ascending
+    target : (n_branches,) int64
+        `OVER` where play ends.
+    chance : (n_branches,) int64
+        Index into `chances`.
+    chances : sequence of Fraction
+    owner : (n,) int64
+        The player of each state, 0 or 1.
+    players : int
+    start : int
+    labels : mapping of str to (n,) bool
+        Named sets of states.
+    rewards : mapping of str to (n_branches,) float64
+        To the first player.
+    action_names : mapping of int to str
+    fields : mapping of str to (n,) int64
+        The numbers of each state, by name; distinct.
+    """
+
+    name: str
+    n: int
+    choice_state: Ints
+    choice_label: Ints
+    branch_choice: Ints
+    target: Ints
+    chance: Ints
+    chances: Sequence[Fraction]
+    owner: Ints
+    players: int
+    start: int
+    labels: Mapping[str, Mask]
+    rewards: Mapping[str, Floats]
+    action_names: Mapping[int, str]
+    fields: Mapping[str, Ints]
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        n: int,
+        state: Any,
+        choice: Any,
+        target: Any,
+        chance: tuple[Any, Sequence[Fraction]],
+        *,
+        action: Any = None,
+        names: Sequence[str] = (),
+        owner: Any = None,
+        players: int = 1,
+        start: int = 0,
+        labels: Mapping[str, Mask] | None = None,
+        rewards: Mapping[str, Any] | None = None,
+        fields: Mapping[str, Any] | None = None,
+    ) -> Model:
+        """A model from its branches in any order.
+
+        Parameters
+        ----------
+        state, choice, target : (n_branches,) int
+            A choice is a number within its state.
+        chance : ((n_branches,) int, sequence of Fraction)
+            An index of each branch, and the chances.
+        action : (n_branches,) int, optional
+            The index of the name of the choice in `names`; -1 without a name.
+
+        Raises
+        ------
+        ModelFileError
+            The arrays are no model; the message names a state.
+        """
+        state, choice, target = (np.asarray(part, np.int64) for part in (state, choice, target))
+        index, chances = np.asarray(chance[0], np.int64), list(chance[1])
+        outside = (target < OVER) | (target >= n) | (state < 0) | (state >= n)
+        if outside.any():
+            b = int(np.argmax(outside))
+            raise ModelFileError(
+                f"{name}: a branch leads from the state {state[b]} to {target[b]}, and there are "
+                f"{n:,} states"
+            )
+        size = np.array([float(part) for part in chances])
+        if not 0 <= start < n:
+            raise ModelFileError(f"{name}: its start is the state {start}, of {n:,} states")
+        if np.any(~(size >= 0)):
+            least = float(size.min())
+            raise ModelFileError(f"{name}: a chance is {least:g}; it must be from 0 to 1")
+        kept = np.flatnonzero(size[index] > 0)
+        order = kept[np.lexsort((choice[kept], state[kept]))]
+        state, choice = state[order], choice[order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (state[1:] != state[:-1]) | (choice[1:] != choice[:-1])
+        branch_choice = np.cumsum(new) - 1
+        choice_state, index = state[new], index[order]
+        total = np.bincount(branch_choice, size[index], minlength=len(choice_state))
+        odd = np.flatnonzero(np.abs(total - 1) > SUM_OFF)
+        if len(odd):
+            raise ModelFileError(
+                f"{name}: the chances of a choice in the state {choice_state[odd[0]]} add up to "
+                f"{total[odd[0]]:.9g}, and not to 1"
+            )
+        named = np.full(len(order), -1) if action is None else np.asarray(action, np.int64)[order]
+        label, action_names = _labels(choice_state, named[new], names)
+        return cls(
+            name,
+            n,
+            choice_state,
+            label,
+            branch_choice,
+            target[order],
+            index,
+            chances,
+            np.zeros(n, np.int64) if owner is None else np.asarray(owner, np.int64),
+            players,
+            start,
+            _words({key: mask for key, mask in (labels or {}).items() if mask.any()}),
+            _words({key: np.asarray(r, float)[order] for key, r in (rewards or {}).items()}),
+            action_names,
+            _fields(n, fields or {}),
+        )
+
+    @cached_property
+    def absorbing(self) -> Mask:
+        """The states that play never leaves, and where it brings no reward: (n,) bool."""
+        source = self.choice_state[self.branch_choice]
+        leaves = self.target != source
+        for rewards in self.rewards.values():
+            leaves |= rewards != 0
+        found = np.ones(self.n, np.bool_)
+        found[source[leaves]] = False
+        return found
+
+
+def simplest(doubles: Any) -> tuple[Ints, list[Fraction]]:
+    """Doubles as indices into a list of fractions: each the simplest that rounds to it.
+
+    A fraction with a denominator above `SIMPLE` is the exact value of the double.
+    """
+    values, index = np.unique(np.asarray(doubles, np.float64), return_inverse=True)
+    return index.reshape(-1), [simple_fraction(value) for value in values.tolist()]
+
+
+def simple_fraction(value: float) -> Fraction:
+    """A double as a fraction (see `simplest`); -1 for one that is no number."""
+    if not isfinite(value):
+        return Fraction(-1)
+    simple = Fraction(value).limit_denominator(SIMPLE)
+    return simple if float(simple) == value else Fraction(value)
+
+
+def _labels(state: Ints, named: Ints, names: Sequence[str]) -> tuple[Ints, dict[int, str]]:
+    """The numbers of the choices as actions, distinct in each state, and the actions' names."""
+    first = np.searchsorted(state, state)
+    along = np.arange(len(state)) - first
+    if not len(named) or named.max() < 0:
+        return along, {}
+    number: dict[str, int] = {}
+    label, met = [], set()
+    for s, k, which in zip(state.tolist(), along.tolist(), named.tolist(), strict=True):
+        word = " ".join(names[which].split()) if which >= 0 else ""
+        text = word = word or f"choice {k}"
+        copies = 1
+        while (s, text) in met:
+            copies += 1
+            text = f"{word} ({copies})"
+        met.add((s, text))
+        label.append(number.setdefault(text, len(number)))
+    return np.array(label, np.int64), {i: text for text, i in number.items()}
+
+
+def _words(named: Mapping[str, Any]) -> dict[str, Any]:
+    """The same items under names that can be typed as values of parameters."""
+    found: dict[str, Any] = {}
+    for name, item in named.items():
+        word = name if re.fullmatch(WORD, name) else re.sub(r"[^\w.-]+", "_", name).strip("_")
+        found[word or f"unnamed-{len(found)}"] = item
+    return found
+
+
+def _fields(n: int, fields: Mapping[str, Any]) -> dict[str, Ints]:
+    """The fields of a model, or only ``state`` where they don't tell its states apart."""
+    columns = {name: np.asarray(column, np.int64) for name, column in fields.items()}
+    usable = bool(columns) and all(
+        name.isidentifier()
+        and not (name[0] == "_" or keyword.iskeyword(name) or name in TAKEN)
+        and bool(np.all(np.abs(column) < MOST))
+        for name, column in columns.items()
+    )
+    if not usable or len(np.unique(np.column_stack(list(columns.values())), axis=0)) < n:
+        return {"state": np.arange(n)}
+    return columns
+
+
+def avoidable(model: Model, goal: Mask, seeker: int) -> Mask:
+    """The states in which the goal can be avoided for certain: (n,) bool.
+
+    Parameters
+    ----------
+    seeker : int
+        The player who seeks the goal; others avoid it. -1 if all avoid it.
+    """
+    reached = goal.copy()
+    n_choices = np.bincount(model.choice_state, minlength=model.n)
+    seeks = model.owner == seeker
+    target = np.append(model.target, OVER)
+    while True:
+        hits = np.append(reached, False)[target[:-1]]  # the last place, for OVER
+        choices = np.unique(model.branch_choice[hits])
+        ways = np.bincount(model.choice_state[choices], minlength=model.n)
+        more = reached | np.where(seeks, ways > 0, (ways == n_choices) & (ways > 0))
+        if np.array_equal(more, reached):
+            return ~reached
+        reached = more
+
+
+class Building:
+    """The arrays of a graph, state by state."""
+
+    def __init__(self, game: ModelGame) -> None:
+        model = self.model = game.model
+        self.game, self.two = game, model.players == 2
+        self.seeker = 1 if self.two and game.optimum == "min" else 0
+        self.to_seeker = -1.0 if self.seeker else 1.0  # a reward to the first player
+        self.wins = game.objective == "win"
+        plain, self.rate = list(model.chances), simple_fraction(game.discount)
+        self.size = [*plain, *(chance * self.rate for chance in plain)]
+        self.n_plain = len(plain)
+        self.worth_over = -self.to_seeker if game.is_chance else 0.0  # to the first player
+        reward = model.rewards.get(game.rewards, np.zeros(len(model.target)))
+        self.gain, self.targets = reward.tolist(), model.target.tolist()
+        self.chance, self.owner = model.chance.tolist(), model.owner.tolist()
+        n_choices = len(model.choice_state)
+        self.begin = np.searchsorted(model.branch_choice, np.arange(n_choices + 1)).tolist()
+        self.known: dict[tuple[Any, ...], list[int] | list[float]] = {}
+        self.payments: dict[tuple[int, float, int], int] = {}
+        self.counts: list[int] = []
+        self.label: list[int] = []
+        self.reward: list[float] = []
+        self.sizes: list[int] = []
+        self.target: list[int] = []
+        self.weight: list[int | float] = []
+        self.passes: list[bool] = []
+        self.payoff: list[float] = []
+        self.order = [model.start, *(s for s in range(model.n) if s != model.start)]
+        self.place = np.argsort(self.order).tolist()
+
+    def graph(self) -> StateGraph:
+        """The graph: the start, the other states in their order, and payments."""
+        game, model = self.game, self.model
+        goal = model.labels.get(game.goal, model.absorbing)
+        ends, prize = goal, np.full(model.n, -1.0 if game.is_chance else 0.0)
+        if game.is_reachability:
+            ends = goal | avoidable(model, goal, self.seeker if self.wins else -1)
+            prize[goal] = 1.0
+        stop = int(model.choice_label.max(initial=-1)) + 1
+        begin = np.searchsorted(model.choice_state, np.arange(model.n + 1)).tolist()
+        label, owner = model.choice_label.tolist(), self.owner
+        for state in self.order:
+            if ends[state]:
+                self._end(stop, owner[state], float(prize[state]))
+                continue
+            for choice in range(begin[state], begin[state + 1]):
+                self._choice(choice, label[choice], owner[state])
+            self.counts.append(begin[state + 1] - begin[state])
+        rows, fields = [np.column_stack(list(model.fields.values()))[self.order]], [*model.fields]
+        for number, (target, reward, seat) in enumerate(self.payments, 1):
+            self.counts.append(1)
+            rate = Fraction(0) if target == OVER else self.rate
+            ways: dict[tuple[int, bool, float], Any] = {}
+            if rate:
+                ways[self.place[target], owner[target] != seat, 0.0] = rate
+            if rate != 1:
+                ways[OVER, False, 0.0] = 1 - rate
+            self._action(stop + 1, self._for_mover(reward, seat), ways)
+            rows.append(np.append(rows[0][self.place[max(target, 0)]], number)[None])
+        if self.payments:
+            fields.append("paid")
+            rows[0] = np.column_stack([rows[0], np.zeros(model.n, np.int64)])
+        names = dict(model.action_names) | {stop: "end", stop + 1: "receive"}
+        return StateGraph.of_arrays(
+            states=np.concatenate(rows).astype(np.int32),
+            action_indptr=np.append(0, np.cumsum(self.counts)),
+            action_label=np.array(self.label, np.int32),
+            action_reward=np.array(self.reward, np.float64),
+            outcome_indptr=np.append(0, np.cumsum(self.sizes)),
+            outcome_state=np.array(self.target, np.int32),
+            outcome_weight=np.array(self.weight),
+            outcome_passes=np.array(self.passes, np.bool_),
+            outcome_payoff=np.array(self.payoff, np.float64),
+            field_names=tuple(fields),
+            action_names={k: names[k] for k in set(self.label) & names.keys()},
+            game=game.name,
+            parameters=game.parameters,
+            players=game.players,
+            objective=game.objective,
+            n_roots=model.n,
+            endless=game.endless,
+        )
+
+    def _for_mover(self, reward: float, seat: int) -> float:
+        """A reward to the first player, as one to the mover; of one player, as it is."""
+        if not self.two:
+            return reward
+        return (-reward if seat else reward) * self.to_seeker + 0.0
+
+    def _end(self, stop: int, seat: int, prize: float) -> None:
+        """A state where play ends: its prize is a payoff, or a reward where points count."""
+        self.counts.append(1)
+        payoff = (prize if seat == self.seeker else -prize) if self.wins else 0.0
+        self._action(stop, 0.0 if self.wins else prize, {(OVER, False, payoff): Fraction(1)})
+
+    def _choice(self, choice: int, label: int, seat: int) -> None:
+        """A choice. Its reward is that of all its branches, or each branch has a payment."""
+        branches = range(self.begin[choice], self.begin[choice + 1])
+        gain, targets, chance = self.gain, self.targets, self.chance
+        paid = {gain[b] for b in branches if not self.wins or targets[b] != OVER}
+        common = paid.pop() if len(paid) == 1 else 0.0
+        ways: dict[tuple[int, bool, float], Any] = {}
+        alive = Fraction(0)
+        for b in branches:
+            target, reward, size = targets[b], gain[b], chance[b]
+            if target == OVER and (self.wins or reward == common):
+                ending = 2 * reward - 1 if self.game.is_chance else reward
+                way = OVER, False, self._for_mover(ending, seat) if self.wins else 0.0
+            elif reward != common:
+                key = target, reward, seat
+                number = self.payments.setdefault(key, len(self.payments))
+                way = self.model.n + number, False, 0.0
+            else:
+                way = self.place[target], self.owner[target] != seat, 0.0
+                if self.rate != 1:
+                    alive += self.size[size]
+                    size += self.n_plain
+            ways[way] = self._added(ways.get(way), size)
+        if alive:
+            way = OVER, False, self._for_mover(self.worth_over, seat) if self.wins else 0.0
+            ways[way] = self._added(ways.get(way), alive * (1 - self.rate))
+        self._action(label, self._for_mover(common, seat), ways)
+
+    def _added(self, before: Any, size: Any) -> Any:
+        """The sum of two sizes, each a fraction or its index; the second alone if it is first."""
+        if before is None:
+            return size
+        return self._fraction(before) + self._fraction(size)
+
+    def _fraction(self, size: Any) -> Fraction:
+        return self.size[size] if type(size) is int else size
+
+    def _weights(self, sizes: tuple[Any, ...]) -> list[int] | list[float]:
+        """Chances as whole weights without a common divisor; as doubles if they are too large."""
+        if sizes not in self.known:
+            parts = [self._fraction(size) for size in sizes]
+            common = lcm(*(part.denominator for part in parts))
+            whole = [part.numerator * (common // part.denominator) for part in parts]
+            whole = [weight // gcd(*whole) for weight in whole]
+            fits = sum(whole) <= MAX_TOTAL_WEIGHT
+            self.known[sizes] = whole if fits else [float(part) for part in parts]
+        return self.known[sizes]
+
+    def _action(self, label: int, reward: float, ways: dict[tuple[int, bool, float], Any]) -> None:
+        """An action with its outcomes: a target, whether the turn passes, a payoff."""
+        self.label.append(label)
+        self.reward.append(reward)
+        self.sizes.append(len(ways))
+        self.weight += self._weights(tuple(ways.values()))
+        for target, passes, paid in ways:
+            self.target.append(target)
+            self.passes.append(passes)
+            self.payoff.append(paid)
+
+
+@dataclass(frozen=True)
+class ModelGame(Game):
+    """A model with a question, as a game. `game_class` makes a class of each model."""
+
+    goal: str = parameter(
+        ABSORBING, among=(ABSORBING,), about="the states where play ends", variant=True
+    )
+    rewards: str = parameter(
+        NO_REWARD,
+        among=(NO_REWARD,),
+        about="counted until the goal; none: its chance",
+        variant=True,
+    )
+    optimum: str = parameter(
+        "max", among=("max", "min"), about="sought by the first player", variant=True
+    )
+    discount: float = parameter(
+        1.0, at_least=0, at_most=1, about="the chance to go on after a move", variant=True
+    )
+    model: ClassVar[Model]
+
+    def validate(self) -> None:
+        """Check the parameters, and that there is a question.
+
+        Raises
+        ------
+        ParameterError
+        """
+        super().validate()
+        if self.is_reachability and self.goal == ABSORBING:
+            labels = ", ".join(f"goal={word}" for word in self.model.labels)
+            asked = f"which states are the goal? Write {labels}" if labels else "it has no reward"
+            raise ParameterError(f"{self.name}: {asked}")
+
+    @property
+    def is_reachability(self) -> bool:
+        """Whether the question is the chance to reach the goal."""
+        return self.rewards == NO_REWARD
+
+    @cached_property
+    def pays_at_end(self) -> bool:
+        """Whether play brings nothing before it is over."""
+        model = self.model
+        return not np.any(model.rewards.get(self.rewards, model.target)[model.target != OVER])
+
+    @cached_property
+    def is_chance(self) -> bool:
+        """Whether the values are chances: to reach the goal, or of an end that brings 1, not 0."""
+        if self.objective != "win" or self.is_reachability:
+            return self.objective == "win"
+        paid = self.model.rewards[self.rewards]
+        return self.players == 1 and bool(np.isin(paid, (0.0, 1.0)).all())
+
+    @cached_property
+    def objective(self) -> str:  # type: ignore[override]
+        """A least chance of one player counts as points, like totals before the end."""
+        is_won = self.is_reachability or self.pays_at_end
+        return (
+            "win"
+            if self.players == 2 or (is_won and self.optimum == "max")
+            else f"{self.optimum}imize"
+        )
+
+    @property
+    def endless(self) -> str:  # type: ignore[override]
+        """A player who seeks a goal and never reaches it loses; without an end nothing is paid."""
+        if self.is_chance:
+            return "lose"
+        return "draw" if self.objective == "win" and self.pays_at_end else "forbidden"
+
+    @property
+    def action_names(self) -> Mapping[int, str]:  # type: ignore[override]
+        """The names of the model, and of the end."""
+        return self._graph.action_names
+
+    @cached_property
+    def _graph(self) -> StateGraph:
+        return Building(self).graph()
+
+    @cached_property
+    def _states(self) -> list[Any]:
+        kind = _state_type(self._graph.field_names)
+        return [kind(*row) for row in self._graph.states.tolist()]
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        """The number of each state in the graph."""
+        return {state: number for number, state in enumerate(self._states)}
+
+    def derive(self) -> StateGraph:
+        """The graph, made from the model's arrays."""
+        return self._graph
+
+    # The same rules, for the proof on the rule sheet itself, and for the interpreter.
+
+    def start(self) -> Any:
+        return self._states[0]
+
+    def roots(self) -> Iterator[Any]:
+        yield from self._states[: self.model.n]
+
+    def actions(self, s: Any, *_: Any, **__: Any) -> Iterator[int]:
+        for action in self._graph.view[self._places[s]].actions:
+            yield action.label
+
+    def outcomes(self, s: Any, *action: Any, **_: Any) -> Iterator[tuple[Any, int, Any]]:
+        for outcome in self._graph.view[self._places[s]].find_action(action[0]).outcomes:
+            then = PASS if outcome.passes else AGAIN
+            if outcome.is_over:
+                then = payoff(outcome.payoff) if self.objective == "win" else END
+            yield outcome.weight, then, s if outcome.is_over else self._states[outcome.target]
+
+    def reward(self, s: Any, *action: Any, **_: Any) -> float:
+        return self._graph.view[self._places[s]].find_action(action[0]).reward
+
+
+@lru_cache(64)
+def _state_type(fields: tuple[str, ...]) -> Any:
+    return NamedTuple("State", [(name, int) for name in fields])
+
+
+def game_class(model: Model, **asked: Any) -> type[ModelGame]:
+    """The class of games on a model.
+
+    Parameters
+    ----------
+    **asked
+        Defaults of its parameters. Without them the question is the chance to reach the only label
+        (besides ``init`` and ``deadlock``), or else the total of the first rewards.
+    """
+    labels = [word for word in model.labels if word not in ("init", "deadlock")]
+    goal, rewards = ABSORBING, next(iter(model.rewards), NO_REWARD)
+    if len(labels) == 1:
+        goal, rewards = labels[0], NO_REWARD
+    among = {"goal": (*model.labels, ABSORBING), "rewards": (*model.rewards, NO_REWARD)}
+    given: dict[str, Any] = {"goal": goal, "rewards": rewards, **asked}
+    fields = []
+    for field in dataclasses.fields(ModelGame):
+        about = dict(field.metadata) | ({"among": among[field.name]} if field.name in among else {})
+        default = given.get(field.name, field.default)
+        fields.append((field.name, type(field.default), parameter(default, **about)))
+    count = f"{model.n:,} states, {len(model.choice_state):,} choices"
+    made = dataclasses.make_dataclass(
+        "Model",
+        fields,
+        bases=(ModelGame,),
+        frozen=True,
+        namespace={
+            "model": model,
+            "name": " ".join(model.name.split()),
+            "players": model.players,
+            "__doc__": f"The model {model.name}: {count}.",
+            "__module__": __name__,
+        },
+    )
+    return made

@@ -1,0 +1,426 @@
+"""Models of other tools as games: their values, and one line for a damaged file."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.cli_runner import run
+
+import rollwise
+from rollwise.answer.references import Policies
+from rollwise.errors import ModelFileError, ParameterError, UsageError
+from rollwise.export import export
+from rollwise.games import create, find
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.models.model import simple_fraction
+
+GAME = {  # x and y; the second player moves in the state 1
+    "index": {
+        "format-version": 1,
+        "format-revision": 0,
+        "transition-system": {
+            "time": "discrete",
+            "#players": 2,
+            "#states": 4,
+            "#initial-states": 1,
+            "#choices": 6,
+            "#choice-actions": 2,
+            "#branches": 8,
+            "#branch-actions": 0,
+            "#observations": 0,
+            "branch-probability-type": {"type": "rational"},
+        },
+        "annotations": {
+            "aps": {"g": {"applies-to": ["states"], "type": {"type": "bool"}}},
+            "rewards": {"r": {"applies-to": ["choices"], "type": {"type": "double"}}},
+        },
+        "valuations": {
+            "states": {
+                "unique": True,
+                "classes": [
+                    {
+                        "variables": [
+                            {"name": "x", "type": {"type": "uint", "size": 2}},
+                            {"name": "y", "type": {"type": "int", "size": 3}, "offset": 5},
+                            {"padding": 3},
+                        ]
+                    }
+                ],
+            }
+        },
+    },
+    "state-to-choices.bin": np.array([0, 2, 4, 5, 6], "<u8"),
+    "state-to-player.bin": np.array([0, 1, 0, 0], "<u4"),
+    "state-is-initial.bin": np.array([1], "<u8"),
+    "choice-to-branches.bin": np.array([0, 2, 3, 5, 6, 7, 8], "<u8"),
+    "branch-to-target.bin": np.array([1, 2, 1, 0, 2, 3, 2, 3], "<u8"),
+    "branch-to-probability.bin": np.array(
+        [[1, 3], [2, 3], [1, 1], [9, 10], [1, 10], [1, 1], [1, 1], [1, 1]], "<u8"
+    ),
+    "actions/choices/values.bin": np.array([0, 1, 0, 1, 0, 0], "<u4"),
+    "actions/choices/string-mapping.bin": np.array([0, 4, 6], "<u8"),
+    "actions/choices/strings.bin": np.frombuffer(b"stayup", np.uint8),
+    "annotations/aps/g/states/values.bin": np.array([0b100], "<u8"),
+    "annotations/rewards/r/choices/values.bin": np.array([0, 0.5, 0, 0, 0, 0], "<f8"),
+    "valuations/states/valuations.bin": np.array([0, 1, 2, 0b111_11], np.uint8),
+}
+
+
+def write_umb(path, parts, *, zipped=True):
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as tar:
+        for name, part in parts.items():
+            content = json.dumps(part).encode() if name == "index" else part.tobytes()
+            info = tarfile.TarInfo("index.json" if name == "index" else name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    path.write_bytes(gzip.compress(held.getvalue()) if zipped else held.getvalue())
+    return str(path)
+
+
+def solved(reference, **values):
+    return rollwise.solve(create(find(str(reference)), values))
+
+
+def chance(solution):
+    return (1 + solution.value) / 2
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_game_of_two_in_umb(tmp_path, zipped):
+    """By hand: the second player goes to 3 at once, so the first takes the 2/3 in the state 0."""
+    path = write_umb(tmp_path / "game.umb", GAME, zipped=zipped)
+    solution = solved(path)
+    assert chance(solution) == pytest.approx(2 / 3, abs=1e-15)
+    assert solution.graph.field_names == ("x", "y")
+    assert solution.graph.states.tolist() == [[0, 5], [1, 5], [2, 5], [3, 4]]
+    # the second player now seeks g, and goes back and forth until play comes there
+    assert chance(solved(path, optimum="min")) == pytest.approx(0, abs=1e-12)
+    assert rollwise.builders.build(create(find(path), {}), mode="interpreted").content_hash == (
+        solution.graph.content_hash
+    )
+
+
+def test_weights_are_those_of_the_file(tmp_path):
+    path = write_umb(tmp_path / "game.umb", GAME)
+    graph = solved(path).graph
+    assert graph.outcome_weight[:2].tolist() == [1, 2]
+    assert graph.outcome_weight.dtype == np.int64
+    assert simple_fraction(1 / 3) == Fraction(1, 3)
+    assert simple_fraction(0.1 + 0.2) == Fraction(0.1 + 0.2)
+
+
+def test_a_discount_is_a_chance_to_end():
+    game = rollwise.from_arrays([[1.0], [0.0]], [[[0.25, 0.75]], [[0, 1]]], 0.9, by="state")
+    graph = rollwise.build(game)
+    assert graph.outcome_weight[:3].tolist() == [9, 27, 4]
+    # v = 1 + 0.9 v / 4
+    assert rollwise.solve(game).value == pytest.approx(1 / (1 - 0.9 / 4), abs=1e-14)
+
+
+@pytest.mark.parametrize("form", ["drn", "umb"])
+def test_storm_writes_what_rollwise_reads(tmp_path, form):
+    stormpy = pytest.importorskip("stormpy")
+    (tmp_path / "m.prism").write_text(
+        "mdp\nmodule m\n s : [0..3] init 0;\n"
+        " [a] s=0 -> 0.3:(s'=1) + 0.7:(s'=2);\n"
+        " [b] s=0 -> 0.5:(s'=0) + 0.25:(s'=1) + 0.25:(s'=3);\n"
+        " [a] s=1 -> 0.1:(s'=3) + 0.9:(s'=0);\n [a] s=2 -> 0.2:(s'=2) + 0.8:(s'=3);\n"
+        ' [a] s=3 -> true;\nendmodule\nlabel "g" = s=1;\nlabel "h" = s=3;\n'
+        'rewards "cost" [b] true : 1; s=2 : 0.25; endrewards\n'
+    )
+    model = stormpy.build_model(stormpy.parse_prism_program(str(tmp_path / "m.prism")))
+    path = tmp_path / f"m.{form}"
+    (stormpy.io.export_to_drn if form == "drn" else stormpy.io.export_to_umb)(model, str(path))
+    questions = {
+        'Pmax=? [F "g"]': {"goal": "g", "rewards": "none"},
+        'Pmin=? [F "g"]': {"goal": "g", "rewards": "none", "optimum": "min"},
+        'Rmin=? [F "h"]': {"goal": "h", "rewards": "cost", "optimum": "min"},
+    }
+    for query, values in questions.items():
+        found = stormpy.model_checking(model, stormpy.parse_properties(query)[0])
+        solution = solved(path, **values)
+        ours = solution.value if "optimum" in values else chance(solution)
+        assert ours == pytest.approx(found.get_value(0), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("game", "against"), [(Pig(target=12), "hold-at-20"), (Threes(dice=3), None)]
+)
+def test_an_export_read_back_has_the_same_value(tmp_path, game, against):
+    solution = rollwise.solve(game)
+    policy = None if against is None else Policies.of(solution).find(against)
+    path = tmp_path / "model.drn"
+    export(solution, path, "drn", policy)
+    if against is None:
+        assert solved(path, optimum="min").value == pytest.approx(solution.value, abs=1e-12)
+    else:
+        best = rollwise.best_response(solution, policy)
+        assert solved(path).value == pytest.approx((1 + best.values[0]) / 2, abs=1e-12)
+
+
+def write_prism(folder):
+    """PRISM's robot (its test of imports), with labels, variables and rewards."""
+    files = {
+        "tra": "# Transitions (MDP)\n6 10 16\n0 0 1 0.1 south\n0 0 3 0.8 south\n0 0 4 0.1 south\n"
+        "0 1 0 0.4 east\n0 1 1 0.6 east\n1 0 2 0.5 south\n1 0 4 0.5 south\n1 1 2 1 east\n"
+        "2 0 2 1 stuck\n3 0 3 1 stuck\n4 0 3 0.6 west\n4 0 4 0.4 west\n4 1 5 1 east\n"
+        "5 0 2 0.9 north\n5 0 5 0.1 north\n5 1 4 1 west\n",
+        "lab": '0="init" 1="deadlock" 2="goal1" 3="goal2"\n0: 0\n2: 3\n4: 3\n5: 2\n',
+        "sta": "(s,up)\n"
+        + "".join(f"{s}:({s},{'true' if s % 2 else 'false'})\n" for s in range(6)),
+        "srew": "6 6\n" + "".join(f"{s} 1\n" for s in range(6)),
+        "trew": '# Reward structure "moves"\n10 16 1\n0 1 1 2.5\n',
+    }
+    for ending, text in files.items():
+        (folder / f"robot.{ending}").write_text(text)
+    return str(folder / "robot.tra")
+
+
+def test_prisms_explicit_files(tmp_path):
+    path = write_prism(tmp_path)
+    solution = solved(path, rewards="none", goal="goal1")
+    # east until 1, then south to 4 with 1/2, then east: 0.5; or south: 0.1 * 0.5 + 0.1 * 1
+    assert chance(solution) == pytest.approx(0.5, abs=1e-14)
+    assert solution.graph.field_names == ("s", "up")
+    least = solved(path, rewards="reward", goal="goal2", optimum="min")
+    # east until 1, then east; south may end in 3 for ever
+    assert least.value == pytest.approx(1 / 0.6 + 1, abs=1e-13)
+    paid = rollwise.build(create(find(path), {"rewards": "moves", "goal": "goal2"}))
+    assert "paid" in paid.field_names
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("@type: MDP\n@nr_states\n99999999999\n@model\n", "too short for them"),
+        (
+            "@type: MDP\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t5 : 1\n" + " " * 99,
+            "below",
+        ),
+        ("@type: MDP\n@nr_states\n1\n@model\nstate 0 init\n\taction 0\n\t\t0 : 0.5\n", "add up to"),
+        ("@type: MDP\n@nr_states\n1\n@model\nstate 0\n\taction 0\n\t\t0 : 1\n", "0 initial states"),
+        (
+            "@type: MDP\n@nr_states\n1\n@model\nstate 0 init\n\taction 0\n\t\t0 : 1e999999999\n",
+            "number",
+        ),
+        (
+            "@type: MDP\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t0 : 1\n",
+            "ends after 1",
+        ),
+        ("@type: POMDP\n@nr_states\n1\n", "hides"),
+        ("@type: SMG\n@nr_states\n1\n", "export the game as UMB"),
+        ("@type: CTMC\n@nr_states\n1\n", "continuous time"),
+        ("@type: MDP\n@parameters\np\n", "parametric"),
+        ("\0\1\2" * 50, "no part of a DRN file"),
+        ("", "no @model"),
+    ],
+)
+def test_a_damaged_drn_file_gives_one_line(tmp_path, text, says):
+    path = tmp_path / "m.drn"
+    path.write_text(text)
+    with pytest.raises(ModelFileError, match=says) as error:
+        find(str(path))
+    assert "\n" not in str(error.value)
+
+
+def changed(**parts):
+    return GAME | parts
+
+
+def with_system(**facts):
+    index = json.loads(json.dumps(GAME["index"]))
+    index["transition-system"] |= facts
+    return changed(index=index)
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        (with_system(**{"#branches": 10**10}), "too short"),
+        (with_system(**{"#branches": 9}), "its index needs 72"),
+        (with_system(**{"#observations": 2}), "hides its states"),
+        (with_system(**{"#players": 3}), "3 players"),
+        (with_system(time="stochastic"), "continuous time"),
+        (
+            with_system(**{"branch-probability-type": {"type": "double-interval"}}),
+            "double-interval",
+        ),
+        (changed(index=GAME["index"] | {"format-version": 2}), "version 2"),
+        (changed(**{"state-to-choices.bin": np.array([0, 4, 2, 5, 6], "<u8")}), "rise"),
+        (changed(**{"branch-to-target.bin": np.full(8, 2**60, "<u8")}), "leads to the state"),
+        (changed(**{"branch-to-probability.bin": np.zeros((8, 2), "<u8")}), "divides by 0"),
+        (changed(**{"state-is-initial.bin": np.array([3], "<u8")}), "2 initial states"),
+        (changed(**{"state-to-player.bin": np.full(4, 7, "<u4")}), "the player 7"),
+        ({"x": np.zeros(1), **GAME}, "index.json"),
+        (changed(index={"format-version": 1}), "transition-system"),
+    ],
+)
+def test_a_damaged_umb_file_gives_one_line(tmp_path, parts, says):
+    path = write_umb(tmp_path / "m.umb", parts)
+    with pytest.raises(ModelFileError, match=says) as error:
+        find(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_torn_umb_file_gives_one_line(tmp_path):
+    path = tmp_path / "m.umb"
+    write_umb(path, GAME)
+    whole = path.read_bytes()
+    torn = [whole[:size] for size in range(1, len(whole), 37)]
+    torn += [
+        whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :] for at in range(40, len(whole), 97)
+    ]
+    for content in [b"", b"no tar", *torn]:
+        path.write_bytes(content)
+        done = run("solve", str(path))
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), (len(content), done)
+    bomb = io.BytesIO()
+    with tarfile.open(fileobj=bomb, mode="w") as tar:
+        info = tarfile.TarInfo("index.json")
+        info.size = 10**10
+        tar.fileobj.write(info.tobuf())
+    path.write_bytes(bomb.getvalue())
+    assert "10,000,000,000 bytes" in run("solve", str(path)).stderr
+
+
+def test_a_damaged_prism_file_gives_one_line(tmp_path):
+    path = write_prism(tmp_path)
+    for ending, text, says in [
+        ("tra", "6 10 16\n0 0 1\n" + "# " * 60, "is no branch"),
+        ("tra", "99999999999 10 16\n", "too short"),
+        ("tra", "6 10 17\n0 0 0 1 a\n" + "# " * 60, "1 of 17 branches"),
+        ("tra", "3:2 3 3\n0 0 0 1 [a,b]\n" + "# " * 60, "the same time"),
+        ("tra", "3 3 3 2\n" + "# " * 60, "hides"),
+        ("lab", '0="init"\n0: 0\n1: 7\n', "no label 7"),
+        ("sta", "(s)\n0:(0)\n", "1 of 6 states"),
+        ("srew", "6 1\n0 x\n", "'x' is no number"),
+    ]:
+        write_prism(tmp_path)
+        (tmp_path / f"robot.{ending}").write_text(text)
+        with pytest.raises(ModelFileError, match=says):
+            find(path)
+
+
+def test_frozen_lake_from_gymnasium():
+    """The chance to reach the goal of the slippery lake is 14/17."""
+    gymnasium = pytest.importorskip("gymnasium")
+    solution = rollwise.solve(rollwise.from_gymnasium(gymnasium.make("FrozenLake-v1")))
+    assert chance(solution) == pytest.approx(14 / 17, abs=1e-12)
+    cliff = rollwise.from_gymnasium(gymnasium.make("CliffWalking-v1"))
+    assert rollwise.solve(cliff).value == pytest.approx(-13, abs=1e-11)
+    with pytest.raises(UsageError, match="no table P"):
+        rollwise.from_gymnasium(gymnasium.make("CartPole-v1"))
+
+
+def test_rewards_of_branches_are_paid_once_they_happen():
+    table = {0: {0: [(0.5, 0, 1.0, False), (0.25, 0, 3.0, True), (0.25, 1, 0.0, False)]},
+             1: {0: [(1.0, 1, 0.0, True)]}}  # fmt: skip
+    # v = 0.5 (1 + 0.9 v) + 0.25 * 3
+    solution = rollwise.solve(rollwise.from_gymnasium(table, 0.9))
+    assert solution.value == pytest.approx(1.25 / 0.55, abs=1e-13)
+
+
+def test_games_of_open_spiel():
+    pyspiel = pytest.importorskip("pyspiel")
+    tic = rollwise.from_open_spiel("tic_tac_toe")
+    assert rollwise.solve(tic).value == pytest.approx(0, abs=1e-12)
+    pig = rollwise.from_open_spiel(pyspiel.load_game("pig(winscore=6)"))
+    iterated = pytest.importorskip("open_spiel.python.algorithms.value_iteration")
+    known = iterated.value_iteration(
+        pyspiel.load_game("pig(winscore=6)"), -1, 1e-9, cyclic_game=True
+    )
+    start = str(pyspiel.load_game("pig(winscore=6)").new_initial_state())
+    assert rollwise.solve(pig).value == pytest.approx(known[start], abs=1e-7)
+    for name, says in [("kuhn_poker", "hides"), ("goofspiel", "same time")]:
+        with pytest.raises(UsageError, match=says):
+            rollwise.from_open_spiel(name)
+    with pytest.raises(UsageError, match="more than 100 nodes"):
+        rollwise.from_open_spiel("tic_tac_toe", most=100)
+
+
+REWARDS = np.array([[5.0, 10.0], [-1.0, -np.inf]])
+CHANCES = np.array([[[0.5, 0.5], [0, 1]], [[0, 1], [0.3, 0.7]]])
+
+
+def test_forms_of_arrays_are_one_model():
+    """QuantEcon's example of its manual: the value is -60/7 at 0 and -20 at 1."""
+    sparse = pytest.importorskip("scipy.sparse")
+    pairs = ([0, 0, 1], [0, 1, 0])
+    flat = CHANCES.reshape(4, 2)[:3]
+    forms = [
+        (REWARDS, CHANCES, {"by": "state"}),
+        (REWARDS, np.moveaxis(CHANCES, 1, 0), {"by": "action"}),
+        (REWARDS, [sparse.csr_matrix(CHANCES[:, a]) for a in (0, 1)], {}),
+        (REWARDS.reshape(4)[:3], flat, {"states": pairs[0], "actions": pairs[1]}),
+        (
+            REWARDS.reshape(4)[:3],
+            sparse.csr_matrix(flat),
+            {"states": pairs[0], "actions": pairs[1]},
+        ),
+    ]
+    graphs = [rollwise.build(rollwise.from_arrays(r, q, 0.95, **how)) for r, q, how in forms]
+    assert len({graph.content_hash for graph in graphs}) == 1
+    solution = rollwise.solve(rollwise.from_arrays(*forms[0][:2], 0.95, by="state"))
+    assert np.allclose(solution.values, [-60 / 7, -20], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "transitions", "how", "says"),
+    [
+        (REWARDS, CHANCES, {}, "say by="),
+        (REWARDS[:1], CHANCES, {"by": "state"}, "rewards have the shape"),
+        (REWARDS, CHANCES[0], {}, "three axes"),
+        (REWARDS, CHANCES, {"objective": "win"}, "objective"),
+        (REWARDS, CHANCES, {"states": [0]}, "go together"),
+        (REWARDS * np.nan, CHANCES, {"by": "state"}, "no finite number"),
+        (REWARDS, CHANCES * 0.9, {"by": "state"}, "add up to 0.9"),
+    ],
+)
+def test_arrays_that_are_no_model(rewards, transitions, how, says):
+    with pytest.raises(UsageError, match=says):
+        rollwise.from_arrays(rewards, transitions, 0.9, **how)
+
+
+def test_commands_take_a_model_where_a_game_is_typed(tmp_path):
+    path, saved = write_umb(tmp_path / "game.umb", GAME), str(tmp_path / "saved.parquet")
+    assert "0.6666666666666" in run("solve", path, "--save", saved).stdout
+    for words in [
+        ("verify", saved, path),
+        ("verify", "--exact", saved, path),
+        ("table", path, "--load", saved),
+        ("advise", path, "--state", "x=0,y=5"),
+        ("simulate", path, "--policy", "optimal,random", "--games", "20"),
+        ("check", path),
+        ("export", path, "--to", "prism", "--out", str(tmp_path / "x.prism")),
+        ("plot", path, "value", "--out", str(tmp_path / "x.html")),
+        ("evaluate", path, "--policy", "random"),
+    ]:
+        done = run(*words)
+        assert done.returncode == 0, (words, done.stderr)
+    assert "goal must be g or absorbing" in run("solve", path, "goal=h").stderr
+    assert "nowhere.umb can't be read" in run("solve", "nowhere.umb").stderr
+
+
+def test_a_model_without_a_question_asks_for_one(tmp_path):
+    path = tmp_path / "m.drn"
+    lines = [
+        "@type: MDP",
+        "@nr_states",
+        "2",
+        "@model",
+        "state 0 init a",
+        "\taction go",
+        "\t\t1 : 1",
+    ]
+    path.write_text("\n".join([*lines, "state 1 b", "\taction go", "\t\t1 : 1", ""]))
+    with pytest.raises(ParameterError, match="Write goal=init, goal=a, goal=b"):
+        solved(path)
+    assert chance(solved(path, goal="b")) == 1
