@@ -496,7 +496,7 @@ class ModelGame(Game):
 
     @property
     def endless(self) -> str:  # type: ignore[override]
-        """A player who seeks a goal and never reaches it loses; without an end nothing is paid."""
+        """Endless play: a loss of the seeker of a goal, or a draw where only ends pay."""
         if self.is_chance:
             return "lose"
         return "draw" if self.objective == "win" and self.pays_at_end else "forbidden"
