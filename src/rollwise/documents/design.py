@@ -8,10 +8,10 @@ from rollwise.documents.parts import (
     Document,
     game_head,
     number_or_none,
-    spread_document,
     state_fields,
     ties_document,
 )
+from rollwise.documents.policies import spread_of
 from rollwise.graph.policies import ties_in_play
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rollwise.analysis.exploit import Exploitation, Response
     from rollwise.analysis.handicap import Handicap, Head
     from rollwise.analysis.played import Played
-    from rollwise.analysis.thumb.frontier import Frontier
     from rollwise.analysis.tuning import Point, Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
@@ -64,7 +63,7 @@ def difference_document(found: Difference, limit: int | None = None) -> Document
         "loss": found.loss.loss,
         "loss_first": found.loss.first,
         "loss_second": found.loss.second,
-        "spread": spread_document(found.loss.spread),
+        "spread": spread_of(found.loss.spread),
         "exploitability": found.loss.exploitability,
         "error_bound": number_or_none(found.loss.error_bound),
         "unit": graph.view.worth_name,
@@ -153,7 +152,7 @@ def balance_document(found: Balance, played: Played | None = None) -> Document:
             {
                 "numbers": rule.numbers,
                 "loss": rule.loss,
-                "spread": spread_document(rule.spread),
+                "spread": spread_of(rule.spread),
                 "error_bound": number_or_none(rule.error_bound),
                 "text": rule.text,
             }
@@ -258,32 +257,4 @@ def _response(found: Response) -> Document:
         "gain": certified_document(found.gain),
         "promise": certified_document(found.promise),
         "risk": certified_document(found.risk),
-    }
-
-
-def thumb_document(graph: StateGraph, found: Frontier) -> Document:
-    """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy."""
-    return {
-        **game_head(graph),
-        "rules": [
-            {
-                "text": rule.text,
-                "numbers": rule.numbers,
-                "loss": rule.loss,
-                "loss_first": rule.loss_first,
-                "loss_second": rule.loss_second,
-                "spread": spread_document(rule.spread),
-                "exploitability": rule.exploitability,
-                "error_bound": number_or_none(rule.error_bound),
-                "exploitability_bound": number_or_none(rule.exploitability_bound),
-                "policy": rule.rule.document(graph),
-            }
-            for rule in found.rules
-        ],
-        "unit": graph.view.worth_name,
-        "scored": found.scored,
-        "seed": found.seed,
-        "searches": found.searches,
-        "stopped": found.stopped,
-        "timed_out": found.timed_out,
     }

@@ -13,7 +13,6 @@ from rollwise.graph.naming import state_text
 from rollwise.numbers.printed import certified, chance, how_many
 
 if TYPE_CHECKING:
-    from rollwise.analysis.losses import Spread
     from rollwise.answer.layered_states import LayeredStates
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
@@ -41,17 +40,6 @@ def state_fields(graph: StateGraph, state: int) -> dict[str, int]:
 def ties_document(ties: Ties | None) -> dict[str, int] | None:
     """``equally_good``: in how many states several actions are."""
     return None if ties is None else ties._asdict()
-
-
-def spread_document(spread: Spread | None) -> Document | None:
-    """``spread``: ranges of the losses over all optimal policies."""
-    if spread is None:
-        return None
-    ends = {"loss": spread.mean, "loss_first": spread.first, "loss_second": spread.second}
-    return {
-        **{name: [number_or_none(end) for end in pair] for name, pair in ends.items()},
-        "error_bound": number_or_none(spread.error_bound),
-    }
 
 
 def number_or_none(value: float | None) -> float | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +14,10 @@ from rollwise.documents.parts import (
     Document,
     game_head,
     number_or_none,
-    state_fields,
-    ties_document,
 )
+from rollwise.documents.policies import mean_of
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learning import Assessment, LearnedAgainst
     from rollwise.analysis.length_range import LengthRange, Spread
     from rollwise.answer.layer_lengths import Bracket
     from rollwise.coach.drill import Question
@@ -30,102 +27,6 @@ if TYPE_CHECKING:
     from rollwise.coach.table import Table
     from rollwise.coach.tally import Tally
     from rollwise.game import Game
-    from rollwise.graph import StateGraph
-    from rollwise.graph.policies import Ties
-    from rollwise.learn import Learned
-    from rollwise.simulate import Estimate, Length, Match, Side, ToldMove, Tournament
-
-
-def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> Document:
-    """Many games between policies, with the exact figures beside the simulated ones."""
-    return {
-        **game_head(game),
-        "kind": "estimated",
-        "policy": match.policy,
-        "against": match.against,
-        "games": match.games,
-        "games_asked": match.asked,
-        "seed": match.seed,
-        "win_rate": estimate_document(match.win_rate),
-        **({} if match.payoff is None else {"payoff": estimate_document(match.payoff)}),
-        "sides": [_side(side) for side in match.sides],
-        "disagreements": match.disagreements(),
-        "notes": list(match.notes),
-        "equally_good": ties_document(ties),
-    }
-
-
-def told_games_document(graph: StateGraph, games: Mapping[int, Sequence[ToldMove]]) -> Document:
-    """Games move by move, by their seeds: all of them as `plays`, and the first one besides."""
-    plays = [
-        {"seed": seed, "moves": [asdict(move) for move in moves]} for seed, moves in games.items()
-    ]
-    return {**game_head(graph), **plays[0], "plays": plays}
-
-
-def tournament_document(graph: StateGraph, found: Tournament, ties: Ties | None) -> Document:
-    """Every policy against every other."""
-    return {
-        **game_head(graph),
-        "kind": "certified" if found.exact else "estimated",
-        "games": found.games,
-        "seed": found.seed,
-        "policies": list(found.policies),
-        "standings": [
-            {"policy": entry.policy, "result": entry.result, "error": number_or_none(entry.error)}
-            for entry in found.standings
-        ],
-        "first": _matrix(found.first),
-        "both": _matrix(found.both),
-        "errors": _matrix(found.errors),
-        "equally_good": ties_document(ties),
-    }
-
-
-def _matrix(values: Any) -> list[list[float | None]] | None:
-    return None if values is None else [[number_or_none(v) for v in row] for row in values]
-
-
-def estimate_document(estimate: Estimate | None) -> Document | None:
-    """A mean over games, its interval, and the exact value if known."""
-    if estimate is None:
-        return None
-    low, high = estimate.interval
-    return {
-        "mean": estimate.mean,
-        "standard_error": number_or_none(estimate.standard_error),
-        "interval_95": [number_or_none(low), number_or_none(high)],
-        "games": estimate.games,
-        "exact": number_or_none(estimate.exact),
-        "exact_bound": number_or_none(estimate.exact_bound),
-    }
-
-
-def _played_length(length: Length) -> Document:
-    return {
-        **(estimate_document(length.estimate) or {}),
-        "standard_deviation": length.deviation,
-        "shortest": length.shortest,
-        "median": length.median,
-        "longest": length.longest,
-    }
-
-
-def _side(side: Side) -> Document:
-    scores = side.scores
-    return {
-        "first": side.first,
-        "second": side.second or None,
-        "games": side.games,
-        "wins": side.wins,
-        "draws": side.draws,
-        "losses": side.losses,
-        "win_rate": estimate_document(side.win_rate),
-        "score": estimate_document(side.score),
-        "scores": None if scores is None else [[score, n] for score, n in scores.items()],
-        "turns": _played_length(side.turns),
-        "moves": _played_length(side.moves),
-    }
 
 
 def length_document(game: Game, found: LengthRange, seed: int | None = None) -> Document:
@@ -142,7 +43,7 @@ def length_document(game: Game, found: LengthRange, seed: int | None = None) -> 
                 **_bracket(length.bracket),
                 **_moves(length.moves),
                 "endless": length.endless,
-                "played": estimate_document(length.played),
+                "played": mean_of(length.played),
             }
             for length in found.lengths
         ],
@@ -164,100 +65,6 @@ def _moves(spread: Spread | None) -> Document:
         "mean": certified_document(spread.mean),
         "standard_deviation": certified_document(spread.deviation),
     }
-
-
-def learned_document(
-    learned: Learned,
-    assessed: Assessment | None = None,
-    checkpoints: Sequence[Assessment] | None = None,
-) -> Document:
-    """Learned actions and estimates, and their comparison with the exact solution.
-
-    Parameters
-    ----------
-    assessed : Assessment, optional
-        The learned result against the exact one.
-    checkpoints : sequence of Assessment, optional
-        The same along the way.
-    """
-    graph = learned.graph
-    document: Document = {
-        **game_head(graph),
-        "method": learned.method,
-        "kind": "estimated",
-        "games": learned.games,
-        "explore": learned.explore,
-        "seed": learned.seed,
-        "workers": learned.workers,
-        "states": graph.n_states,
-        "states_seen": int((learned.seen > 0).sum()),
-        "rows": json.loads(learned.table().write_json()),
-    }
-    actions = learned.grid(learned.labels)
-    if actions is not None:
-        document["action_grid"] = actions.tolist()
-        rates = learned.grid(learned.estimates)
-        assert rates is not None
-        document["estimate_grid"] = [[number_or_none(v) for v in row] for row in rates.tolist()]
-    if assessed is not None:
-        document["compare"] = {**_figures(assessed), "positions": wrong_positions(assessed)}
-    if checkpoints is not None:
-        document["checkpoints"] = [_figures(point) for point in checkpoints]
-    return document
-
-
-def learned_against_document(found: LearnedAgainst) -> Document:
-    """The result of a learned policy against its opponent, and the result of a best response."""
-    return {
-        "policy": found.against,
-        "gets": found.gets.value,
-        "gets_bound": number_or_none(found.gets.bound),
-        "best_response": found.best.value,
-        "best_response_bound": number_or_none(found.best.bound),
-    }
-
-
-def _figures(assessed: Assessment) -> Document:
-    document: Document = {
-        "games": assessed.learned.games,
-        "weighted_error": number_or_none(assessed.weighted_error),
-        "optimal_share": assessed.optimal_share,
-        "weighted_optimal_share": assessed.weighted_optimal_share,
-        "loss": assessed.loss,
-        "loss_bound": number_or_none(assessed.loss_bound),
-        "reasons": assessed.reason_counts(),
-        "frequent_positions": int(assessed.frequent.sum()),
-    }
-    for name, recent in (("within_3_errors", False), ("recent_within_3_errors", True)):
-        found = assessed.deviations(recent)
-        document[name] = float((found <= 3).mean()) if len(found) else None
-    return document
-
-
-def wrong_positions(assessed: Assessment) -> list[Document]:
-    """The positions with a wrong learned action, positions of good play first."""
-    from rollwise.analysis.learning import REASONS
-
-    learned, reference = assessed.learned, assessed.reference
-    graph = learned.graph
-    wrong = np.flatnonzero(assessed.reasons >= 0)
-    wrong = wrong[np.argsort(-reference.visits[wrong], kind="stable")]
-    best = reference.solution.best_actions
-    rows = []
-    for s in wrong.tolist():
-        action = int(learned.best_actions[s])
-        rows.append(
-            {
-                "state": state_fields(graph, s),
-                "reason": REASONS[assessed.reasons[s]],
-                "learned": None if action < 0 else graph.view.action(action).name,
-                "best": graph.view.action(best[s]).name,
-                "cost": number_or_none(float(assessed.costs[s])),
-                "visits": int(learned.seen[s]),
-                "visits_a_game": float(reference.visits[s]),
-            }
-        )
-    return rows
 
 
 def ledger_document(session: Session, seat: int = 0) -> Document:
@@ -339,10 +146,10 @@ def _tally(found: Tally) -> Document:
         "player": found.player,
         "games": found.games,
         **counted,
-        "win_rate": estimate_document(rate),
-        "score": estimate_document(found.score),
+        "win_rate": mean_of(rate),
+        "score": mean_of(found.score),
         "start": found.start,
-        "loss": estimate_document(found.loss),
+        "loss": mean_of(found.loss),
         "luck": found.luck,
     }
 

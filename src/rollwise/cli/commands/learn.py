@@ -27,8 +27,12 @@ from rollwise.cli.printing import (
     write_policy,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.many import learned_seats_document
-from rollwise.documents.played import learned_against_document, learned_document, wrong_positions
+from rollwise.documents.model import as_number
+from rollwise.documents.policies import (
+    learned_document,
+    learned_seats_document,
+    wrong_positions,
+)
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.machine.atomic_files import check_place
@@ -210,7 +214,7 @@ def _tell_against(
     if csv:
         streams.write(learned.table().write_csv())
         return
-    document = learned_document(learned) | {"against": learned_against_document(found)}
+    document = learned_document(learned, against=found)
     if json:
         print_json(document)
         return
@@ -363,13 +367,13 @@ def _print_comparison(comparison: Assessment) -> None:
     typer.echo("  positions without a right answer, by what explains them:")
     for reason, count in comparison.reason_counts().items():
         typer.echo(f"    {reason:<12} {count:>9,}")
-    worst = [row for row in wrong_positions(comparison) if row["visits_a_game"] > 0][:5]
+    worst = [row for row in wrong_positions(comparison) if row.visits_a_game > 0][:5]
     for row in worst:
-        where = ", ".join(f"{name}={value}" for name, value in row["state"].items())
-        cost = "" if row["cost"] is None else f", costs {row['cost']:z.4f}"
+        where = ", ".join(f"{name}={value}" for name, value in row.state.items())
+        cost = f", costs {row.cost:z.4f}" if math.isfinite(as_number(row.cost)) else ""
         typer.echo(
-            f"    {where}: learned {row['learned'] or 'nothing'}, best is {row['best']}{cost} "
-            f"({row['reason']}; {row['visits']:,} visits)"
+            f"    {where}: learned {row.learned or 'nothing'}, best is {row.best}{cost} "
+            f"({row.reason}; {row.visits:,} visits)"
         )
 
 

@@ -29,9 +29,12 @@ from rollwise.cli.options import (
 )
 from rollwise.cli.printing import print_json, tell_ties
 from rollwise.cli.progress import Progress
-from rollwise.documents.many import played_document
 from rollwise.documents.parts import about_draws, ties_document
-from rollwise.documents.played import match_document, told_games_document
+from rollwise.documents.policies import (
+    match_document,
+    seats_match_document,
+    told_games_document,
+)
 from rollwise.errors import UsageError
 from rollwise.game import has_many
 from rollwise.numbers.printed import certified, column, estimated
@@ -318,7 +321,7 @@ def _play_seats(
     played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
     shares = evaluate_seats(found.graph, seated) if exact else None
     if json:
-        print_json(played_document(found.graph, played, shares))
+        print_json(seats_match_document(found.graph, played, shares))
         return
     typer.echo(f"{found.graph.title}: {played.games:,} games, seed {played.seed}")
     for seat, name in enumerate(played.policies):

@@ -34,8 +34,7 @@ from rollwise.cli.printing import (
     write_rule,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.design import thumb_document
-from rollwise.documents.many import thumb_of_many_document
+from rollwise.documents.policies import seats_thumb_document, thumb_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.numbers.printed import rounded_up
@@ -162,7 +161,7 @@ def thumb(
         last = found.rules[-1]
         typer.echo(python_source(last.rule, graph, chosen, last.text))
     else:
-        _print(thumb_document(graph, found), graph, found)
+        _print(graph, found)
         for line in written:
             typer.echo(line)
     if found.stopped:
@@ -217,7 +216,7 @@ def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list
     return [f"Written to {out}."]
 
 
-def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None:
+def _print(graph: StateGraph, found: Frontier) -> None:
     from rich.table import Table
 
     from rollwise.analysis.losses import loss_text, spread_words
@@ -241,10 +240,10 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
             ]
         table.add_row(str(rule.numbers), *cells, rule.text)
     print_table(table)
-    if not document["rules"]:
+    if not found.rules:
         typer.echo(f"none of the {found.scored:,} scored rules ends every play")
         return
-    worst = max(rule["error_bound"] for rule in document["rules"])
+    worst = max(rule.error_bound for rule in found.rules)
     seats = ", on average over the seats" if graph.players == 2 else ""
     typer.echo(
         f"losses against optimal play in {unit}{seats} (certified ± {rounded_up(scale * worst)}); "
@@ -292,7 +291,7 @@ def _find_seats(
         )
     written = write_rule(found.graph, rules.search.rules, save)
     if json:
-        print_json(thumb_of_many_document(found.graph, rules))
+        print_json(seats_thumb_document(found.graph, rules))
     elif python and rules.rules:
         last = rules.rules[-1]
         typer.echo(python_source(last.of_search.rule, found.graph, game, last.text))

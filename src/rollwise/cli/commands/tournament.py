@@ -25,9 +25,8 @@ from rollwise.cli.options import (
 )
 from rollwise.cli.printing import print_json, print_table, tell_ties
 from rollwise.cli.progress import Progress
-from rollwise.documents.many import tournament_of_many_document
 from rollwise.documents.parts import ties_document
-from rollwise.documents.played import tournament_document
+from rollwise.documents.policies import seats_tournament_document, tournament_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.numbers.printed import column, estimated, in_common
@@ -172,7 +171,7 @@ def _play_seatings(
                 progress=progress.listener,
             )
     if json:
-        print_json(tournament_of_many_document(graph, found))
+        print_json(seats_tournament_document(graph, found))
         return
     _print_seatings(graph, found)
 
