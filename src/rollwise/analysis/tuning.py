@@ -252,22 +252,16 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
         has no share of skill.
     """
     if measure not in OF_THE_START:
-        if not isinstance(solution, Solution):
-            raise UsageError(
-                f"{solution.title} is too large for one graph, and {measure} needs one; aim at "
-                "its value or at first_player, or take smaller parameters"
-            )
-        found = _FOLLOWED[measure](solution)
+        found = _FOLLOWED[measure](solution.whole())
         return float(found.value), float(found.bound)
     bound = float(solution.error_bounds[solution.start])
     if measure == "value":
         return solution.value, bound
     chance = solution.win_probability
     if chance is None:
-        title = (solution.graph if isinstance(solution, Solution) else solution).title
         raise UsageError(
-            f"{title} is played for points or payoffs, and nobody has a chance to win: aim at "
-            "its value or its length"
+            f"{solution.title} is played for points or payoffs, and nobody has a chance to win: "
+            "aim at its value or its length"
         )
     return chance, bound / 2
 

@@ -272,8 +272,8 @@ class LayeredStates:
         """
         if not self.is_small:
             raise UsageError(
-                f"{self.title} is too large to be solved again as one graph: choose some of its "
-                "positions"
+                f"{self.title} is too large for one graph, and this needs all positions at once: "
+                "choose some of its positions, or take smaller parameters"
             )
 
 

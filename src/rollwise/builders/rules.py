@@ -526,9 +526,12 @@ class Rules:
     @property
     def or_by_layers(self) -> str:
         """Advice for a large game with a measure of progress."""
-        by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
-        has_layers = self.has_progress and self.game.players <= 2
-        return f"; {by_layers} finds what it is worth in less memory" if has_layers else ""
+        by_layers = spelled(
+            python="rollwise.solve_by_layers finds what it is worth in less memory",
+            command_line="solve --by-layer finds what it is worth in less memory, and simulate "
+            "estimates what policies are worth and how long games last",
+        )
+        return f"; {by_layers}" if self.has_progress and self.game.players <= 2 else ""
 
     @cached_property
     def progress_size(self) -> int | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rollwise.cli.progress import Progress
-from rollwise.errors import ParameterError, TooManyStates, UnknownGame, UsageError
+from rollwise.errors import ParameterError, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
 from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
@@ -251,19 +251,6 @@ def policies_of(game: Game, max_states: int | None, progress: Progress) -> Polic
     from rollwise.answer.kept import policies
 
     return policies(game, any_players=True, max_states=max_states, progress=progress.listener)
-
-
-@contextmanager
-def in_one_graph(command: str) -> Iterator[None]:
-    """Raise UsageError for a game too large for one graph, with the commands that solve it."""
-    try:
-        yield
-    except TooManyStates as error:
-        raise UsageError(
-            f"{error}. But {command} looks at all positions at once, and an answer by layers "
-            "doesn't do for that: take smaller parameters. Of a game that can be solved by layers, "
-            "`rollwise simulate` estimates who wins and how long it lasts"
-        ) from None
 
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:

@@ -192,12 +192,7 @@ def drawn(answer: Solution, kind: str, where: str | None) -> Solution:
     UsageError
         Of a large game the kind needs all positions, or too many are chosen.
     """
-    if not answer.is_small and kind not in OF_POSITIONS:
-        raise UsageError(
-            f"{answer.title} is too large for one graph; pictures of some of its positions are "
-            f"{', '.join(OF_POSITIONS)}"
-        )
-    return answer.part_where(where)
+    return answer.part_where(where) if kind in OF_POSITIONS else answer.whole()
 
 
 def plot(answer: Solution, kind: str, **choices: Any) -> Figure:

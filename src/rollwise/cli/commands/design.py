@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ import typer
 
 from rollwise.answer import kept
 from rollwise.cli.app import app
-from rollwise.cli.common import check_workers, in_one_graph, processes_or, read_game, read_values
+from rollwise.cli.common import check_workers, processes_or, read_game, read_values
 from rollwise.cli.options import (
     POLICIES,
     ClusterOption,
@@ -84,7 +83,7 @@ def balance(
 
         check_sheet(out)
     chosen = read_game(game, parameters)
-    with in_one_graph("balance"), Progress() as progress:
+    with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
         found = find_balance(
             policies, sure=sure, evaluations=evaluations, seed=seed, progress=progress
@@ -167,7 +166,7 @@ def diff(
 
         require_plotly()
         check_target(out)
-    with in_one_graph("diff"), Progress() as progress:
+    with Progress() as progress:
         answers = [kept.solve(one, max_states=max_states, progress=progress) for one in (old, new)]
         found = difference(*answers)
     if out is not None:
@@ -310,7 +309,7 @@ def handicap(
     except ValueError:
         raise UsageError(f"--points {points}: a head start is a whole number") from None
     chosen = read_game(game, parameters)
-    with in_one_graph("handicap"), Progress() as progress:
+    with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
         found = find_handicap(policies, field, numbers, policy, against)
     graph = policies.graph
@@ -393,10 +392,8 @@ def tune(
         check_curve(values, out)
     check_workers(workers, cluster)
     kind, fixed = find(game), read_values(parameters or ())
-    in_layers_too = wanted.measure in tuning.OF_THE_START
-    found_by = kept.answer if in_layers_too else kept.solve
-    needed = nullcontext() if in_layers_too else in_one_graph(f"tune for {wanted.measure}")
-    with needed, Progress() as progress, processes_or(cluster, workers) as pool:
+    found_by = kept.answer if wanted.measure in tuning.OF_THE_START else kept.solve
+    with Progress() as progress, processes_or(cluster, workers) as pool:
         found = tuning.tune(
             kind,
             fixed,

@@ -44,7 +44,7 @@ from rollwise.documents.answers import (
     with_rows,
 )
 from rollwise.documents.model import as_number, encode
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import UsageError
 from rollwise.game import has_many
 from rollwise.numbers.printed import as_text
 
@@ -177,10 +177,7 @@ def _evaluated(
     from rollwise.answer.evaluation import evaluate
 
     with Progress() as progress:
-        try:
-            policies = kept.policies(game, max_states=max_states, progress=progress)
-        except TooManyStates as error:
-            raise TooManyStates(f"{error}; simulate estimates what policies are worth") from error
+        policies = kept.policies(game, max_states=max_states, progress=progress)
         graph = policies.graph
         s = 0 if position is None else graph.find(position)
         mine, theirs = (None if name is None else policies.find(name) for name in names)

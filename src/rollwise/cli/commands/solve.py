@@ -43,7 +43,7 @@ from rollwise.cli.printing import place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.solved import solved_document
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import UsageError
 from rollwise.game import has_many
 from rollwise.games import find
 from rollwise.machine.atomic_files import check_place
@@ -53,7 +53,6 @@ from rollwise.numbers.printed import rounded_up
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.game import Game
-    from rollwise.graph import StateGraph
 
 ToleranceOption = Annotated[
     float | None,
@@ -160,16 +159,17 @@ def solve(
         _print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
         return
     options = method_options(method, settings, time_limit=time_limit, seed=seed, on_sweep=sweeps)
-    how = {"method": method, "options": options, "max_states": max_states}
-    try:
-        solution = _solved(chosen, tolerance, mode=read_mode(mode), **how)
-    except TooManyStates:
-        if any((save, *elsewhere.values())) or not _goes_by_layers(chosen, max_states):
-            raise
-    else:
-        _tell(solution, game, save, history, json=json)
-        return
-    _print_layers(chosen, None, None, json=json)  # the states found so far are freed
+    if tolerance is not None and not tolerance > 0:
+        raise UsageError(f"--tolerance is {tolerance}; it must be positive")
+    from rollwise.answer import kept
+
+    how = _unusual(method, read_mode(mode)) | {"options": options, "tolerance": tolerance}
+    how = {name: said for name, said in how.items() if said}
+    # a file, and the history of a run, are those of one graph
+    find_answer = kept.answer if save is history is None else kept.solve
+    with Progress() as progress:
+        solution = find_answer(chosen, max_states=max_states, progress=progress, **how)
+    _tell(solution, game, save, history, json=json)
 
 
 def _print_layers(
@@ -178,12 +178,6 @@ def _print_layers(
     from rollwise.cli.solve_forms import print_layers
 
     print_layers(game, max_states, save, json=json, **how)
-
-
-def _goes_by_layers(game: Game, max_states: int | None) -> bool:
-    from rollwise.answer.kept import goes_by_layers
-
-    return goes_by_layers(game, max_states)
 
 
 def _unusual(method: str, mode: str) -> dict[str, Any]:
@@ -229,15 +223,6 @@ def _check_estimate(method: str, **proved: Any) -> None:
         refuse("is for answers that are proved, and not for estimates", **proved)
 
 
-def _solved(game: Game, tolerance: float | None, **how: Any) -> Solution:
-    from rollwise.answer.kept import solve as solve_game
-
-    if tolerance is not None and not tolerance > 0:
-        raise UsageError(f"--tolerance is {tolerance}; it must be positive")
-    with Progress() as progress:
-        return solve_game(game, tolerance=tolerance, progress=progress.listener, **how)
-
-
 def _tell(
     solution: Solution, game: str, save: Path | None, history: Path | None, *, json: bool
 ) -> None:
@@ -246,7 +231,7 @@ def _tell(
         write_history(history, solution.run.history if solution.run is not None else ())
     if save is not None and not solution.gave_up:
         solution.save(save)
-    odd = _oddities(solution.graph)
+    odd = _oddities(solution)
     document = solved_document(solution, odd)
     if json or not solution.gave_up:
         render(document, json, *place_line("Saved to", save))
@@ -263,10 +248,11 @@ def _tell(
         raise typer.Exit(1)
 
 
-def _oddities(graph: StateGraph) -> list[str]:
+def _oddities(solution: Solution) -> list[str]:
     """Findings of `check` for graphs small enough to examine at once."""
-    if graph.n_outcomes > QUICKLY_SEEN:
+    if not solution.is_whole or solution.space.n_outcomes > QUICKLY_SEEN:
         return []
+    graph = solution.graph
     from rollwise.analysis.findings import nothing_at_stake, oddities
 
     told = nothing_at_stake(graph)

@@ -10,7 +10,6 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     check_workers,
-    in_one_graph,
     processes_or,
     read_game,
     refuse,
@@ -145,7 +144,7 @@ def thumb(
         "searches": searches or 1,
     }
     searchers = processes_or(cluster, workers)
-    with in_one_graph("thumb"), Progress() as progress, searchers as limits["pool"]:
+    with Progress() as progress, searchers as limits["pool"]:
         policies = _policies(chosen, max_states, progress)
         if policies is None:
             refuse("needs all positions at once, and these are too many", out=out)
