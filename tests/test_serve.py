@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ import rollwise
 from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document
 from rollwise.documents.games import games_document
-from rollwise.documents.model import encode
+from rollwise.documents.model import documents_of, encode, union_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UnknownState
 from rollwise.games import find
@@ -114,6 +115,7 @@ def test_a_game_is_played_by_positions(client):
     while place is not None:
         state = ",".join(f"{name}={number}" for name, number in place["state"].items())
         here = client.get(f"/api/position?{PIG}&state={state}").json()
+        msgspec.convert(here, union_of(documents_of("serve")))
         assert here["state"] == place["state"]
         assert here["value"] == solution.values[solution.graph.find(place["state"])]
         advice = client.get(f"/api/advise?{PIG}&state={state}").json()["actions"]
@@ -122,6 +124,7 @@ def test_a_game_is_played_by_positions(client):
         assert choices == [{key: one[key] for key in keys} for one in advice]
         action = quote(here["choices"][-1]["action"])
         came = client.get(f"/api/position?{PIG}&state={state}&action={action}").json()
+        msgspec.convert(came, union_of(documents_of("serve")))
         assert len(came["outcomes"]) == here["choices"][-1]["outcomes"]
         mean = sum(one["ways"] * one["value"] for one in came["outcomes"])
         assert mean / came["outcomes"][0]["of"] == pytest.approx(here["choices"][-1]["value"])

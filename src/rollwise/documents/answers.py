@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-import numpy as np
 
 from rollwise.documents.model import (
     UNSET,
@@ -17,6 +16,7 @@ from rollwise.documents.model import (
     DeviationGain,
     EquallyGood,
     GameDocument,
+    Maybe,
     Number,
     Part,
     Rows,
@@ -30,13 +30,10 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.parts import (
     about_draws,
-    game_head,
-    number_or_none,
     place_text,
     state_fields,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
-from rollwise.errors import UnknownState
 from rollwise.numbers.printed import certified, chances, column, how_many, in_common
 
 if TYPE_CHECKING:
@@ -45,27 +42,26 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import Advice
     from rollwise.answer.evaluate_seats import Response, Shares
     from rollwise.answer.evaluation import BestResponse, Evaluation
-    from rollwise.answer.grids import Grid, Ints, Slice
+    from rollwise.answer.grids import Grid
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
-    from rollwise.words import Narrator
 
-Fraction = Annotated[str | UnsetType, about("a fraction")]
+Fraction = Annotated[Maybe[str], about("a fraction")]
 
 
 class ActionRow(Part, frozen=True, kw_only=True):
     """An action in a position."""
 
     action: str
-    probability: Annotated[Chance | UnsetType, about("in an equilibrium")] = UNSET
-    value: Value | UnsetType = UNSET
-    win_probability: Chance | UnsetType = UNSET
+    probability: Annotated[Maybe[Chance], about("in an equilibrium")] = UNSET
+    value: Maybe[Value] = UNSET
+    win_probability: Maybe[Chance] = UNSET
     win_probabilities: Seats = UNSET
     payoffs: Seats = UNSET
-    error_bound: Bound | UnsetType = UNSET
-    cost: Cost | UnsetType = UNSET
-    best: Annotated[bool | UnsetType, about("whether it may be a best action")] = UNSET
+    error_bound: Maybe[Bound] = UNSET
+    cost: Maybe[Cost] = UNSET
+    best: Annotated[Maybe[bool], about("whether it may be a best action")] = UNSET
     value_exact: Fraction = UNSET
     win_probability_exact: Fraction = UNSET
 
@@ -85,16 +81,16 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
     """The value of a position and of its actions. Results of seats begin with the mover's."""
 
     state: State
-    value: Value | UnsetType = UNSET
-    win_probability: Chance | UnsetType = UNSET
+    value: Maybe[Value] = UNSET
+    win_probability: Maybe[Chance] = UNSET
     win_probabilities: Seats = UNSET
     payoffs: Seats = UNSET
     error_bound: Bound
-    deviation_gain: DeviationGain | UnsetType = UNSET
+    deviation_gain: Maybe[DeviationGain] = UNSET
     value_exact: Fraction = UNSET
     win_probability_exact: Fraction = UNSET
-    throws: Annotated[list[ThrowRow] | UnsetType, about("in a position before a throw")] = UNSET
-    actions: list[ActionRow] | UnsetType = UNSET
+    throws: Annotated[Maybe[list[ThrowRow]], about("in a position before a throw")] = UNSET
+    actions: Maybe[list[ActionRow]] = UNSET
 
 
 def advice_document(solution: Solution, advice: Advice) -> Advised:
@@ -108,7 +104,7 @@ def advice_document(solution: Solution, advice: Advice) -> Advised:
             error_bound=advice.seats_bound,
             deviation_gain=advice.deviation_gain,
             actions=[
-                ActionRow.of(
+                ActionRow.from_result(
                     None,
                     action=row.action,
                     probability=row.probability,
@@ -120,7 +116,7 @@ def advice_document(solution: Solution, advice: Advice) -> Advised:
     exact, exact_actions = _exact_advice(solution, advice)
     scale = 1.0 if solution.is_score else 0.5  # a cost is in the unit of the text
     rows = [
-        ActionRow.of(row, probability=UNSET, cost=scale * row.regret, **fractions)
+        ActionRow.from_result(row, probability=UNSET, cost=scale * row.regret, **fractions)
         for row, fractions in zip(advice.actions, exact_actions, strict=True)
     ]
     return msgspec.structs.replace(
@@ -129,7 +125,8 @@ def advice_document(solution: Solution, advice: Advice) -> Advised:
         win_probability=advice.win_probability,
         error_bound=advice.error_bound,
         **exact,
-        throws=[ThrowRow.of(row, probability=row.chance) for row in advice.throws] or UNSET,
+        throws=[ThrowRow.from_result(row, probability=row.chance) for row in advice.throws]
+        or UNSET,
         actions=UNSET if advice.throws else rows,
     )
 
@@ -164,9 +161,9 @@ class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/gri
     columns: Annotated[str, about("the field that numbers the columns")]
     column_numbers: list[int]
     action_grid: Annotated[list[list[int]], about("numbers of actions; -1: no position")]
-    value_grid: list[list[Number]] | UnsetType = UNSET
+    value_grid: Maybe[list[list[Number]]] = UNSET
     win_probability_grid: Annotated[
-        list[list[Number]] | UnsetType, unit("probability", "-1: no position")
+        Maybe[list[list[Number]]], unit("probability", "-1: no position")
     ] = UNSET
     error_bound: Bound
 
@@ -205,21 +202,21 @@ class PolicyWorth(GameDocument, frozen=True, kw_only=True):
 
     unit: Unit
     draws: Draws
-    policy: str | UnsetType = UNSET
-    against: Annotated[str | UnsetType | None, about("the opponent's policy")] = UNSET
-    policies: Annotated[list[str] | UnsetType, about("of all seats")] = UNSET
-    method: str | UnsetType = UNSET
-    status: str | UnsetType = UNSET
-    sweeps: int | UnsetType | None = UNSET
-    theta: Annotated[Number | UnsetType, about("largest change in the last sweep")] = UNSET
-    state: State | UnsetType = UNSET
-    value: Value | UnsetType = UNSET
-    never_ends: Annotated[
-        bool | UnsetType, about("whether play may last forever, at infinite cost")
-    ] = UNSET
-    value_second: Annotated[Value | UnsetType, about("moving second")] = UNSET
-    win_probability: Chance | UnsetType = UNSET
-    win_probability_second: Annotated[Chance | UnsetType, about("moving second")] = UNSET
+    policy: Maybe[str] = UNSET
+    against: Annotated[Maybe[str | None], about("the opponent's policy")] = UNSET
+    policies: Annotated[Maybe[list[str]], about("of all seats")] = UNSET
+    method: Maybe[str] = UNSET
+    status: Maybe[str] = UNSET
+    sweeps: Maybe[int | None] = UNSET
+    theta: Annotated[Maybe[Number], about("largest change in the last sweep")] = UNSET
+    state: Maybe[State] = UNSET
+    value: Maybe[Value] = UNSET
+    never_ends: Annotated[Maybe[bool], about("whether play may last forever, at infinite cost")] = (
+        UNSET
+    )
+    value_second: Annotated[Maybe[Value], about("moving second")] = UNSET
+    win_probability: Maybe[Chance] = UNSET
+    win_probability_second: Annotated[Maybe[Chance], about("moving second")] = UNSET
     win_probabilities: Seats = UNSET
     payoffs: Seats = UNSET
     error_bound: Bound
@@ -266,9 +263,9 @@ class Iterate(Part, frozen=True, kw_only=True):
     """Values after the last sweep, without a bound."""
 
     value: Value
-    value_second: Value | UnsetType = UNSET
-    win_probability: Chance | UnsetType = UNSET
-    win_probability_second: Chance | UnsetType = UNSET
+    value_second: Maybe[Value] = UNSET
+    win_probability: Maybe[Chance] = UNSET
+    win_probability_second: Maybe[Chance] = UNSET
     order: Annotated[str, about("of the states in a sweep")]
     last_change: Annotated[Number, about("largest change of a value in the last sweep")]
 
@@ -276,9 +273,9 @@ class Iterate(Part, frozen=True, kw_only=True):
 class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1"):
     """The value of a policy, or the result of each seat with a policy for each."""
 
-    equally_good: EquallyGood | UnsetType | None = UNSET
-    iterate: Iterate | UnsetType = UNSET
-    rows: Annotated[list[dict[str, Any]] | UnsetType, about("with --table")] = UNSET
+    equally_good: Maybe[EquallyGood | None] = UNSET
+    iterate: Maybe[Iterate] = UNSET
+    rows: Annotated[Maybe[list[dict[str, Any]]], about("with --table")] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.policies:
@@ -344,7 +341,7 @@ def evaluation_document(
         facts |= dict.fromkeys(values)
         if found.history:
             facts["iterate"] = Iterate(**values, order=order, last_change=float(found.history[-1]))
-    good = None if ties is None else EquallyGood.of(ties)
+    good = None if ties is None else EquallyGood.from_result(ties)
     return Evaluated.on(graph, equally_good=good, **facts)
 
 
@@ -366,10 +363,10 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
 
     to: str
     exploitability: Annotated[
-        Number | UnsetType, unit("value", "winnings a game, on average over the seats")
+        Maybe[Number], unit("value", "winnings a game, on average over the seats")
     ] = UNSET
-    exploitability_bound: Annotated[Number | UnsetType, about("largest error of it")] = UNSET
-    best_responses: Annotated[list[float] | UnsetType, about("best result of each seat")] = UNSET
+    exploitability_bound: Annotated[Maybe[Number], about("largest error of it")] = UNSET
+    best_responses: Annotated[Maybe[list[float]], about("best result of each seat")] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.best_responses:
@@ -445,134 +442,3 @@ def _worth_facts(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]
         if two:
             facts["win_probability_second"] = float(found.win_probability_second[s])
     return facts
-
-
-def position_document(solution: Solution, narrator: Narrator, state: int) -> dict[str, Any]:
-    """A state in words and as a board, with the value of each action.
-
-    Parameters
-    ----------
-    narrator : Narrator
-        For the graph of the solution.
-    """
-    view = solution.graph.view
-    here = view[state]
-    looked = solution.choices_in(np.array([state]))
-    value = float(solution.values[state])
-    columns = (column.tolist() for column in looked)
-    cells = narrator.cells(state)
-    return {
-        **game_head(solution.graph),
-        **here.address,
-        "position": narrator.position(state),
-        "cells": [[[cell.kind, cell.text, *cell.numbers] for cell in row] for row in cells],
-        "board": "" if cells else narrator.board(state),
-        "value": number_or_none(value),
-        "win_probability": view.win_probability(value),
-        "error_bound": number_or_none(float(solution.error_bounds[state])),
-        "choices": [
-            {
-                "action": name,
-                "number": view.action(action).label,
-                "is_throw": view.action(action).is_throw,
-                "deed": narrator.deed(action),
-                "value": number_or_none(worth),
-                "cost": number_or_none(cost if solution.is_score else cost / 2),
-                "best": is_best,
-                "reward": view.action(action).reward,
-                "outcomes": len(view.action(action).outcome_range),
-            }
-            for name, action, worth, cost, is_best in zip(here.action_names, *columns, strict=True)
-        ],
-    }
-
-
-def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> dict[str, Any]:
-    """All outcomes of an action, and their next states."""
-    from rollwise.words.narration import thrown_dice
-
-    taken = solution.graph.view.action(action)
-    return {
-        **game_head(solution.graph),
-        **taken.state.address,
-        "action": taken.distinct_name,
-        "dice": thrown_dice(narrator, action),
-        "outcomes": [
-            {
-                "number": outcome.number + 1,
-                "ways": outcome.weight,
-                "of": taken.total,
-                "told": narrator.told(action, outcome.number),
-                "over": outcome.is_over,
-                "passes": outcome.passes,
-                "payoff": outcome.payoff if outcome.is_over else None,
-                "value": number_or_none(float(outcome.worth(solution.values))),
-                "next": None if outcome.next_state is None else outcome.next_state.address,
-            }
-            for outcome in taken.outcomes
-        ],
-    }
-
-
-def map_document(
-    solution: Solution, narrator: Narrator, around: Slice, positions: Ints, state: int
-) -> dict[str, Any]:
-    """The best actions in the positions around one, after the same throw if there are throws.
-
-    Parameters
-    ----------
-    positions : (n,) int64
-        The states of the solution's graph for the positions of `around`.
-    state : int
-        The state in the middle, after its throw.
-    """
-    graph = solution.graph
-    address = graph.view[state].address
-    position = graph.view[graph.find(address["state"])]
-    names = list(address["state"])
-    after = [_after(solution, place, address) for place in positions.tolist()]
-    states = np.array([place for place in after if place >= 0], np.int64)
-    found = map(graph.view.action, solution.best_actions_in(states).tolist())
-    best = dict(zip(states.tolist(), found, strict=True))
-    numbers = {name: around.numbers[f] for f, name in enumerate(names)}
-    axes = [names[f] for f in around.axes]
-    return {
-        **game_head(graph),
-        **address,
-        "axes": axes,
-        "numbers": numbers,
-        "texts": {
-            name: {n: text for n in some if (text := narrator.field_text(name, n))}
-            for name, some in numbers.items()
-        },
-        "throws": [
-            {
-                "throw": one.next_state.address["throw"],
-                "rolls_left": one.next_state.address["rolls_left"],
-                "told": narrator.told(position.actions[0].index, one.number),
-            }
-            for one in position.throws
-            if one.next_state is not None
-        ],
-        "cells": [
-            {
-                "at": [graph.view[place].address["state"][name] for name in axes],
-                "action": best[place].distinct_name if best[place].state.is_choice else None,
-                "value": number_or_none(float(solution.values[place])),
-            }
-            for place in states.tolist()
-        ],
-        "left_out": around.left_out,
-    }
-
-
-def _after(solution: Solution, position: int, address: Mapping[str, Any]) -> int:
-    """The state after that throw in a position; -1 where the throw is impossible."""
-    graph = solution.graph
-    if address["throw"] is None:
-        return position
-    try:
-        here = graph.view[position].address["state"]
-        return graph.find(here, address["throw"], address["rolls_left"])
-    except UnknownState:
-        return -1

@@ -17,11 +17,11 @@ from rollwise.documents.model import (
     Document,
     GameDocument,
     Kind,
+    Maybe,
     Number,
     Part,
     Rows,
     Seconds,
-    UnsetType,
     about,
     bound_text,
     unit,
@@ -94,7 +94,7 @@ def _listed(cls: type[Game]) -> ListedGame:
         cls.players,
         cls().objective,  # can depend on the number of players
         [
-            Parameter.of(
+            Parameter.from_result(
                 spec,
                 type=spec.type.__name__ if spec.type in KINDS else "str",
                 range=spec.range_text,
@@ -148,7 +148,10 @@ def methods_document(methods: Iterable[Method]) -> Methods:
                 method.name,
                 method.about,
                 "estimated" if method.estimates else "certified",
-                [Option.of(one, type=one.type.__name__) for one in method.settings().values()],
+                [
+                    Option.from_result(one, type=one.type.__name__)
+                    for one in method.settings().values()
+                ],
             )
             for method in methods
         ]
@@ -223,21 +226,21 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
     """The check of a saved answer."""
 
     verified: bool
-    exact: Annotated[bool | UnsetType, about("whether in exact arithmetic too; files")] = UNSET
+    exact: Annotated[Maybe[bool], about("whether in exact arithmetic too; files")] = UNSET
     states: int
-    layers: Annotated[int | UnsetType, about("folders")] = UNSET
-    proved_layers: Annotated[int | UnsetType, about("proved again; folders")] = UNSET
+    layers: Annotated[Maybe[int], about("folders")] = UNSET
+    proved_layers: Annotated[Maybe[int], about("proved again; folders")] = UNSET
     damaged_layers: Annotated[
-        list[Any] | UnsetType, about("the progress of layers with a wrong checksum; folders")
+        Maybe[list[Any]], about("the progress of layers with a wrong checksum; folders")
     ] = UNSET
     error_bound: Bound
-    residual: Annotated[
-        Number | UnsetType, unit("value", "largest change by one look ahead; files")
-    ] = UNSET
+    residual: Annotated[Maybe[Number], unit("value", "largest change by one look ahead; files")] = (
+        UNSET
+    )
     difference: Annotated[
-        Number | UnsetType, unit("value", "largest distance to a proved value; folders")
+        Maybe[Number], unit("value", "largest distance to a proved value; folders")
     ] = UNSET
-    deviation_gain: DeviationGain | UnsetType = UNSET
+    deviation_gain: Maybe[DeviationGain] = UNSET
     fault: Annotated[str, about("the reason for refusing the answer, or empty")]
     state: Annotated[dict[str, int] | None, about("the position at fault")]
     seconds: Seconds
@@ -255,7 +258,7 @@ def verification_document(found: Verification) -> Verified:
         more |= {"exact": UNSET, "residual": UNSET, "difference": found.residual}
         more |= {"layers": found.n_layers, "proved_layers": found.n_proved}
         more["damaged_layers"] = found.damaged
-    return Verified.of(found, **more)
+    return Verified.from_result(found, **more)
 
 
 class Exported(GameDocument, frozen=True, kw_only=True, tag="rollwise/export/1"):

@@ -20,7 +20,7 @@ import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET as UNSET
@@ -48,6 +48,8 @@ def unit(name: str, meaning: str | None = None) -> Meta:
     return Meta(description=meaning, extra_json_schema={"unit": name})
 
 
+T = TypeVar("T")
+Maybe: TypeAlias = T | UnsetType  # a field that a document may leave out
 # Null stands for an infinite, an undefined and an unknown number.
 Number = float | None
 Chance = Annotated[Number, unit("probability")]
@@ -100,7 +102,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a document. A field that is UNSET is left out of the JSON."""
 
     @classmethod
-    def of(cls, source: object, **others: Any) -> Self:
+    def from_result(cls, source: object, **others: Any) -> Self:
         """The part with the attributes of a result, and other fields."""
         names = [name for name in cls.__struct_fields__ if name not in others]
         return cls(**{n: getattr(source, n) for n in names if hasattr(source, n)}, **others)
@@ -133,8 +135,8 @@ class GameDocument(Document, frozen=True, kw_only=True):
 
     game: str
     parameters: Annotated[dict[str, Any], about("also the form of the game, as `as`")]
-    players: Annotated[int | UnsetType, about("left out for one and two")] = UNSET
-    kind: Annotated[Kind | UnsetType, about("the kind of the numbers")] = UNSET
+    players: Annotated[Maybe[int], about("left out for one and two")] = UNSET
+    kind: Annotated[Maybe[Kind], about("the kind of the numbers")] = UNSET
 
     @property
     def title(self) -> str:
@@ -144,7 +146,7 @@ class GameDocument(Document, frozen=True, kw_only=True):
     @classmethod
     def on(cls, game: StateGraph | Game, source: object = None, **others: Any) -> Self:
         """The document about this game with the attributes of a result, and other fields."""
-        return cls.of(source, **game_head(game), **others)
+        return cls.from_result(source, **game_head(game), **others)
 
 
 def encode(document: Any) -> str:

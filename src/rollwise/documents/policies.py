@@ -15,10 +15,10 @@ from rollwise.documents.model import (
     Chance,
     EquallyGood,
     GameDocument,
+    Maybe,
     Number,
     Part,
     State,
-    UnsetType,
     about,
     unit,
 )
@@ -38,10 +38,8 @@ if TYPE_CHECKING:
     from rollwise.simulate import Estimate, Length, Match, Side, ToldMove, Tournament
     from rollwise.simulate.seats import Played, SeatsTournament
 
-Seats = Annotated[list[Number] | UnsetType | None, about("of each seat")]
-Matrix = Annotated[
-    list[list[Number]] | UnsetType | None, about("the row's policy against the column's")
-]
+Seats = Annotated[Maybe[list[Number] | None], about("of each seat")]
+Matrix = Annotated[Maybe[list[list[Number]] | None], about("the row's policy against the column's")]
 Loss = Annotated[Number, unit("probability, or points", "against optimal play")]
 
 
@@ -86,37 +84,35 @@ class PlayedSide(Part, frozen=True):
 class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/1"):
     """Many games between policies, with the exact figures beside the simulated ones."""
 
-    policy: str | UnsetType = UNSET
-    against: str | UnsetType = UNSET
-    policies: Annotated[list[str] | UnsetType, about("of all seats")] = UNSET
+    policy: Maybe[str] = UNSET
+    against: Maybe[str] = UNSET
+    policies: Annotated[Maybe[list[str]], about("of all seats")] = UNSET
     games: int
-    games_asked: int | UnsetType = UNSET
+    games_asked: Maybe[int] = UNSET
     seed: int
-    win_rate: Annotated[Mean | UnsetType | None, about("over both seats")] = UNSET
-    payoff: Annotated[Mean | UnsetType, about("over both seats")] = UNSET
-    sides: list[PlayedSide] | UnsetType = UNSET
-    disagreements: Annotated[
-        list[str] | UnsetType, about("figures that chance doesn't explain")
-    ] = UNSET
-    notes: Annotated[list[str] | UnsetType, about("reasons for missing exact figures")] = UNSET
-    equally_good: EquallyGood | UnsetType | None = UNSET
+    win_rate: Annotated[Maybe[Mean | None], about("over both seats")] = UNSET
+    payoff: Annotated[Maybe[Mean], about("over both seats")] = UNSET
+    sides: Maybe[list[PlayedSide]] = UNSET
+    disagreements: Annotated[Maybe[list[str]], about("figures that chance doesn't explain")] = UNSET
+    notes: Annotated[Maybe[list[str]], about("reasons for missing exact figures")] = UNSET
+    equally_good: Maybe[EquallyGood | None] = UNSET
     win_rates: Seats = UNSET
     payoff_means: Seats = UNSET
     standard_errors: Seats = UNSET
-    moves: Annotated[float | UnsetType, about("actions in a game, on average")] = UNSET
+    moves: Annotated[Maybe[float], about("actions in a game, on average")] = UNSET
     win_probabilities: Annotated[Seats, about("exact, of each seat")] = UNSET
     payoffs: Annotated[Seats, about("exact, of each seat")] = UNSET
-    error_bound: Bound | UnsetType = UNSET
+    error_bound: Maybe[Bound] = UNSET
 
 
 def mean_of(estimate: Estimate | None) -> Mean | None:
     """A mean over games, its interval, and the exact value if known."""
-    return None if estimate is None else Mean.of(estimate, interval_95=estimate.interval)
+    return None if estimate is None else Mean.from_result(estimate, interval_95=estimate.interval)
 
 
 def good_of(ties: Ties | None) -> EquallyGood | None:
     """Ties of an optimal policy, if there are any."""
-    return None if ties is None else EquallyGood.of(ties)
+    return None if ties is None else EquallyGood.from_result(ties)
 
 
 def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> Simulated:
@@ -135,7 +131,7 @@ def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> 
 
 
 def _side(side: Side) -> PlayedSide:
-    return PlayedSide.of(
+    return PlayedSide.from_result(
         side,
         second=side.second or None,
         win_rate=mean_of(side.win_rate),
@@ -147,9 +143,9 @@ def _side(side: Side) -> PlayedSide:
 
 
 def _played_length(length: Length) -> PlayedLength:
-    mean = Mean.of(length.estimate, interval_95=length.estimate.interval)
+    mean = Mean.from_result(length.estimate, interval_95=length.estimate.interval)
     facts = msgspec.structs.asdict(mean)
-    return PlayedLength.of(length, **facts, standard_deviation=length.deviation)
+    return PlayedLength.from_result(length, **facts, standard_deviation=length.deviation)
 
 
 def seats_match_document(graph: StateGraph, found: Played, exact: Shares | None) -> Simulated:
@@ -194,7 +190,9 @@ class ToldGames(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
 
 def told_games_document(graph: StateGraph, games: Mapping[int, Sequence[ToldMove]]) -> ToldGames:
     """Games move by move, by their seeds: all of them as `plays`, and the first one besides."""
-    plays = [Play(seed, [Move.of(move) for move in moves]) for seed, moves in games.items()]
+    plays = [
+        Play(seed, [Move.from_result(move) for move in moves]) for seed, moves in games.items()
+    ]
     return ToldGames.on(graph, plays[0], plays=plays)
 
 
@@ -212,22 +210,22 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
     games: Annotated[int | None, about("of each pair or seating; none where certified")]
     seed: int | None
     policies: list[str]
-    standings: Annotated[list[Standing] | UnsetType, about("the best first")] = UNSET
+    standings: Annotated[Maybe[list[Standing]], about("the best first")] = UNSET
     first: Annotated[Matrix, about("results of the row's policy, moving first")] = UNSET
     both: Annotated[Matrix, about("results of the row's policy, over both seats")] = UNSET
     errors: Matrix = UNSET
-    equally_good: EquallyGood | UnsetType | None = UNSET
+    equally_good: Maybe[EquallyGood | None] = UNSET
     results: Annotated[
-        list[Number] | UnsetType, about("of a seat with the policy, over all seatings")
+        Maybe[list[Number]], about("of a seat with the policy, over all seatings")
     ] = UNSET
     among: Annotated[Matrix, about("of the row's policy among the column's")] = UNSET
-    error_bound: Bound | UnsetType = UNSET
-    standard_errors: list[Number] | UnsetType | None = UNSET
+    error_bound: Maybe[Bound] = UNSET
+    standard_errors: Maybe[list[Number] | None] = UNSET
 
 
 def tournament_document(graph: StateGraph, found: Tournament, ties: Ties | None) -> Ranked:
     """Every policy against every other."""
-    standings = [Standing.of(entry) for entry in found.standings]
+    standings = [Standing.from_result(entry) for entry in found.standings]
     kind = "certified" if found.exact else "estimated"
     good = good_of(ties)
     return Ranked.on(graph, found, kind=kind, standings=standings, equally_good=good)
@@ -285,24 +283,24 @@ class AgainstPolicy(Part, frozen=True):
 class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn/1"):
     """Learned actions and estimates, or a learned profile of seats."""
 
-    method: str | UnsetType = UNSET
+    method: Maybe[str] = UNSET
     games: int
     explore: float
     seed: int
-    workers: int | UnsetType = UNSET
-    states: int | UnsetType = UNSET
+    workers: Maybe[int] = UNSET
+    states: Maybe[int] = UNSET
     states_seen: int
-    rows: Annotated[list[dict[str, Any]] | UnsetType, about("learned action and estimate")] = UNSET
-    action_grid: list[list[int]] | UnsetType = UNSET
-    estimate_grid: list[list[Number]] | UnsetType = UNSET
-    compare: Comparison | UnsetType = UNSET
-    checkpoints: list[Assessed] | UnsetType = UNSET
-    against: AgainstPolicy | UnsetType = UNSET
+    rows: Annotated[Maybe[list[dict[str, Any]]], about("learned action and estimate")] = UNSET
+    action_grid: Maybe[list[list[int]]] = UNSET
+    estimate_grid: Maybe[list[list[Number]]] = UNSET
+    compare: Maybe[Comparison] = UNSET
+    checkpoints: Maybe[list[Assessed]] = UNSET
+    against: Maybe[AgainstPolicy] = UNSET
     win_probabilities: Seats = UNSET
     payoffs: Seats = UNSET
     best_responses: Annotated[Seats, about("best result of each seat")] = UNSET
     gains: Annotated[Seats, about("of the best response of each seat")] = UNSET
-    error_bound: Bound | UnsetType = UNSET
+    error_bound: Maybe[Bound] = UNSET
 
 
 def learned_document(
@@ -327,11 +325,13 @@ def learned_document(
     if actions is not None:
         more |= {"action_grid": actions, "estimate_grid": learned.grid(learned.estimates)}
     if assessed is not None:
-        more["compare"] = Comparison.of(
+        more["compare"] = Comparison.from_result(
             assessed, **_figures(assessed), positions=wrong_positions(assessed)
         )
     if checkpoints is not None:
-        more["checkpoints"] = [Assessed.of(point, **_figures(point)) for point in checkpoints]
+        more["checkpoints"] = [
+            Assessed.from_result(point, **_figures(point)) for point in checkpoints
+        ]
     if against is not None:
         more["against"] = AgainstPolicy(
             against.against,
@@ -418,19 +418,19 @@ class ThumbRule(Part, frozen=True, kw_only=True):
     text: str
     numbers: Annotated[int, about("integers in the rule")]
     loss: Loss
-    loss_first: Annotated[Loss | UnsetType, about("moving first")] = UNSET
-    loss_second: Annotated[Loss | UnsetType, about("moving second")] = UNSET
+    loss_first: Annotated[Maybe[Loss], about("moving first")] = UNSET
+    loss_second: Annotated[Maybe[Loss], about("moving second")] = UNSET
     losses: Annotated[Seats, about("in each seat among equilibrium players")] = UNSET
-    spread: LossSpread | UnsetType | None = UNSET
-    exploitability: Annotated[
-        Number | UnsetType, about("gain of a best response, over the seats")
-    ] = UNSET
+    spread: Maybe[LossSpread | None] = UNSET
+    exploitability: Annotated[Maybe[Number], about("gain of a best response, over the seats")] = (
+        UNSET
+    )
     error_bound: Bound
-    exploitability_bound: Bound | UnsetType = UNSET
-    gain: Annotated[
-        Number | UnsetType, about("of a seat's best response where all play the rule")
-    ] = UNSET
-    gain_bound: Bound | UnsetType = UNSET
+    exploitability_bound: Maybe[Bound] = UNSET
+    gain: Annotated[Maybe[Number], about("of a seat's best response where all play the rule")] = (
+        UNSET
+    )
+    gain_bound: Maybe[Bound] = UNSET
     policy: Annotated[dict[str, Any], about("in a file, a policy for other commands")]
 
 
@@ -449,7 +449,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
 def thumb_document(graph: StateGraph, found: Frontier) -> RulesOfThumb:
     """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy."""
     rules = [
-        ThumbRule.of(rule, spread=spread_of(rule.spread), policy=rule.rule.document(graph))
+        ThumbRule.from_result(rule, spread=spread_of(rule.spread), policy=rule.rule.document(graph))
         for rule in found.rules
     ]
     name = graph.view.worth_name
@@ -459,7 +459,7 @@ def thumb_document(graph: StateGraph, found: Frontier) -> RulesOfThumb:
 def seats_thumb_document(graph: StateGraph, found: SeatsFrontier) -> RulesOfThumb:
     """Rules of thumb, and the loss of each among equilibrium players."""
     rules = [
-        ThumbRule.of(
+        ThumbRule.from_result(
             rule,
             numbers=rule.of_search.numbers,
             policy=rule.of_search.rule.document(graph),

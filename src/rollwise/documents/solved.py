@@ -18,6 +18,7 @@ from rollwise.documents.model import (
     DeviationGain,
     GameDocument,
     Kind,
+    Maybe,
     Number,
     Part,
     Rows,
@@ -58,8 +59,8 @@ if TYPE_CHECKING:
 MOST_NAMED = 1_000  # components listed by name
 Unit = Annotated[str, about("the name of a value: win probability, expected score or payoff")]
 Draws = Annotated[bool, about("whether games can be drawn; a draw is half a win")]
-Seats = Annotated[list[float] | UnsetType, about("of each seat")]
-Bounds = Annotated[list[Number] | UnsetType, about("lower and upper bound by the method")]
+Seats = Annotated[Maybe[list[float]], about("of each seat")]
+Bounds = Annotated[Maybe[list[Number]], about("lower and upper bound by the method")]
 
 
 class StandardErrors(Part, frozen=True):
@@ -149,49 +150,49 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     method: str
     status: Annotated[str, about("certified, estimated, or the reason for an unproved answer")]
     states: Annotated[int, about("positions before a throw")]
-    after_throws: Annotated[int | UnsetType, about("situations after a throw")] = UNSET
-    keep: Annotated[str | UnsetType, about("by layers: all, or start")] = UNSET
-    kept_states: Annotated[int | UnsetType, about("by layers: states with a kept answer")] = UNSET
+    after_throws: Annotated[Maybe[int], about("situations after a throw")] = UNSET
+    keep: Annotated[Maybe[str], about("by layers: all, or start")] = UNSET
+    kept_states: Annotated[Maybe[int], about("by layers: states with a kept answer")] = UNSET
     actions: int
     outcomes: int
-    layers: int | UnsetType = UNSET
-    largest_layer_bytes: Bytes | UnsetType = UNSET
-    components: Annotated[int | UnsetType, about("strongly connected ones")] = UNSET
-    largest_component: Annotated[int | UnsetType, about("its states")] = UNSET
+    layers: Maybe[int] = UNSET
+    largest_layer_bytes: Maybe[Bytes] = UNSET
+    components: Annotated[Maybe[int], about("strongly connected ones")] = UNSET
+    largest_component: Annotated[Maybe[int], about("its states")] = UNSET
     start: State
     unit: Unit
     draws: Draws
-    value: Value | UnsetType = UNSET
-    win_probability: Chance | UnsetType = UNSET
+    value: Maybe[Value] = UNSET
+    win_probability: Maybe[Chance] = UNSET
     win_probabilities: Seats = UNSET
     payoffs: Seats = UNSET
     error_bound: Bound
     start_error_bound: Annotated[
-        Bound | UnsetType, about("of the start, where some state has no bound")
+        Maybe[Bound], about("of the start, where some state has no bound")
     ] = UNSET
-    deviation_gain: DeviationGain | UnsetType = UNSET
-    mixing_components: Annotated[int | UnsetType, about("components with mixed actions")] = UNSET
-    mixing_states: Annotated[int | UnsetType, about("states with mixed actions")] = UNSET
-    ties: SeatTies | UnsetType = UNSET
+    deviation_gain: Maybe[DeviationGain] = UNSET
+    mixing_components: Annotated[Maybe[int], about("components with mixed actions")] = UNSET
+    mixing_states: Annotated[Maybe[int], about("states with mixed actions")] = UNSET
+    ties: Maybe[SeatTies] = UNSET
     unsettled: Annotated[
-        list[State] | UnsetType, about("a state of each component without an equilibrium")
+        Maybe[list[State]], about("a state of each component without an equilibrium")
     ] = UNSET
-    unsettled_components: int | UnsetType = UNSET
-    unproved_states: Annotated[int | UnsetType, about("states without a proved bound")] = UNSET
-    timed_out: bool | UnsetType = UNSET
-    others: Others | UnsetType = UNSET
+    unsettled_components: Maybe[int] = UNSET
+    unproved_states: Annotated[Maybe[int], about("states without a proved bound")] = UNSET
+    timed_out: Maybe[bool] = UNSET
+    others: Maybe[Others] = UNSET
     seconds: Seconds
-    kept_from: Annotated[str | UnsetType, about("the run that found a kept answer")] = UNSET
-    undecided: Annotated[int | UnsetType, about("states with an undecided best action")] = UNSET
-    sweeps: Annotated[int | UnsetType, about("or iterations of another kind")] = UNSET
-    claimed_error: Annotated[Number | UnsetType, about("the method's own bound")] = UNSET
-    details: Annotated[dict[str, Any] | UnsetType, about("of the method's run")] = UNSET
+    kept_from: Annotated[Maybe[str], about("the run that found a kept answer")] = UNSET
+    undecided: Annotated[Maybe[int], about("states with an undecided best action")] = UNSET
+    sweeps: Annotated[Maybe[int], about("or iterations of another kind")] = UNSET
+    claimed_error: Annotated[Maybe[Number], about("the method's own bound")] = UNSET
+    details: Annotated[Maybe[dict[str, Any]], about("of the method's run")] = UNSET
     value_bounds: Bounds = UNSET
     win_probability_bounds: Bounds = UNSET
-    value_exact: Annotated[str | UnsetType, about("a fraction")] = UNSET
-    win_probability_exact: Annotated[str | UnsetType, about("a fraction")] = UNSET
-    estimate: Estimate | UnsetType = UNSET
-    check: Annotated[list[str] | UnsetType, about("oddities of the rules")] = UNSET
+    value_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
+    win_probability_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
+    estimate: Maybe[Estimate] = UNSET
+    check: Annotated[Maybe[list[str]], about("oddities of the rules")] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
@@ -330,7 +331,7 @@ def seats_worth(graph: StateGraph, worth: Sequence[float]) -> dict[str, list[flo
 
 def solved_document(
     solution: Solution,
-    check: Sequence[str] | UnsetType = UNSET,
+    check: Maybe[Sequence[str]] = UNSET,
     others: OtherEquilibria | None = None,
 ) -> Solved:
     """The value of a game of any size and number of seats.
@@ -393,10 +394,10 @@ def _run_facts(solution: Solution) -> dict[str, Any]:
     if solution.estimated and not solution.gave_up:
         from rollwise.answer.estimates import Calibration
 
-        errors = StandardErrors.of(Calibration.of(solution))
+        errors = StandardErrors.from_result(Calibration.of(solution))
         start = {name: float(column[0]) for name, column in run.columns.items()}
         drawn = {name: run.details[name] for name in ("samples", "seed", "entries")}
-        facts["estimate"] = Estimate.of(None, **drawn, **start, in_standard_errors=errors)
+        facts["estimate"] = Estimate.from_result(None, **drawn, **start, in_standard_errors=errors)
     return facts
 
 
@@ -439,7 +440,7 @@ def _seats_facts(solution: Solution, others: OtherEquilibria | None) -> dict[str
         "deviation_gain": profile.deviation_gain,
         "mixing_components": profile.mixing_components,
         "mixing_states": len(profile.mixing),
-        "ties": SeatTies.of(profile.ties),
+        "ties": SeatTies.from_result(profile.ties),
         "unsettled": [state_fields(graph, state) for state in first.tolist()],
         "unsettled_components": len(profile.unsettled),
         "unproved_states": len(profile.unproved) or UNSET,

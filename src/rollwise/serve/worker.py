@@ -129,7 +129,7 @@ def _advise(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _position(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.documents.answers import outcomes_document, position_document
+    from rollwise.documents.served import outcomes_document, position_document
     from rollwise.words import Narrator
 
     part, state = _found(answer, question)
@@ -151,7 +151,7 @@ def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
     """The best actions around a position: the positions differ along the fields `x` and `y`."""
     from rollwise.answer.grids import MOST_CELLS, slice_around
-    from rollwise.documents.answers import map_document
+    from rollwise.documents.served import map_document
     from rollwise.graph.choices import has_choice
     from rollwise.words import Narrator
 

@@ -65,7 +65,7 @@ def check(
     chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
         report = check_game(chosen, max_states=max_states, progress=progress)
-    findings = [Finding.of(one) for one in report.findings]
+    findings = [Finding.from_result(one) for one in report.findings]
     render(Checked(report.game, report.passed, findings), json)
     if not report.passed:
         raise typer.Exit(1)
@@ -116,7 +116,7 @@ def compare(
             seed=SEED if seed is None else seed,
             progress=progress,
         )
-    runs = [MethodRow.of(row) for row in rows]
+    runs = [MethodRow.from_result(row) for row in rows]
     facts = {"states": graph.n_states, "error_bound": bound, "time_limit": time_limit}
     render(Compared.on(graph, rows=runs, kind="certified", **facts), json)
 

@@ -1,0 +1,252 @@
+"""Documents of the server: a position in words, the outcomes of an action, and a map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from rollwise.documents.model import (
+    Bound,
+    Chance,
+    Cost,
+    GameDocument,
+    Part,
+    State,
+    Value,
+    about,
+)
+from rollwise.errors import UnknownState
+
+if TYPE_CHECKING:
+    from rollwise.answer.grids import Ints, Slice
+    from rollwise.answer.solution import Solution
+    from rollwise.words import Narrator
+
+Throw = Annotated[list[int] | None, about("null before a throw")]
+
+
+class Situation(Part, frozen=True):
+    """A position, and the throw in it."""
+
+    state: State
+    throw: Throw
+    rolls_left: Annotated[int | None, about("how often dice may be thrown again")]
+
+
+class Situated(GameDocument, frozen=True, kw_only=True):
+    """An answer about a position."""
+
+    state: State
+    throw: Throw
+    rolls_left: int | None
+
+
+class Choice(Part, frozen=True):
+    """An action in a position."""
+
+    action: str
+    number: Annotated[int, about("in the rules")]
+    is_throw: bool
+    deed: Annotated[str, about("the action in words")]
+    value: Value
+    cost: Cost
+    best: bool
+    reward: float
+    outcomes: Annotated[int, about("their number")]
+
+
+class Position(Situated, frozen=True, kw_only=True, tag="rollwise/serve/position/1"):
+    """A position in words and as a board, with the value of each action."""
+
+    position: Annotated[str, about("in words")]
+    cells: Annotated[list[list[list[Any]]], about("rows of cells: kind, text and numbers")]
+    board: Annotated[str, about("the board as text, without cells")]
+    value: Value
+    win_probability: Chance
+    error_bound: Bound
+    choices: list[Choice]
+
+
+def position_document(solution: Solution, narrator: Narrator, state: int) -> Position:
+    """A state in words and as a board, with the value of each action.
+
+    Parameters
+    ----------
+    narrator : Narrator
+        For the graph of the solution.
+    """
+    view = solution.graph.view
+    here = view[state]
+    looked = solution.choices_in(np.array([state]))
+    value = float(solution.values[state])
+    columns = (column.tolist() for column in looked)
+    cells = narrator.cells(state)
+    choices = []
+    for name, index, worth, cost, is_best in zip(here.action_names, *columns, strict=True):
+        action = view.action(index)
+        choices.append(
+            Choice.from_result(
+                action,
+                action=name,
+                number=action.label,
+                deed=narrator.deed(index),
+                value=worth,
+                cost=cost if solution.is_score else cost / 2,
+                best=is_best,
+                outcomes=len(action.outcome_range),
+            )
+        )
+    return Position.on(
+        solution.graph,
+        **here.address,
+        position=narrator.position(state),
+        cells=[[[cell.kind, cell.text, *cell.numbers] for cell in row] for row in cells],
+        board="" if cells else narrator.board(state),
+        value=value,
+        win_probability=view.win_probability(value),
+        error_bound=float(solution.error_bounds[state]),
+        choices=choices,
+    )
+
+
+class OutcomeRow(Part, frozen=True):
+    """An outcome of an action."""
+
+    number: Annotated[int, about("from 1")]
+    ways: Annotated[float, about("its weight")]
+    of: Annotated[float, about("the sum of all weights")]
+    told: Annotated[str, about("in words")]
+    over: Annotated[bool, about("whether the game ends")]
+    passes: Annotated[bool, about("whether the next player moves")]
+    payoff: float | None
+    value: Value
+    next: Situation | None
+
+
+class Outcomes(Situated, frozen=True, kw_only=True, tag="rollwise/serve/outcomes/1"):
+    """All outcomes of an action, and their next positions."""
+
+    action: str
+    dice: Annotated[Any, about("the thrown dice, if there are any")]
+    outcomes: list[OutcomeRow]
+
+
+def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Outcomes:
+    """All outcomes of an action, and their next states."""
+    from rollwise.words.narration import thrown_dice
+
+    taken = solution.graph.view.action(action)
+    outcomes = [
+        OutcomeRow(
+            outcome.number + 1,
+            outcome.weight,
+            taken.total,
+            narrator.told(action, outcome.number),
+            outcome.is_over,
+            outcome.passes,
+            outcome.payoff if outcome.is_over else None,
+            float(outcome.worth(solution.values)),
+            None if outcome.next_state is None else Situation(**outcome.next_state.address),
+        )
+        for outcome in taken.outcomes
+    ]
+    return Outcomes.on(
+        solution.graph,
+        **taken.state.address,
+        action=taken.distinct_name,
+        dice=thrown_dice(narrator, action),
+        outcomes=outcomes,
+    )
+
+
+class MapThrow(Part, frozen=True):
+    """A possible throw."""
+
+    throw: list[int]
+    rolls_left: int | None
+    told: Annotated[str, about("in words")]
+
+
+class MapCell(Part, frozen=True):
+    """A position of a map."""
+
+    at: Annotated[list[int], about("its numbers along the axes")]
+    action: Annotated[str | None, about("the best one; null without a choice")]
+    value: Value
+
+
+class Map(Situated, frozen=True, kw_only=True, tag="rollwise/serve/map/1"):
+    """The best actions around a position, after the same throw if there are throws."""
+
+    axes: Annotated[list[str], about("the fields along which positions differ")]
+    numbers: Annotated[dict[str, list[int]], about("of each field, in all positions")]
+    texts: Annotated[dict[str, dict[str, str]], about("words for numbers of a field")]
+    throws: list[MapThrow]
+    cells: list[MapCell]
+    left_out: Annotated[Any, about("cells beyond the limit")]
+
+
+def map_document(
+    solution: Solution, narrator: Narrator, around: Slice, positions: Ints, state: int
+) -> Map:
+    """The best actions in the positions around one, after the same throw if there are throws.
+
+    Parameters
+    ----------
+    positions : (n,) int64
+        The states of the solution's graph for the positions of `around`.
+    state : int
+        The state in the middle, after its throw.
+    """
+    graph = solution.graph
+    address = graph.view[state].address
+    position = graph.view[graph.find(address["state"])]
+    names = list(address["state"])
+    after = [_after(solution, place, address) for place in positions.tolist()]
+    states = np.array([place for place in after if place >= 0], np.int64)
+    found = map(graph.view.action, solution.best_actions_in(states).tolist())
+    best = dict(zip(states.tolist(), found, strict=True))
+    numbers = {name: around.numbers[f] for f, name in enumerate(names)}
+    axes = [names[f] for f in around.axes]
+    return Map.on(
+        graph,
+        **address,
+        axes=axes,
+        numbers=numbers,
+        texts={
+            name: {str(n): text for n in some if (text := narrator.field_text(name, n))}
+            for name, some in numbers.items()
+        },
+        throws=[
+            MapThrow(
+                one.next_state.address["throw"],
+                one.next_state.address["rolls_left"],
+                narrator.told(position.actions[0].index, one.number),
+            )
+            for one in position.throws
+            if one.next_state is not None
+        ],
+        cells=[
+            MapCell(
+                [graph.view[place].address["state"][name] for name in axes],
+                best[place].distinct_name if best[place].state.is_choice else None,
+                float(solution.values[place]),
+            )
+            for place in states.tolist()
+        ],
+        left_out=around.left_out,
+    )
+
+
+def _after(solution: Solution, position: int, address: Mapping[str, Any]) -> int:
+    """The state after that throw in a position; -1 where the throw is impossible."""
+    graph = solution.graph
+    if address["throw"] is None:
+        return position
+    try:
+        here = graph.view[position].address["state"]
+        return graph.find(here, address["throw"], address["rolls_left"])
+    except UnknownState:
+        return -1
