@@ -53,6 +53,7 @@ COMMANDS = [
     "bet threes dice=2 --players 3",
     "bet threes dice=2 --scores 3 --against take-one",
     "cache",
+    "certify pig target=5 --policy hold-at-20 --claim 0.1",
     "methods",
     "check craps",
     "compare pig target=5 --methods strategy-iteration,exact",

@@ -673,7 +673,7 @@ class Game:
         game: Game = HOOKS.with_score(self)
         return game
 
-    # Replaced by `rollwise.derive` in derived games.
+    # Replaced by `rollwise.derive` in derived games, and by `rollwise.models`.
 
     @property
     def base_game(self) -> Game:
@@ -683,6 +683,13 @@ class Game:
     def base_graph(self, graph: StateGraph) -> StateGraph:
         """The graph of `base_game`; `graph` is the graph of this game."""
         return graph
+
+    def numbered(self, graph: StateGraph) -> dict[int, bool]:
+        """The positions in the order of arrays from other tools.
+
+        The values of such an array may be those of the opponent: so says the item of a position.
+        """
+        return dict.fromkeys(range(graph.n_positions), False)
 
     def derive(self) -> StateGraph | None:
         """The graph of a derived game, computed without running the rules; None in other games."""

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.answer.lasting import LASTING, lasting_policy
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules, refuse_many, require_two
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError
+from rollwise.faults import one_line
 from rollwise.game import Game, require_game
 from rollwise.graph import ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import has_choice
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
-_IN_FILES = (".csv", ".parquet", ".npz", ".json")
+_IN_FILES = (".csv", ".parquet", ".npz", ".json", ".npy")
 
 Subject: TypeAlias = "Game | StateGraph | Solution | Policies"
 AnyPolicy = Policy | str | Callable[[Any], Any]
@@ -129,6 +131,8 @@ class Policies:
               saved solution is such a table);
             - a path ending in ``.npz``: the policy of a saved learner;
             - a path ending in ``.json``: a rule of thumb (see `rollwise.thumb.language`);
+            - a path ending in ``.npy``: the number of the action of each position, or
+              a table of Q-values with a row a position and a column an action;
             - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
               at every decision. The weights are divided by their sum;
             - a function from states to actions;
@@ -164,6 +168,8 @@ class Policies:
 
             learned = Learner.load(reference, self.graph).result().policy
             return Policy(Path(reference).name, learned.probability)
+        if reference.endswith(".npy"):
+            return _from_array(self.graph, self.game, Path(reference))
         from rollwise.thumb.language import Rule
 
         rule = Rule.load(reference, self.graph, self.game)
@@ -361,6 +367,52 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
                 probability[state.find_action(action)] += weight / total
             except UsageError as error:
                 raise PolicyError(f"{path}, in the state {state}: {error}") from None
+    return Policy(path.name, probability)
+
+
+def array_in(path: Path, n: int) -> NDArray[Any]:
+    """The array in a ``.npy`` file, with a row for each of n positions.
+
+    Raises
+    ------
+    PolicyError
+        The file is missing or damaged, or the array has another shape.
+    """
+    try:
+        found = np.load(path, allow_pickle=False, mmap_mode="r")
+    except FileNotFoundError:
+        raise PolicyError(f"there is no file {path}") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise PolicyError(f"{path} can't be read as an array: {one_line(str(error))}") from error
+    if found.ndim not in (1, 2) or len(found) != n or found.dtype.kind not in "iuf":
+        raise PolicyError(
+            f"{path} has the shape {found.shape} of {found.dtype}; a number or a row of numbers "
+            f"for each of {n:,} positions is needed"
+        )
+    return np.asarray(found)
+
+
+def _from_array(graph: StateGraph, game: Game | None, path: Path) -> Policy:
+    """The policy of an array of actions, or of Q-values."""
+    if graph.throws is not None or game is None:
+        raise PolicyError(f"{path}: an array is a policy of a game without throws, with its rules")
+    row_of = {s: row for row, s in enumerate(game.numbered(graph))}
+    given = array_in(path, len(row_of))
+    probability = np.zeros(graph.n_actions)
+    for state in graph.view:
+        actions, row = list(state.actions), row_of.get(state.index)
+        chosen = actions[0]
+        if state.is_choice and row is not None:
+            labels = [action.label for action in actions]
+            if given.ndim == 1:
+                if given[row] not in labels:
+                    raise PolicyError(f"{path} gives the action {given[row]} in the state {state}")
+                chosen = actions[labels.index(given[row])]
+            elif max(labels) >= given.shape[1]:
+                raise PolicyError(f"{path} has no column for the action {max(labels)}")
+            else:
+                chosen = actions[int(np.argmax(graph.view.sign * given[row, labels]))]
+        probability[chosen] = 1.0
     return Policy(path.name, probability)
 
 

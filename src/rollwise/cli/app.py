@@ -43,7 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "solve": ("methods", "compare", "cache"),
         "table": ("export", "schema"),
         "advise": ("optimal",),
-        "verify": (),
+        "verify": ("certify",),
     },
     "See": {"plot": (), "report": (), "page": (), "serve": ()},
     "Play": {"play": ("bet",), "review": ("judge", "drill", "exploit", "scores")},

@@ -216,6 +216,8 @@ def _labels(state: Ints, named: Ints, names: Sequence[str]) -> tuple[Ints, dict[
     along = np.arange(len(state)) - first
     if not len(named) or named.max() < 0:
         return along, {}
+    if named.min() >= 0 and all(name.isdecimal() and int(name) < MOST for name in names):
+        return np.array([int(name) for name in names])[named], {}
     number: dict[str, int] = {}
     label, met = [], set()
     for s, k, which in zip(state.tolist(), along.tolist(), named.tolist(), strict=True):
@@ -523,6 +525,13 @@ class ModelGame(Game):
     def derive(self) -> StateGraph:
         """The graph, made from the model's arrays."""
         return self._graph
+
+    def numbered(self, graph: StateGraph) -> dict[int, bool]:
+        """The states in the order of their model, whose values are those of the sought amount."""
+        start, flips = self.model.start, self.players == 2 and self.optimum == "min"
+        order = [*range(1, start + 1), 0, *range(start + 1, self.model.n)]
+        seats = (self.model.owner > 0) != flips
+        return dict(zip(order, seats.tolist(), strict=True))
 
     # The same rules, for the proof on the rule sheet itself, and for the interpreter.
 

@@ -1,0 +1,197 @@
+"""The proved distance of values from elsewhere, or of a policy, from the truth.
+
+The true value of a position lies within the bound b of the value v of our solution. A given value g
+is then between |g - v| - b and |g - v| + b away from the truth, and both ends are proved. The loss
+of a policy is measured in the same way: its own value, or its value against the best response to
+it, has a bound too.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import AnyPolicy, Policies, array_in
+from rollwise.errors import PolicyError, UnknownState, UsageError
+from rollwise.faults import one_line
+from rollwise.graph import StateGraph, win_probability
+from rollwise.machine.parquet_files import read_parquet
+from rollwise.numbers.printed import CHANCE_ROUNDING
+
+Floats = NDArray[np.float64]
+ENDINGS = (".csv", ".parquet", ".json", ".npy", ".txt")
+COLUMNS = ("win_probability", "value")
+ROUNDING = 2.0**-50  # of a difference, relative to its parts
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """How far given numbers are from the true ones: at least `low` and at most `high`.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    name : str
+        A file, or a policy.
+    given, true, bounds : (n_states,) float64
+        Chances to win, or values where there are none; NaN in `given` where nothing is given.
+    """
+
+    graph: StateGraph
+    name: str
+    given: Floats
+    true: Floats
+    bounds: Floats
+
+    @property
+    def low(self) -> Floats:
+        """(n_states,) float64"""
+        return np.maximum(self._apart - self._room, 0.0)
+
+    @property
+    def high(self) -> Floats:
+        """(n_states,) float64"""
+        return np.asarray(self._apart + self._room)
+
+    @property
+    def _apart(self) -> Floats:
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(self.given - self.true)
+        return np.where(self.given == self.true, 0.0, apart)
+
+    @property
+    def _room(self) -> Floats:
+        parts = np.where(np.isfinite(self.true), np.abs(self.true), 0.0)
+        sure = np.where(np.isfinite(self.true), self.bounds, 0.0)
+        return sure + ROUNDING * (parts + sure + np.where(np.isfinite(self._apart), self._apart, 0))
+
+    @property
+    def compared(self) -> NDArray[np.int64]:
+        """The states with a given number."""
+        return np.flatnonzero(~np.isnan(self.given))
+
+    @property
+    def worst(self) -> int:
+        """The state with the largest error."""
+        return int(self.compared[np.argmax(self.high[self.compared])])
+
+
+def distance_of_values(policies: Policies, path: Path) -> Distance:
+    """The distance of the values in a file from the true ones.
+
+    Parameters
+    ----------
+    path : Path
+        A table (``.csv``, ``.parquet``) with the fields and a column ``win_probability`` or
+        ``value``, of the player to move; or numbers in the order of the positions or of the states
+        of a model: a ``.npy`` array (of two dimensions: Q-values), a ``.json`` list, or a
+        ``.txt`` file with a number a line. A ``.json`` list of Storm has objects with the fields in
+        ``s`` and the value in ``v``. These numbers are chances to win where the game has them; in
+        a model they are chances to reach the goal, or totals, whoever moves.
+
+    Raises
+    ------
+    PolicyError
+        The file can't be read, or doesn't fit the game.
+    """
+    solution = policies.solution
+    graph = policies.graph
+    given = np.full(graph.n_states, np.nan)
+    if path.suffix not in ENDINGS:
+        raise PolicyError(f"{path} is none of {', '.join(ENDINGS)}")
+    game = policies.game
+    order = dict.fromkeys(range(graph.n_positions), False) if game is None else game.numbered(graph)
+    rows, numbers, column = _read(path, graph, len(order))
+    if rows is None:
+        given[list(order)] = numbers
+    else:
+        for row, number in zip(rows, numbers, strict=True):
+            try:
+                given[graph.find({name: int(row[name]) for name in graph.field_names})] = number
+            except (KeyError, TypeError, ValueError):
+                fields = ", ".join(graph.field_names)
+                raise PolicyError(f"{path}: a row has no whole numbers for {fields}") from None
+            except UnknownState as error:
+                raise PolicyError(f"{path}: {error}") from None
+    if not column:
+        others = [state for state, is_other in order.items() if is_other]
+        given[others] = -given[others] if graph.is_score else 1 - given[others]
+    if np.isnan(given).all():
+        raise PolicyError(f"{path} has no values")
+    true, bounds = solution.values, solution.error_bounds
+    if not graph.is_score:
+        true, bounds = win_probability(true), bounds / 2 + CHANCE_ROUNDING
+        if column == "value":
+            given, bounds = win_probability(given), bounds + CHANCE_ROUNDING
+    return Distance(graph, path.name, given, true, bounds)
+
+
+def _read(path: Path, graph: StateGraph, n: int) -> tuple[list[Any] | None, Any, str]:
+    """The rows of a file, or None for n numbers in order; its numbers; the name of their column."""
+    if path.suffix == ".npy":
+        found = array_in(path, n).astype(np.float64)
+        if found.ndim == 2:
+            found = (np.nanmin if graph.view.sign < 0 else np.nanmax)(found, axis=1)
+        return None, found, ""
+    try:
+        rows: Any
+        if path.suffix == ".parquet":
+            rows = list(read_parquet(path).iter_rows(named=True))
+        else:
+            text = path.read_text(encoding="utf-8")
+            if path.suffix == ".csv":
+                rows = list(csv.DictReader(text.splitlines()))
+            else:
+                rows = json.loads(text) if path.suffix == ".json" else text.split()
+        if not isinstance(rows, list):
+            raise ValueError("it is no list")
+        if not rows or not isinstance(rows[0], Mapping):
+            if len(rows) != n:
+                raise ValueError(f"it has {len(rows):,} numbers for {n:,} positions")
+            return None, [float(x) for x in rows], ""
+        if path.suffix == ".json" and "v" in rows[0]:
+            return [row["s"] for row in rows], [float(row["v"]) for row in rows], ""
+        column = next((name for name in COLUMNS if name in rows[0]), None)
+        if column is None or (column == COLUMNS[0] and graph.is_score):
+            raise ValueError(f"it has no column {' or '.join(COLUMNS[graph.is_score :])}")
+        return rows, [float(row[column]) for row in rows], column
+    except FileNotFoundError:
+        raise PolicyError(f"there is no file {path}") from None
+    except Exception as error:
+        raise PolicyError(f"{path} can't be read as values: {one_line(str(error))}") from error
+
+
+def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:
+    """The loss of a policy in each position, against the best response of the other player.
+
+    In a game for two the loss is the larger one of both players, each of whom may follow the
+    policy; the given numbers are those of the player to move.
+    """
+    known, solution, graph = policies.find(policy), policies.solution, policies.graph
+    true, bounds = solution.values, solution.error_bounds
+    if graph.players == 1:
+        found = evaluate(policies, known)
+        given, sure = found.values, found.bounds
+    else:
+        response = best_response(policies, known)
+        assert response.bounds is not None
+        assert response.bounds_second is not None
+        follows, waits = true + response.values_second, response.values - true
+        is_mover = follows >= waits
+        given = true - np.where(is_mover, follows, waits)
+        sure = np.where(is_mover, response.bounds_second, response.bounds)
+    if sure is None:
+        raise UsageError(f"{graph.title}: the values of {known.name} have no bounds")
+    bounds = bounds + sure
+    if not graph.is_score:
+        true, given = win_probability(true), win_probability(given)
+        bounds = bounds / 2 + 2 * CHANCE_ROUNDING
+    return Distance(graph, known.name, given, true, bounds)
