@@ -79,13 +79,12 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
         largest = rounded_up(as_number(self.largest_error))
         place = place_text(self.state)
         yield f"  largest {kind} of {count}: at most {largest} (proved), at {place}"
+        given = "infinite" if self.given is None else repr(self.given)
         if self.value is None:
-            given = "infinite" if self.given is None else f"{self.given:.17g}"
             yield f"  given {given}, and the true {self.unit} is infinite"
         else:
             true = certified(self.value, self.error_bound)
             own = "given" if self.subject == "values" else "with the policy"
-            given = "infinite" if self.given is None else f"{self.given:.17g}"
             yield f"  {own} {given}, true {self.unit} {true.number} (certified ± {true.bound})"
         if not isinstance(self.claim, UnsetType):
             words = {True: "met", False: "not met", None: "undecided"}
