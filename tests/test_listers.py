@@ -9,10 +9,18 @@ from typing import Any
 import pytest
 
 from rollwise.builders.compiled import listers
-from rollwise.builders.compiled.listers import Writing, rewritten, running
+from rollwise.builders.compiled.listers import Writing, renamed, running
+from rollwise.builders.compiled.translating import translated
 from rollwise.games import available
 
 ROOM = 100
+
+
+def rewritten(generator: Any, writing: Writing) -> Any:
+    copy = renamed(generator, "", None, None, translated(generator))
+    return listers.rewritten(copy, writing)
+
+
 TO_LIST = Writing(
     "left_, right_",
     "if count_ >= room_: return count_ + 1\nsink_.append((left_, right_))\ncount_ += 1",
@@ -158,10 +166,6 @@ def any_number(*n):
     yield n, 0
 
 
-def by_name(*, n):
-    yield n, 0
-
-
 def same_names(sink_):
     yield sink_, 0
 
@@ -193,7 +197,6 @@ def without_a_file() -> Callable[..., Any]:
         inside,
         handing_on,
         any_number,
-        by_name,
         same_names,
         same_names_inside,
         no_generator,

@@ -83,9 +83,9 @@ def interpreted_as(function: Callable[..., Any], other: Function) -> Function:
     return other
 
 
-def marked_rules() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """All functions marked with `rule` so far, each with its compiled counterpart."""
-    return dict(_RULES)
+def counterpart(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The function that compiled rules call in place of one of rollwise's; None without any."""
+    return _RULES.get(function)
 
 
 @rule

@@ -18,7 +18,6 @@ import numba
 import numpy as np
 from numba import carray, types
 from numba.core import cgutils
-from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import (
     intrinsic,
     models,
@@ -34,10 +33,12 @@ from rollwise.builders.compiled.adapter_source import (
     writings,
 )
 from rollwise.builders.compiled.arithmetic import RulesCompiler
-from rollwise.builders.compiled.cache_key import NotCompilable, put
+from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.disk import OPTIONS, RulesCache, pointer_to
 from rollwise.builders.compiled.listers import Writing, frozen, renamed, rewritten, running
+from rollwise.builders.compiled.python_words import STUBS, word
 from rollwise.builders.compiled.reads import Reads, array_dtype, is_constant, record_source
+from rollwise.builders.compiled.translating import Table
 from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST, ThrowLayout
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
@@ -157,13 +158,6 @@ def _part_typed(numbers, part):  # type: ignore[no-untyped-def]
     return scope["as_part"]
 
 
-@overload(put)
-def _put_typed(numbers, place, number):  # type: ignore[no-untyped-def]
-    if not numbers.count:  # `compiled_replaced` has raised an exception
-        return lambda numbers, place, number: numbers
-    return lambda numbers, place, number: tuple_setitem(numbers, place, number)
-
-
 def _short(number: Any) -> int:
     raise NotImplementedError
 
@@ -228,7 +222,13 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
     """The names for the source of the adapters."""
     values = reads.values
     of_self = {f"self.{name}": function for name, function in reads.methods.items()}
-    copies = frozen({**of_self, **reads.functions}, reads.key.text, numba.njit(**RULES_OPTIONS))
+    compiled = numba.njit(**RULES_OPTIONS)
+
+    def named(name: str, value: Any) -> Any:
+        found = word(name, value, rules.state_type, rules.start)
+        return found if found in STUBS else compiled(renamed(found, reads.key.text))
+
+    copies = frozen({**of_self, **reads.functions}, reads.key.text, compiled, named)
     methods = {name: copies[f"self.{name}"] for name in reads.methods}
     scope: dict[str, Any] = {
         "carray": carray,
@@ -247,7 +247,7 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         "int32": np.int32,
         "uint64": np.uint64,
         "float64": np.float64,
-        **{name: numba.njit(**RULES_OPTIONS)(copies[name]) for name in reads.functions},
+        **{name: compiled(copies[name]) for name in reads.functions},
         "record_source": record_source(values),
         "key": reads.key,
     }
@@ -327,7 +327,7 @@ def _throw_coder(layout: ThrowLayout) -> Any:
             if not isinstance(throw, types.Integer | types.Boolean):
                 raise _not_as_needed("a throw", throw, "a whole number, as the first one is")
             return lambda throw: np.int64(part(throw, steps[0]))
-        if isinstance(throw, types.Array) and throw.ndim == 1:
+        if isinstance(throw, types.List) or (isinstance(throw, types.Array) and throw.ndim == 1):
             if not isinstance(throw.dtype, types.Integer):
                 raise _not_as_needed("a throw", throw, "an array of whole numbers")
         elif not isinstance(throw, types.UniTuple) or not isinstance(
@@ -387,6 +387,8 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
 
 def numba_type(value: Any) -> Any:
     """The type of a value read from the game, in the form of `record_source`."""
+    if isinstance(value, tuple | Table):
+        return numba.typeof(value)
     if isinstance(value, enum.Enum):
         member = types.IntEnumMember if isinstance(value, int) else types.EnumMember
         return member(type(value), numba.typeof(value.value))

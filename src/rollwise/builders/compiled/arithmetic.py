@@ -399,7 +399,7 @@ class _RefuseUnset(FunctionPass):  # type: ignore[misc]
                 if isinstance(statement.value, ir.Expr) and statement.value.op == "make_function":
                     raise NotCompilable(
                         f"an inner function{in_line(statement.loc)} is handed on: write it outside "
-                        "of the rule, marked with @rollwise.rule"
+                        "of the rule"
                     )
         _require_values(blocks)
         return False

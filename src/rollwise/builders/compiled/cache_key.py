@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rollwise.faults import is_users
 from rollwise.game import (
     DRAW,
     LEAST_PAYOFF,
@@ -32,13 +33,15 @@ from rollwise.game import (
     MOST_PAYOFF,
     WIN,
     Game,
+    counterpart,
     interpreted_as,
-    marked_rules,
     payoff,
     payoffs,
     replaced,
+    shared,
+    won_by,
 )
-from rollwise.numbers.shares import BITS, SCALE
+from rollwise.numbers.shares import BITS, MOST_WINNERS, SCALE, SHARES_SCALE
 
 Function = Callable[..., Any]
 
@@ -70,6 +73,28 @@ class Key(NamedTuple):
 
     text: str
     lasts: bool
+
+
+def helper_of(value: Any) -> Any:
+    """The function that is compiled in place of a value that rules call; None if there is none.
+
+    These are users' functions, also cached ones, and functions of rollwise.
+    """
+    if hasattr(value, "cache_info"):
+        value = getattr(value, "__wrapped__", None)
+    if not isinstance(value, types.FunctionType):
+        return None
+    versioned = (value.__module__ or "").partition(".")[0] in VERSIONED
+    own = not versioned and is_users(value.__code__.co_filename)
+    return counterpart(value) or (value if own else None)
+
+
+def is_place(value: Any) -> bool:
+    """Whether a value is a user's class that holds constants and functions."""
+    if not isinstance(value, type) or issubclass(value, tuple | enum.Enum):
+        return False
+    file = getattr(sys.modules.get(value.__module__), "__file__", None)
+    return file is not None and is_users(file)
 
 
 def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
@@ -104,12 +129,12 @@ def closure_read(function: types.FunctionType) -> dict[str, Any]:
     return read
 
 
-def attributes_read(module: types.ModuleType, names: Iterable[str]) -> dict[str, Any]:
-    """The values of the attributes of a module among some names."""
+def attributes_read(module: Any, names: Iterable[str]) -> dict[str, Any]:
+    """The values of the attributes of a module, or of a class, among some names."""
     return {name: getattr(module, name) for name in sorted(names) if hasattr(module, name)}
 
 
-def goes_with_version(module: types.ModuleType) -> bool:
+def goes_with_version(module: Any) -> bool:
     """Whether a module's content is fixed within one version."""
     return module.__name__.partition(".")[0] in VERSIONED
 
@@ -132,7 +157,6 @@ class _Encoder:
     def __init__(self) -> None:
         self.lasts = True
         self._met: dict[int, int] = {}  # functions, by address
-        self._marked: dict[Any, Any] = marked_rules()
 
     def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
         """The encoding of a value. For a module, only the attributes among `names` count."""
@@ -171,9 +195,10 @@ class _Encoder:
     def _of_code(self, value: Any, names: Iterable[str]) -> bytes | None:
         if isinstance(value, types.CodeType):
             return self._code(value)
-        if isinstance(value, types.FunctionType):
-            return self._function(self._marked.get(value, value))
-        if isinstance(value, types.ModuleType):
+        helper = helper_of(value)
+        if helper is not None or isinstance(value, types.FunctionType):
+            return self._function(helper or value)
+        if isinstance(value, types.ModuleType) or is_place(value):
             read = {} if goes_with_version(value) else attributes_read(value, names)
             return _joined("module", [value.__name__.encode(), self.mapping(read.items(), names)])
         return None
@@ -252,6 +277,7 @@ class _Encoder:
 # The encoded parts of plain values, by type.
 _PLAIN: dict[type, Callable[[_Encoder, Any], Iterable[bytes]]] = {
     bool: lambda encoder, value: [b"%x" % value],
+    range: lambda encoder, value: map(encoder.encoded, (value.start, value.stop, value.step)),
     int: lambda encoder, value: [b"%x" % value],
     float: lambda encoder, value: [struct.pack(">d", value)],
     complex: lambda encoder, value: map(encoder.encoded, (value.real, value.imag)),
@@ -307,6 +333,31 @@ def compiled_payoffs(*numbers):  # type: ignore[no-untyped-def]
     return np.float64(code).view(np.int64) - (SCALE << 52)  # times 2^-SCALE
 
 
+def compiled_won_by(*seats):  # type: ignore[no-untyped-def]
+    """The same code. It raises an exception where the plain function reports the error."""
+    code = 0
+    for k in range(len(seats)):
+        if not 0 <= seats[k] < MOST_WINNERS:
+            raise ValueError("no seat")
+        code |= 1 << seats[k]
+    return WIN if code == 1 else np.float64(code).view(np.int64) - (SHARES_SCALE << 52)
+
+
+def compiled_shared(*parts):  # type: ignore[no-untyped-def]
+    """The same code. It raises an exception where the plain function reports the error."""
+    players, total = len(parts), 0
+    bits = BITS // players
+    code = players << BITS
+    for k in range(players):
+        if not 0 <= parts[k] < 1 << bits:
+            raise ValueError("no shares")
+        code += parts[k] << (k * bits)
+        total += parts[k]
+    if total == 0:
+        raise ValueError("no shares")
+    return np.float64(code).view(np.int64) - (SHARES_SCALE << 52)
+
+
 def put(numbers, place, number):  # type: ignore[no-untyped-def]
     """A tuple with one number replaced, at an existing index; the adapter compiles it."""
     raise NotImplementedError
@@ -322,6 +373,8 @@ def compiled_replaced(numbers, place, number):  # type: ignore[no-untyped-def]
 interpreted_as(compiled_payoff, payoff)
 interpreted_as(compiled_payoffs, payoffs)
 interpreted_as(compiled_replaced, replaced)
+interpreted_as(compiled_won_by, won_by)
+interpreted_as(compiled_shared, shared)
 
 
 # Functions whose results change from call to call, in modules with other uses.

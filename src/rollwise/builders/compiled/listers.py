@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,14 +24,28 @@ from rollwise.builders.compiled.cache_key import (
     closure_read,
     globals_read,
     goes_with_version,
+    helper_of,
+    is_place,
     names_in,
 )
-from rollwise.game import marked_rules
+from rollwise.builders.compiled.translating import (
+    Translation,
+    as_constant,
+    compiled,
+    translated,
+    tree_of,
+)
 
 Function = Callable[..., Any]
 
 
-def renamed(function: Any, key: str, scope: Any = None, closure: Any = None) -> Any:
+def renamed(
+    function: Any,
+    key: str,
+    scope: Any = None,
+    closure: Any = None,
+    translation: Translation | None = None,
+) -> Any:
     """A copy of a function with the key in its machine-code name, without annotations.
 
     Numba numbers functions within a process. Code read from disk could therefore
@@ -41,24 +55,31 @@ def renamed(function: Any, key: str, scope: Any = None, closure: Any = None) -> 
     ----------
     scope, closure : optional
         The globals and cells of the copy, if they differ from the function's.
+    translation : optional
+        The code of the copy, if it differs from the function's.
     """
+    translation = translation or Translation(function.__code__, function.__defaults__, {})
     copy = types.FunctionType(
-        function.__code__,
+        translation.code,
         function.__globals__ if scope is None else scope,
         function.__name__,
-        function.__defaults__,
+        translation.defaults,
         function.__closure__ if closure is None else closure,
     )
-    copy.__kwdefaults__ = function.__kwdefaults__
+    if translation.code.co_kwonlyargcount:
+        copy.__kwdefaults__ = function.__kwdefaults__
     copy.__module__ = function.__module__
     copy.__qualname__ = f"{function.__qualname__}_{key}"
     return copy
 
 
 def frozen(
-    functions: Mapping[str, Function], key: str, compiled: Callable[[Function], Any]
+    functions: Mapping[str, Function],
+    key: str,
+    compiled: Callable[[Function], Any],
+    word: Callable[[str, Any], Function],
 ) -> dict[str, Function]:
-    """Copies of functions, in whose globals compiled copies replace the helpers marked as rules.
+    """Translated copies of functions, in whose globals compiled copies replace the helpers.
 
     Parameters
     ----------
@@ -66,16 +87,23 @@ def frozen(
         Part of their names in machine code.
     compiled : callable
         Compiles a helper at its first call.
+    word : callable
+        Gives the functions of `rollwise.builders.compiled.translating.Translation.names`, compiled.
     """
-    freezer = _Freezer(key, compiled)
+    freezer = _Freezer(key, compiled, word)
     return {name: freezer.function(function) for name, function in functions.items()}
 
 
 class _Freezer:
-    def __init__(self, key: str, compiled: Callable[[Function], Any]) -> None:
-        self._key, self._compiled = key, compiled
-        self._marked = marked_rules()
+    def __init__(
+        self,
+        key: str,
+        compiled: Callable[[Function], Any],
+        word: Callable[[str, Any], Function],
+    ) -> None:
+        self._key, self._compiled, self._word = key, compiled, word
         self._helpers: dict[Function, Any] = {}
+        self._words: dict[tuple[str, Any], Any] = {}
 
     def function(self, function: Any, copies: dict[Function, Any] | None = None) -> Any:
         """A copy. It is entered in `copies`, compiled, before its globals are copied."""
@@ -88,27 +116,34 @@ class _Freezer:
                 function.__code__.co_freevars, function.__closure__ or (), strict=True
             )
         ]
-        copy = renamed(function, self._key, scope, tuple(cells))
+        translation = translated(function)
+        copy = renamed(function, self._key, scope, tuple(cells), translation)
         if copies is not None:
             copies[function] = self._compiled(copy)
         for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
             if name in around:
                 cell.cell_contents = self._value(around[name], names)
         scope |= {k: self._value(v, names) for k, v in globals_read(function).items()}
+        for name, value in translation.names.items():
+            if (name, value) not in self._words:
+                self._words[name, value] = self._word(name, value)
+            scope[name] = self._words[name, value]
         return copy
 
     def _value(self, value: Any, names: set[str]) -> Any:
-        if isinstance(value, types.FunctionType) and value in self._marked:
-            helper = self._marked[value]
+        helper = helper_of(value)
+        if helper is not None:
             if helper not in self._helpers:
                 self.function(helper, self._helpers)
             return self._helpers[helper]
-        if isinstance(value, types.ModuleType) and not goes_with_version(value):
+        if (isinstance(value, types.ModuleType) and not goes_with_version(value)) or is_place(
+            value
+        ):
             module = types.ModuleType(value.__name__)
             for name, item in attributes_read(value, names).items():
                 setattr(module, name, self._value(item, names))
             return module
-        return value
+        return as_constant(value)
 
 
 @dataclass(frozen=True)
@@ -159,21 +194,22 @@ def rewritten(generator: Function, writing: Writing) -> Function | None:
     if not inspect.isgeneratorfunction(generator):
         return None
     code = generator.__code__
-    definition = _definition(generator)
+    definition = tree_of(code)
     if definition is None or _names(definition) & writing.names():
         return None
+    parameters = definition.args
+    if parameters.vararg or parameters.kwarg or parameters.kwonlyargs or parameters.posonlyargs:
+        return None
     modules = [name for name in code.co_names if inspect.ismodule(generator.__globals__.get(name))]
-    if not _same(_compiled(definition, code.co_freevars, modules), code):
-        return None  # the file has changed, or the function is wrapped
     rewriter = _Rewriter(writing)
     definition = rewriter.visit(definition)
     if not rewriter.understood:
         return None
     cells = dict(zip(code.co_freevars, generator.__closure__ or (), strict=True))
     cells |= {name: types.CellType(value) for name, value in writing.scope.items()}
-    compiled = _compiled(definition, cells, modules)
-    closure = tuple(cells[name] for name in compiled.co_freevars)
-    return types.FunctionType(compiled, generator.__globals__, generator.__name__, None, closure)
+    lister = compiled(definition, cells, modules)
+    closure = tuple(cells[name] for name in lister.co_freevars)
+    return types.FunctionType(lister, generator.__globals__, generator.__name__, None, closure)
 
 
 def _names(tree: ast.AST) -> set[str]:
@@ -182,63 +218,6 @@ def _names(tree: ast.AST) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {
         node.arg for node in nodes if isinstance(node, ast.arg)
     }
-
-
-def _definition(function: Function) -> ast.FunctionDef | None:
-    """The source of a function with plain parameters, without annotations and the like."""
-    try:
-        source = "".join(inspect.getsourcelines(function)[0])
-        tree: Any = ast.parse(f"if True:\n{source}" if source[:1].isspace() else source)
-    except (OSError, TypeError, SyntaxError):
-        return None
-    definition = tree.body[0]
-    if isinstance(definition, ast.If):
-        definition = definition.body[0]
-    if not isinstance(definition, ast.FunctionDef):
-        return None
-    parameters = definition.args
-    if parameters.vararg or parameters.kwarg or parameters.kwonlyargs or parameters.posonlyargs:
-        return None
-    definition.decorator_list, definition.returns, parameters.defaults = [], None, []
-    for parameter in parameters.args:
-        parameter.annotation = None
-    return definition
-
-
-def _compiled(
-    definition: ast.FunctionDef, free: Iterable[str], modules: Iterable[str]
-) -> types.CodeType:
-    """The code of a function with some variables from an enclosing scope.
-
-    Python compiles calls of a name differently if the name is imported in the same source.
-    """
-    imports = "".join(f"import {name}\n" for name in modules)
-    tree: Any = ast.parse(f"{imports}def around({', '.join(free)}): pass")
-    tree.body[-1].body = [definition]
-    code = compile(ast.fix_missing_locations(tree), "<lister>", "exec", dont_inherit=True)
-    for _ in range(2):
-        code = next(part for part in code.co_consts if isinstance(part, types.CodeType))
-    return code
-
-
-def _same(one: types.CodeType, other: types.CodeType) -> bool:
-    """Whether two code objects do the same."""
-    inner = [
-        [part for part in code.co_consts if isinstance(part, types.CodeType)]
-        for code in (one, other)
-    ]
-    mine, theirs = (
-        (
-            code.co_code,
-            code.co_names,
-            code.co_varnames,
-            code.co_freevars,
-            code.co_cellvars,
-            [repr(part) for part in code.co_consts if not isinstance(part, types.CodeType)],
-        )
-        for code in (one, other)
-    )
-    return mine == theirs and all(map(_same, *inner)) and len(inner[0]) == len(inner[1])
 
 
 class _Rewriter(ast.NodeTransformer):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import inspect
 import os
 import platform
 import types as python_types
@@ -16,13 +17,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 import rollwise
-from rollwise.builders.compiled.cache_key import Key, key_of, names_in
+from rollwise.builders.compiled.cache_key import Key, helper_of, key_of, names_in
+from rollwise.builders.compiled.translating import Table, as_constant
 from rollwise.builders.rules import Rules
 from rollwise.game import Game
 from rollwise.graph.layout import StateLayout
@@ -43,7 +45,7 @@ def array_dtype(array: np.ndarray) -> np.dtype[Any]:
 
 def is_constant(value: Any) -> bool:
     """Whether a value is a constant of compiled rules. Another value needs another compilation."""
-    return isinstance(value, str | enum.Enum)
+    return isinstance(value, str | enum.Enum | tuple | Table)
 
 
 def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
@@ -99,7 +101,7 @@ def new_call(
     real: list[float] = []
     alive: list[np.ndarray] = []
     for name in attributes:
-        value = getattr(game, name)
+        value = as_constant(getattr(game, name))
         if is_constant(value):
             continue
         if isinstance(value, np.ndarray):
@@ -193,12 +195,12 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     while pending:
         function = pending.pop()
         for name in sorted(names_in(function.__code__)):
-            value = getattr(rules.game, name, None)
+            value = as_constant(getattr(rules.game, name, None))
             if is_constant(value) or isinstance(value, NUMBERS):
                 values[name] = value
-            elif _is_method(value, rules.game) and name not in methods:
-                methods[name] = value.__func__
-                pending.append(value.__func__)
+            elif (method := _method_of(name, value, rules.game)) and name not in methods:
+                methods[name] = method
+                pending.append(method)
             elif value is not None and not isinstance(value, python_types.MethodType):
                 others[name] = value
     values = dict(sorted(values.items()))
@@ -208,9 +210,26 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     return Reads(functions, values, methods, others, rules.layout, rules.has_reward, throws)
 
 
-def _is_method(value: Any, game: Any) -> TypeGuard[python_types.MethodType]:
-    """Whether a value is a method bound to the game, and not to its class."""
-    return isinstance(value, python_types.MethodType) and value.__self__ is game
+def _method_of(name: str, value: Any, game: Any) -> Any:
+    """The function with the game as its first argument behind a method; None for other values.
+
+    The class of a class method is the game too, whose attributes are its own.
+    """
+    if isinstance(value, python_types.MethodType) and value.__self__ in (game, type(game)):
+        return None if value.__func__ is Game.start else value.__func__
+    if isinstance(value, python_types.FunctionType) and helper_of(value) is not None:
+        given = inspect.signature(value).parameters.values()
+        names = [f"{'*' * (p.kind is p.VAR_POSITIONAL)}{p.name}" for p in given]
+        heads = [
+            f"{one}=default_{p.name}" if p.default is not p.empty else one
+            for one, p in zip(names, given, strict=True)
+        ]
+        scope = {f"default_{p.name}": p.default for p in given} | {"function": value}
+        exec(
+            f"def {name}({', '.join(['self', *heads])}): return function({', '.join(names)})", scope
+        )
+        return scope[name]
+    return None
 
 
 def reads_of(rules: Rules) -> Reads:

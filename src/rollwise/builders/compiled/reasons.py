@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import linecache
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.sources import MISSING, Place, Source
+from rollwise.builders.compiled.translating import OBJECTS
 from rollwise.faults import PASSED_ON, is_users, one_line
 from rollwise.game import Game
 
@@ -41,29 +43,33 @@ def reasons_told(functions: Iterable[Callable[..., Any]] = ()) -> Iterator[None]
 
 def in_line(loc: Any) -> str:
     """A place from Numba, if it is in users' code: `` (own.py, line 12)``."""
-    return _where(loc.filename, loc.line) if is_users(loc.filename) else ""
+    return _where(_with_column(Place(loc.filename, loc.line))) if is_users(loc.filename) else ""
 
 
-def _where(file: str, line: int) -> str:
-    return f" ({Path(file).name}, line {line})"
+def _where(place: Place) -> str:
+    return f" ({Path(place.file).name}, line {place.line}, column {place.column})"
+
+
+def _with_column(place: Place) -> Place:
+    """A place with the column where its line begins, if no other is known."""
+    line = linecache.getline(place.file, place.line)
+    return place._replace(column=place.column or len(line) - len(line.lstrip()) + 1)
 
 
 WRITE_LOOP = "write a loop instead"
-NUMBERS = "write a tuple or a NumPy array instead, looked up by a whole number"
+NUMBERS = "write a list of numbers, or of lists of one length, instead"
 OTHERWISE = (
-    "write it with numbers, tuples of whole numbers, NumPy arrays, loops, and functions marked "
-    "with @rollwise.rule"
+    "write it with numbers, tuples of whole numbers, NumPy arrays, loops and helper functions"
 )
 ONE_YIELD = (
     "all yields of a rule need the same parts, each of one type: (weight, then, next_state), also "
     "where play ends; adding 0 makes a truth value a number"
 )
-EVERY_FIELD = "give every field of a state, also those with defaults"
 THROUGH_SELF = "read constants and methods of a game through self"
 ONE_TYPE = "a value needs one type throughout; adding 0 makes a truth value a number"
 READS = (
-    "of self, rules may read numbers, texts, members of enumerations, NumPy arrays and methods; "
-    "other constants are read as globals, and other functions marked with @rollwise.rule"
+    "of self, rules may read numbers, texts, members of enumerations, NumPy arrays, methods, and "
+    "tuples, lists and dictionaries of numbers"
 )
 
 
@@ -96,18 +102,6 @@ def _calls(*names: str) -> Callable[[Any], bool]:
     return lambda node: getattr(node.func, "id", getattr(node.func, "attr", None)) in names
 
 
-def _has_star(node: Any) -> bool:
-    return any(isinstance(part, ast.Starred) for part in ast.walk(node))
-
-
-def _has_variable_bounds(node: Any) -> bool:
-    bounds = getattr(node.slice, "lower", None), getattr(node.slice, "upper", None)
-    return isinstance(node.slice, ast.Slice) and not all(
-        bound is None or not any(isinstance(part, ast.Name) for part in ast.walk(bound))
-        for bound in bounds
-    )
-
-
 def _has_odd_parameters(node: Any) -> bool:
     return bool(node.args.kwonlyargs or node.args.kwarg or node.args.posonlyargs)
 
@@ -118,25 +112,13 @@ def _is_odd_yield(node: Any) -> bool:
 
 # Constructs that Numba rejects, and replacements. The first match counts.
 CONSTRUCTS = [
-    Remedy(
-        "",
-        (ast.Yield,),
-        lambda node: node.value is not None and _has_star(node.value),
-        "write the parts of a yield one by one: (weight, then, next_state)",
-    ),
-    Remedy(
-        "",
-        (ast.Assign, ast.For),
-        lambda node: any(map(_has_star, getattr(node, "targets", [getattr(node, "target", node)]))),
-        "take the numbers one by one: first = numbers[0], rest = numbers[1:]",
-    ),
     Remedy("(?i)yield.?from", (ast.YieldFrom,), _any, "yield in a loop: for one in ...: yield one"),
     Remedy("closure", (ast.GeneratorExp,), _any, "write a loop instead of a generator expression"),
     Remedy(
         "closure|cell variable|make_function",
         (ast.FunctionDef,),
         lambda node: not hasattr(node, "outermost"),
-        "write an inner function outside of the rule, marked with @rollwise.rule",
+        "write an inner function outside of the rule",
     ),
     Remedy("", (ast.Import, ast.ImportFrom), _any, "import at the head of the file"),
     Remedy("", (ast.With, ast.AsyncWith), _any, "rules open nothing: leave the with statement out"),
@@ -158,23 +140,9 @@ CONSTRUCTS = [
     Remedy(
         "getitem",
         (ast.Subscript,),
-        _has_variable_bounds,
-        "the bounds of a tuple's slice are constants in compiled rules: write a loop, or "
-        "rollwise.replaced(numbers, place, number)",
-    ),
-    Remedy(
-        "getitem",
-        (ast.Subscript,),
         _any,
         "the parts of a tuple need one type each to be looked up by a variable: write a NumPy "
         "array, or several tuples",
-    ),
-    Remedy(
-        "Function\\(<class 'tuple'>\\)",
-        (ast.Call,),
-        _calls("tuple"),
-        "change a tuple number by number in a loop: board = rollwise.replaced(board, place, "
-        "number)",
     ),
     Remedy(
         "<class 'float'>",
@@ -227,25 +195,11 @@ CONSTRUCTS = [
         "an empty list has no type: count in a NumPy array or in single variables",
     ),
     Remedy("", (ast.Lambda,), _any, "write a loop instead of handing a function on"),
-    Remedy(
-        "not enough arguments|missing a required argument",
-        (ast.Call,),
-        lambda node: any(keyword.arg == "default" for keyword in node.keywords),
-        "write the case without a number as an if",
-    ),
-    Remedy(
-        "not enough arguments|missing a required argument",
-        (ast.Call,),
-        lambda node: getattr(node.func, "id", "")[:1].isupper(),
-        EVERY_FIELD,
-    ),
     Remedy("an(not|'t) unify yield", (ast.Yield,), _is_odd_yield, ONE_YIELD),
 ]
 
 # Methods of tuples, numbers and arrays that compiled rules lack, and replacements.
 METHODS = {
-    "count": "count in a loop, or by rollwise.dice.how_often(numbers, number)",
-    "bit_count": "rollwise.bits.size(n) counts the bits",
     "_replace": "write the state out, giving every field, instead of _replace()",
     "_asdict": "name the fields one by one",
     "tolist": "read the array itself",
@@ -269,10 +223,14 @@ def _reason(error: Exception, source: Source) -> str:
         if found is not None:
             break
     else:
-        found = (source.text(place) if place else "") or "a part of the rules", OTHERWISE, None
+        found = (
+            (source.line(place).strip() if place else "") or "a part of the rules",
+            OTHERWISE,
+            None,
+        )
     what, remedy, closer = found
     place = closer or place
-    where = "" if place is None else _where(place.file, place.line)
+    where = "" if place is None else _where(_with_column(place))
     return f"{one_line(what)}{where}: {remedy}"
 
 
@@ -292,45 +250,24 @@ def _of_name(text: str, source: Source, place: Place | None) -> Found | None:
         return None
     name = named[1] or named[2]
     value = source.value(name, place)
-    return repr(name), NAMED.get(name) or _how_to_read(name, value), None
+    named_so = (at for node, at in source.nodes(place) if getattr(node, "id", "") == name)
+    return repr(name), NAMED.get(name) or _how_to_read(name, value), next(named_so, None)
 
 
 def _how_to_read(name: str, value: Any) -> str:
     if isinstance(value, dict | list | set | frozenset) or value is frozenset:
         return NUMBERS
-    if hasattr(value, "cache_info"):
-        return "leave the helper function uncached, and mark it with @rollwise.rule"
-    if isinstance(value, FunctionType):
-        if _is_rollwises(value):
-            return (
-                f"compiled rules can't call it: keep what it gives in a constant of the module, "
-                f"as in FOUND = {name}(...)"
-            )
-        if not is_users(value.__code__.co_filename):
-            return f"compiled rules don't know it: {WRITE_LOOP}"
-        if value.__name__ == "<lambda>":
-            return "write a helper function with def, and mark it with @rollwise.rule"
-        return "mark a helper function with @rollwise.rule"
+    if isinstance(value, FunctionType | BuiltinFunctionType):
+        return f"compiled rules don't know it: {WRITE_LOOP}"
     if isinstance(value, type):
         if issubclass(value, Game):
             return f"{THROUGH_SELF}; {NAMED['super']}"
         if value.__module__ == "builtins":
             return f"compiled rules don't know it: {WRITE_LOOP}"
-        return (
-            "objects of classes other than the state's can't be compiled: count in a NumPy array "
-            "or in single variables"
-        )
-    if isinstance(value, BuiltinFunctionType):
-        return f"compiled rules don't know it: {WRITE_LOOP}"
+        return OBJECTS
     return (
         "" if value is MISSING else f"it is a {type(value).__name__}; "
-    ) + "rules may read numbers, tuples, NumPy arrays, and functions marked with @rollwise.rule"
-
-
-def _is_rollwises(function: FunctionType) -> bool:
-    """Whether a function belongs to rollwise, but not to a rule sheet."""
-    package, _, room = function.__module__.partition(".")
-    return package == "rollwise" and not room.startswith("games")
+    ) + "rules may read numbers, tuples, lists and dictionaries of them, NumPy arrays and functions"
 
 
 def _of_attribute(text: str, source: Source, place: Place | None) -> Found | None:
@@ -339,9 +276,9 @@ def _of_attribute(text: str, source: Source, place: Place | None) -> Found | Non
     if named is None:
         return None
     name, kind = named[1] or named[3], named[2] or ""
-    codes = [
-        ast.unparse(node)
-        for node, _ in source.nodes(place)
+    found = [
+        (ast.unparse(node), at)
+        for node, at in source.nodes(place)
         if isinstance(node, ast.Attribute) and node.attr == name
     ]
     if kind.startswith("GameRecord"):
@@ -350,7 +287,8 @@ def _of_attribute(text: str, source: Source, place: Place | None) -> Found | Non
         remedy = THROUGH_SELF
     else:
         remedy = METHODS.get(name, f"compiled rules don't know it: {WRITE_LOOP}")
-    return repr(codes[0] if codes else name), remedy, None
+    code, at = found[0] if found else (name, None)
+    return repr(code), remedy, at
 
 
 def _of_construct(text: str, source: Source, place: Place | None) -> Found | None:

@@ -27,19 +27,21 @@ from rollwise.builders.compiled.cache_key import (
     closure_read,
     globals_read,
     goes_with_version,
+    helper_of,
+    is_place,
     names_in,
 )
 from rollwise.faults import is_users
-from rollwise.game import marked_rules
 
 MISSING = object()  # stands for an unknown value
 
 
 class Place(NamedTuple):
-    """A line of a file."""
+    """A line of a file, and a column from 1 if it is known."""
 
     file: str
     line: int
+    column: int | None = None
 
 
 class Source:
@@ -61,12 +63,13 @@ class Source:
             inside = place is None or (place.file == file and _reaches(tree, place.line))
             if not inside:
                 continue
+            node: Any
             for node in ast.walk(tree):
                 line = getattr(node, "lineno", None)
                 if line is None:
                     continue
                 if place is None or whole or _is_in(node, place.line):
-                    yield node, Place(file, line)
+                    yield node, Place(file, line, node.col_offset + 1)
 
     def value(self, name: str, place: Place | None) -> Any:
         """The value of a name in the function around a line; `MISSING` if unknown."""
@@ -78,9 +81,9 @@ class Source:
                     return around[name]
         return MISSING
 
-    def text(self, place: Place) -> str:
+    def line(self, place: Place) -> str:
         """The text of a line."""
-        return linecache.getline(*place).strip()
+        return linecache.getline(place.file, place.line)
 
     @cached_property
     def _trees(self) -> list[tuple[Any, ast.AST]]:
@@ -127,7 +130,7 @@ class Reached:
     """
 
     def __init__(self, functions: Mapping[str, Function], methods: Mapping[str, Function]) -> None:
-        self._methods, self._marked = methods, marked_rules()
+        self._methods = methods
         self.calls: dict[Any, list[Any]] = {}
         waiting = list(functions.values())
         while waiting:
@@ -155,10 +158,11 @@ class Reached:
                     "others: write a loop instead"
                 )
 
-        for node, (file, line) in Source(self.calls).nodes(None):
+        for node, (file, line, column) in Source(self.calls).nodes(None):
             if isinstance(node, ast.ExceptHandler):
                 raise NotCompilable(
-                    f"except ({Path(file).name}, line {line}) needs Python: test beforehand instead"
+                    f"except ({Path(file).name}, line {line}, column {column}) needs Python: test "
+                    "beforehand instead"
                 )
 
     def _called_by(self, function: Any) -> list[Any]:
@@ -173,11 +177,10 @@ class Reached:
                 before = one.opname
         around = {**globals_read(function), **closure_read(function)}
         read = [value for name, value in around.items() if name in names]
-        for module in [value for value in read if isinstance(value, ModuleType)]:
+        for module in [v for v in read if isinstance(v, ModuleType) or is_place(v)]:
             if not goes_with_version(module):
                 read += attributes_read(module, names_in(function.__code__)).values()
-        marked = [value for value in read if isinstance(value, FunctionType)]
-        helpers: list[Any] = [self._marked[value] for value in marked if value in self._marked]
+        helpers = [helper for value in read if (helper := helper_of(value)) is not None]
         by_numba = [getattr(value, "py_func", None) for value in read]  # compiled by the user
         helpers += [value for value in by_numba if isinstance(value, FunctionType)]
         return helpers + [self._methods[name] for name in sorted(methods & set(self._methods))]

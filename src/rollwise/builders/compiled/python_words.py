@@ -1,0 +1,388 @@
+"""Python's words for numbers and tuples, for Numba to compile.
+
+In compiled rules a list of whole numbers stands for a tuple whose length only the running rule
+knows: ``tuple(...)`` gives such a list, and a NamedTuple makes it a tuple again
+(`rollwise.builders.compiled.translating`).
+"""
+
+# ruff: noqa: C416, SIM110 (these loops define the functions that would replace them)
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import lower_constant
+from numba.cpython.unsafe.tuple import tuple_setitem
+from numba.extending import (
+    make_attribute_wrapper,
+    models,
+    overload,
+    overload_method,
+    register_model,
+    typeof_impl,
+)
+
+from rollwise.builders.compiled.arithmetic import RulesCompiler
+from rollwise.builders.compiled.cache_key import put
+from rollwise.builders.compiled.disk import OPTIONS
+from rollwise.builders.compiled.translating import EXACT, LEAST, SLICED, Table
+
+SEQUENCES = (types.BaseTuple, types.List, types.Array)
+
+
+class TableType(types.Type):  # type: ignore[misc]
+    """The type of a `Table`."""
+
+    def __init__(self, names: Any, numbers: Any) -> None:
+        self.parts = [("names", names), ("numbers", numbers)]
+        super().__init__(f"Table({names}, {numbers})")
+
+
+@register_model(TableType)
+class TableModel(models.StructModel):  # type: ignore[misc]
+    """A `Table` as a record."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, kind.parts)
+
+
+make_attribute_wrapper(TableType, "names", "names")
+make_attribute_wrapper(TableType, "numbers", "numbers")
+
+
+@typeof_impl.register(Table)
+def _typeof_table(value: Any, context: Any) -> Any:
+    return TableType(numba.typeof(value.names), numba.typeof(value.numbers))
+
+
+@lower_constant(TableType)
+def _table_constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    parts = [
+        context.get_constant_generic(builder, part, getattr(value, name))
+        for name, part in kind.parts
+    ]
+    return cgutils.pack_struct(builder, parts)
+
+
+@overload(operator.getitem)
+def _table_item(table, name):  # type: ignore[no-untyped-def]
+    if isinstance(table, TableType):
+
+        def found(table, name):  # type: ignore[no-untyped-def]
+            for k in range(len(table.names)):
+                if table.names[k] == name:
+                    return table.numbers[k]
+            raise KeyError("no such key")
+
+        return found
+    return None
+
+
+@overload(operator.contains)
+def _table_has(table, name):  # type: ignore[no-untyped-def]
+    if isinstance(table, TableType):
+        return lambda table, name: name in table.names
+    if isinstance(table, types.Array) and table.ndim == 1:
+
+        def found(table, name):  # type: ignore[no-untyped-def]
+            for number in table:
+                if number == name:
+                    return True
+            return False
+
+        return found
+    return None
+
+
+@overload(len)
+def _table_size(table):  # type: ignore[no-untyped-def]
+    return (lambda table: len(table.names)) if isinstance(table, TableType) else None
+
+
+@overload_method(TableType, "get")
+def _table_get(table, name, default=0):  # type: ignore[no-untyped-def]
+    def found(table, name, default=0):  # type: ignore[no-untyped-def]
+        for k in range(len(table.names)):
+            if table.names[k] == name:
+                return table.numbers[k]
+        return default
+
+    return found
+
+
+@overload_method(TableType, "keys")
+def _table_keys(table):  # type: ignore[no-untyped-def]
+    return lambda table: table.names
+
+
+@overload_method(TableType, "values")
+def _table_values(table):  # type: ignore[no-untyped-def]
+    return lambda table: table.numbers
+
+
+@overload_method(TableType, "items")
+def _table_items(table):  # type: ignore[no-untyped-def]
+    return lambda table: zip(table.names, table.numbers)  # noqa: B905 (unknown to Numba)
+
+
+@overload(any)
+def _any(numbers):  # type: ignore[no-untyped-def]
+    def found(numbers):  # type: ignore[no-untyped-def]
+        for number in numbers:
+            if number:
+                return True
+        return False
+
+    return found
+
+
+@overload(all)
+def _all(numbers):  # type: ignore[no-untyped-def]
+    def found(numbers):  # type: ignore[no-untyped-def]
+        for number in numbers:
+            if not number:
+                return False
+        return True
+
+    return found
+
+
+@overload(reversed)
+def _reversed(numbers):  # type: ignore[no-untyped-def]
+    if isinstance(numbers, types.RangeType):
+
+        def backwards(numbers):  # type: ignore[no-untyped-def]
+            last = numbers.start + (len(numbers) - 1) * numbers.step
+            return range(last, numbers.start - numbers.step, -numbers.step)
+
+        return backwards
+    if isinstance(numbers, SEQUENCES):
+        return lambda numbers: numbers[::-1]
+    return None
+
+
+@overload(tuple)
+def _tuple(numbers):  # type: ignore[no-untyped-def]
+    if isinstance(numbers, types.BaseTuple):
+        return lambda numbers: numbers
+    return lambda numbers: [number for number in numbers]
+
+
+@overload(math.comb, jit_options={**OPTIONS, "pipeline_class": RulesCompiler})
+def _comb(n, k):  # type: ignore[no-untyped-def]
+    def ways(n, k):  # type: ignore[no-untyped-def]
+        if n < 0 or k < 0:
+            raise ValueError("comb() takes numbers from 0")
+        found = 1
+        for i in range(min(k, n - k)):
+            # found * (n - i) / (i + 1), which is whole, by parts that don't overflow early
+            found = found // (i + 1) * (n - i) + found % (i + 1) * (n - i) // (i + 1)
+        return found if k <= n else 0
+
+    return ways
+
+
+@overload_method(types.Integer, "bit_count")
+def _bit_count(number):  # type: ignore[no-untyped-def]
+    def bits(number):  # type: ignore[no-untyped-def]
+        left, found = abs(number), 0
+        while left:
+            left &= left - 1
+            found += 1
+        return found
+
+    return bits
+
+
+@overload_method(types.BaseTuple, "count")
+def _count(numbers, number):  # type: ignore[no-untyped-def]
+    def found(numbers, number):  # type: ignore[no-untyped-def]
+        times = 0
+        for one in numbers:
+            if one == number:
+                times += 1
+        return times
+
+    return found
+
+
+@overload(put)
+def _put(numbers, place, number):  # type: ignore[no-untyped-def]
+    if isinstance(numbers, types.List):
+
+        def changed(numbers, place, number):  # type: ignore[no-untyped-def]
+            after = numbers.copy()
+            after[place] = number
+            return after
+
+        return changed
+    if not numbers.count:  # `compiled_replaced` has raised an exception
+        return lambda numbers, place, number: numbers
+    return lambda numbers, place, number: tuple_setitem(numbers, place, number)
+
+
+@overload(operator.add)
+def _sum_of_tuples(one, other):  # type: ignore[no-untyped-def]
+    kinds = {type(kind) for kind in (one, other)}
+    if kinds == {types.List, types.UniTuple}:
+        return lambda one, other: [x for x in one] + [x for x in other]
+    return None
+
+
+@overload(operator.eq)
+def _equal_tuples(one, other):  # type: ignore[no-untyped-def]
+    if {type(kind) for kind in (one, other)} == {types.List, types.UniTuple}:
+
+        def equal(one, other):  # type: ignore[no-untyped-def]
+            if len(one) != len(other):
+                return False
+            for k in range(len(one)):
+                if one[k] != other[k]:
+                    return False
+            return True
+
+        return equal
+    return None
+
+
+def _sliced(numbers: Any, first: Any, last: Any) -> Any:
+    raise NotImplementedError
+
+
+@overload(_sliced)
+def _sliced_typed(numbers, first, last):  # type: ignore[no-untyped-def]
+    absent = types.NoneType | types.Omitted
+    none = isinstance(first, absent), isinstance(last, absent)
+    if not isinstance(numbers, types.BaseTuple):
+        return {
+            (False, False): lambda numbers, first, last: numbers[first:last],
+            (True, False): lambda numbers, first, last: numbers[:last],
+            (False, True): lambda numbers, first, last: numbers[first:],
+        }[none]
+    size = len(numbers)
+    begin, end = ("0" if none[0] else "first"), (str(size) if none[1] else "last")
+    scope: dict[str, Any] = {}
+    exec(
+        "def part(numbers, first, last):\n"
+        f"    begin, end = {begin}, {end}\n"
+        f"    begin = max(begin + {size}, 0) if begin < 0 else begin\n"
+        f"    end = end + {size} if end < 0 else min(end, {size})\n"
+        "    return [numbers[k] for k in range(begin, end)]\n",
+        scope,
+    )
+    return scope["part"]
+
+
+def _exact(numbers: Any, places: Any) -> Any:
+    raise NotImplementedError
+
+
+@overload(_exact)
+def _exact_typed(numbers, places):  # type: ignore[no-untyped-def]
+    """A list as a tuple of the same length as `places`; anything else as it is."""
+    if not isinstance(numbers, types.List | types.Array):
+        return lambda numbers, places: numbers
+    parts = ", ".join(f"numbers[{k}]" for k in range(len(places)))
+    scope: dict[str, Any] = {}
+    exec(
+        "def exact(numbers, places):\n"
+        f"    if len(numbers) != {len(places)}:\n"
+        "        raise ValueError('not as many numbers as places')\n"
+        f"    return ({parts},)\n",
+        scope,
+    )
+    return scope["exact"]
+
+
+STUBS = (_sliced, _exact)  # their overloads are compiled where they are called
+
+
+def _fold_or(name: str) -> Callable[..., Any]:
+    """``min`` or ``max`` with a default."""
+    scope: dict[str, Any] = {}
+    exec(
+        f"def found(numbers, default):\n    return {name}(numbers) if len(numbers) else default\n",
+        scope,
+    )
+    return scope["found"]  # type: ignore[no-any-return]
+
+
+def _loops(kind: str, size: int) -> Callable[..., Any]:
+    """A generator of nested loops: the product of so many sequences, or selections of one."""
+    names = [f"x{k}" for k in range(size)]
+    if kind == "product":
+        arguments = [f"numbers{k}" for k in range(size)]
+        heads = [f"for x{k} in numbers{k}:" for k in range(size)]
+        yielded = names
+    else:
+        arguments = ["numbers"]
+        since = {"combinations": "{} + 1", "combinations_with_replacement": "{}"}.get(kind, "0")
+        heads = ["for x0 in range(len(numbers)):"]
+        for k in range(1, size):
+            first = since.format(f"x{k - 1}")
+            heads.append(f"for x{k} in range({first}, len(numbers)):")
+        yielded = [f"numbers[{name}]" for name in names]
+        if kind == "permutations" and size > 1:
+            differ = [f"x{i} != x{k}" for k in range(size) for i in range(k)]
+            heads.append(f"if {' and '.join(differ)}:")
+    lines = [f"{'    ' * (k + 1)}{head}" for k, head in enumerate(heads)]
+    lines.append(f"{'    ' * (len(heads) + 1)}yield {', '.join(yielded)},")
+    scope: dict[str, Any] = {}
+    exec(f"def loops({', '.join(arguments)}):\n" + "\n".join(lines), scope)
+    return scope["loops"]  # type: ignore[no-any-return]
+
+
+def word(name: str, value: Any, state: Any, start: Any) -> Any:
+    """A function that translated rules call, uncompiled.
+
+    Parameters
+    ----------
+    name, value
+        An item of `Translation.names`.
+    state, start
+        The type of the states, and the start.
+    """
+    if name == SLICED:
+        return _sliced
+    if name == EXACT:
+        return _exact
+    if name.endswith(LEAST):
+        return _fold_or(name.partition("_")[0])
+    if isinstance(value, str):
+        kind, _, size = name.rpartition("_")
+        return _loops(kind, int(size))
+    if isinstance(value, tuple):
+        return _with_fields(value, state, start)
+    return _made(value, start if value is state else None)
+
+
+def _with_fields(fields: tuple[str, ...], state: Any, start: Any) -> Callable[..., Any]:
+    """A state with other values of some fields."""
+    scope: dict[str, Any] = {"kind": state, "exact": _exact}
+    given = [_in_state(name, start) if name in fields else f"s.{name}" for name in state._fields]
+    exec(f"def changed(s, {', '.join(fields)}):\n    return kind({', '.join(given)})\n", scope)
+    return scope["changed"]  # type: ignore[no-any-return]
+
+
+def _in_state(name: str, start: Any) -> str:
+    """The source of a field's value: a list becomes a tuple of the length in `start`."""
+    size = getattr(start, name, 0)
+    return f"exact({name}, {(0,) * len(size)!r})" if isinstance(size, tuple) and size else name
+
+
+def _made(kind: Any, start: Any) -> Callable[..., Any]:
+    """The constructor of a NamedTuple, with its defaults."""
+    scope: dict[str, Any] = {"kind": kind, "exact": _exact}
+    scope |= {f"default_{name}": value for name, value in kind._field_defaults.items()}
+    heads = [
+        f"{name}=default_{name}" if name in kind._field_defaults else name for name in kind._fields
+    ]
+    values = [_in_state(name, start) for name in kind._fields]
+    exec(f"def made({', '.join(heads)}):\n    return kind({', '.join(values)})\n", scope)
+    return scope["made"]  # type: ignore[no-any-return]

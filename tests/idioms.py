@@ -1,0 +1,237 @@
+"""Rules as newcomers write them: idioms, each a part of a rule sheet that gives a number."""
+
+from __future__ import annotations
+
+# The head of the rule sheet. `@@` stands for the statements of an idiom, which set `x`.
+SHEET = '''
+import functools
+import itertools
+import math
+from collections import Counter
+from enum import Enum, IntEnum
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+import rollwise
+from rollwise import LOSE, PASS, WIN, Game, dice, payoff, shared, won_by
+from helpers import SQUARES, double
+
+GOAL = 30
+POINTS = {1: 10, 5: 5}
+LISTED = [4, 1, 3]
+LONG = [k * k for k in range(80)]
+GRID = [[1, 2, 3], [4, 5, 6]]
+LUCKY = {2, 5}
+FACES = (1, 2, 3, 4, 5, 6)
+triple = lambda n: 3 * n
+
+
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Kind(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class State(NamedTuple):
+    place: int
+    board: tuple = (0, 0, 0)
+    turn: int = 0
+
+
+class Numbers:
+    low = 2
+
+
+def step(n, by=1):
+    return n + by
+
+
+def steps(n):
+    return step(step(n))
+
+
+def faces(n):
+    for face in range(1, n + 1):
+        yield face
+
+
+def all_faces(n):
+    yield from faces(n)
+    yield from (7, 8)
+
+
+def add(*numbers):
+    total = 0
+    for number in numbers:
+        total += number
+    return total
+
+
+def scaled(n, *, by):
+    return n * by
+
+
+def adder(k):
+    def add_k(n):
+        return n + k
+
+    return add_k
+
+
+add_five = adder(5)
+
+
+@functools.cache
+def kept(n):
+    return n * n
+
+
+def is_full(board):
+    return all(cell > 0 for cell in board)
+
+
+class Own(Game):
+    """A game for idioms."""
+
+    sizes = (1, 2, 4)
+    weights: ClassVar = [3, 2, 1]
+    prices: ClassVar = {1: 2, 2: 5}
+    players = 2
+
+    def start(self):
+        return State(0, (1, 0, 2), 0)
+
+    def actions(self, s):
+        return range(2)
+
+    def twice(self, n):
+        return 2 * n
+
+    @staticmethod
+    def still(n):
+        return n
+
+    @classmethod
+    def smallest(cls):
+        return 1
+
+    @property
+    def goal(self):
+        return 12
+
+    def outcomes(self, s, action):
+        board = s.board
+        @@
+        then = WIN if s.place >= 6 else PASS
+        yield 1, then, State(min(s.place + 1, 9), s.board, x)
+        yield 2, then, State(min(s.place + 2, 9), s.board[1:] + s.board[:1], 0)
+'''
+
+# Its neighbour, helpers.py.
+HELPERS = """
+SQUARES = [0, 1, 4, 9, 16]
+
+
+def half(n):
+    return n // 2
+
+
+def double(n):
+    return half(4 * n)
+"""
+
+COMPILED = [
+    # plain helpers
+    "x = step(s.place)",
+    "x = step(s.place, by=3)",
+    "x = steps(s.place)",
+    "x = double(s.place)",
+    "x = triple(s.place)",
+    "x = add_five(s.place)",
+    "x = kept(s.place)",
+    "x = 1 if is_full(board) else 0",
+    "x = self.twice(s.place)",
+    "x = self.still(s.place)",
+    "x = add(s.place, 1, 2)",
+    "x = add(*board)",
+    "x = scaled(s.place, by=2)",
+    "x = 0\nfor face in all_faces(6):\n    x += face",
+    "def square(n):\n    return n * n\nx = square(s.place)",
+    # constants
+    "x = LISTED[s.place % 3]",
+    "x = LONG[s.place]",
+    "x = SQUARES[s.place % 5]",
+    "x = GRID[s.place % 2][1]",
+    "x = POINTS.get(s.place, 1)",
+    "x = POINTS[1] if 1 in POINTS else 0",
+    "x = sum(POINTS.values())",
+    "x = 1 if s.place in LUCKY else 0",
+    "x = 1 if s.place in LISTED else 0",
+    "x = len(LISTED)",
+    "x = sum(a * b for a, b in zip(LISTED, board))",
+    "x = self.sizes[s.place % 3]",
+    "x = self.weights[s.place % 3]",
+    "x = self.prices.get(s.place, 0)",
+    "x = Own.sizes[1] + Numbers.low",
+    "x = max(FACES) + GOAL",
+    "x = Kind.HIGH + 1 if s.place == Kind.LOW else 0",
+    # tuples
+    "x = board.count(0)",
+    "x = board.index(0) if 0 in board else 7",
+    "k = s.place % 3\nx = sum(board[:k])",
+    "k = s.place % 3\nafter = board[:k] + (9,) + board[k + 1:]\nx = after[k]",
+    "k = s.place % 3\nx = State(0, board[:k] + (9,) + board[k + 1:]).board[k]",
+    "x = State(0, tuple(cell + 1 for cell in board), 0).board[2]",
+    "x = tuple(sorted(board))[0]",
+    "x = sorted(board, reverse=True)[0]",
+    "new = list(board)\nnew[s.place % 3] = 5\nx = State(0, tuple(new), 1).board[0]",
+    "first, *rest = board\nx = first + rest[1]",
+    "first, second, third = board\nx = third",
+    "both = (*board, 4)\nx = both[3]",
+    "x = s._replace(place=4).place",
+    "x = State(place=2).turn",
+    "x = board[-1]",
+    "x = 1 if board == (1, 0, 2) else 0",
+    # numbers
+    "x = sum(board)",
+    "x = sum(1 for cell in board if cell == 0)",
+    "x = sum(cell * cell for cell in board)",
+    "x = max(board) - min(board)",
+    "x = max(cell + 1 for cell in board)",
+    "x = 1 if any(cell == 0 for cell in board) else 0",
+    "x = 1 if all(board) else 0",
+    "x = 1 if any(board) else 0",
+    "x = max([s.place, 3])",
+    "x = min((cell for cell in board if cell > 5), default=8)",
+    "x = math.comb(s.place, 2)",
+    "x = s.place.bit_count()",
+    "x = abs(s.place - 3) + divmod(s.place, 2)[1] + round(2.5)",
+    "x = len([cell for cell in board if cell])",
+    "x = len({cell for cell in board})",
+    "x = len(set(board))",
+    "x = 1 if 0 < s.place < 3 else 0",
+    "x = int(s.place > 2) + bool(board[0])",
+    "if (y := s.place + 1) > 2:\n    x = y\nelse:\n    x = 0",
+    "match s.place:\n    case 1 | 2:\n        x = 4\n    case _:\n        x = 5",
+    # dice
+    "x = 0\nfor a, b in itertools.product(range(1, 7), repeat=2):\n    if a == b:\n        x += 1",
+    "x = 0\nfor throw in itertools.product(FACES, FACES, FACES):\n    x += throw[0] == throw[2]",
+    "x = 0\nfor a, b in itertools.combinations(board, 2):\n    x += a * b",
+    "x = 0\nfor ways, total in dice.total(2, 6):\n    x += ways * (total == 7)",
+    "x = [total for ways, total in dice.total(2, 6)][3]",
+    "x = max(total for ways, total in dice.total(2, 6) if total < 11)",
+    "x = 0\nfor i, cell in enumerate(board):\n    x += i * cell",
+    "x = 0\nfor cell in reversed(board):\n    x = x * 3 + cell",
+    "x = 0\nwhile x < 5:\n    x += 2",
+    "x = won_by(1) % 7 + shared(2, 1, 0) % 5",
+    "x = won_by(s.place % 3) % 7",
+    "x = payoff(3) % 5",
+    "x = self.goal",
+    "x = self.smallest()",
+]
