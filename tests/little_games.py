@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-import rollwise
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, dice, parameter
 
 NO_CONTEST = {"cant-stop", "snakes-and-ladders", "zombie-dice"}  # for points, which have no bound
@@ -64,7 +63,6 @@ class RandomTable(Game):
                 yield weight, min(then, PASS), Spot(target)
 
 
-@rollwise.rule
 def _bonus(roll: int, most: int) -> int:
     return min(roll * roll, most)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from rollwise import AGAIN, DRAW, PASS, WIN, Game, dice, payoff, rule
+from rollwise import AGAIN, DRAW, PASS, WIN, Game, dice, payoff
 
 
 class Track(NamedTuple):
@@ -13,7 +13,6 @@ class Track(NamedTuple):
     theirs: int
 
 
-@rule
 def stake_of(theirs: int, length: int, gammon: float) -> int:
     """What a win is worth: more as long as the other hasn't come half way."""
     return payoff(gammon) if 2 * theirs < length else WIN

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import pytest
 
 import rollwise
-from rollwise import AGAIN, END, Game, rule
+from rollwise import AGAIN, END, Game
 
 FACES = (1, 12)
 STEP = 1
@@ -25,12 +25,10 @@ class Square(NamedTuple):
     x: int
 
 
-@rule
 def forward(x: int) -> int:
     return x + STEP
 
 
-@rule
 def backward(x: int) -> int:
     return x + 2 * STEP
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rollwise import AGAIN, END, Game, rule
+from rollwise import AGAIN, END, Game
 from rollwise.builders import CompileWarning, build_with_report
 from rollwise.errors import RulesDiffer
 from rollwise.graph import StateGraph
@@ -40,7 +40,6 @@ class Place(NamedTuple):
     y: int
 
 
-@rule
 def twice(n):  # type: ignore[no-untyped-def]
     return 2 * n
 

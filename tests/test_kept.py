@@ -28,7 +28,6 @@ GAINS = (1, 2)
 class Total(NamedTuple):
     total: int
 
-@rollwise.rule
 def longer(n):
     return n + 0
 
@@ -160,14 +159,13 @@ def test_edited_rules_have_another_answer(game, old, new):
 BASE = """
 from dataclasses import dataclass
 from typing import NamedTuple
-from rollwise import PASS, WIN, Game, rule
+from rollwise import PASS, WIN, Game
 from words import WORDS
 
 class Places(NamedTuple):
     mine: int
     other: int
 
-@rule
 def longest(action):
     return 2 + action
 

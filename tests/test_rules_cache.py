@@ -16,12 +16,11 @@ pytestmark = pytest.mark.needs_jit
 
 GAME = """
 from typing import NamedTuple
-from rollwise import PASS, WIN, Game, rule
+from rollwise import PASS, WIN, Game
 
 class Spot(NamedTuple):
     x: int
 
-@rule
 def steps(face):
     return face + 0
 

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import pytest
 
 import rollwise
-from rollwise import AGAIN, END, Game, rule
+from rollwise import AGAIN, END, Game
 from rollwise.answer.references import Policies
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesDiffer
@@ -26,7 +26,6 @@ class Square(NamedTuple):
     y: int
 
 
-@rule
 def off(x):  # type: ignore[no-untyped-def]
     """0 in Python and 1 compiled, which rounds otherwise, at the end of the walk."""
     return int(round(2.675, 2) * 100 - 267 + 0.5) if x >= LAST - 1 else 0

@@ -29,7 +29,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rollwise import LOSE, PASS, WIN, Game, rule, won_by
+from rollwise import LOSE, PASS, WIN, Game, won_by
 
 POINTS = {1: 3, 2: 4}
 LISTED = [1, 2]
@@ -53,35 +53,27 @@ def step(n):
 def kept(n):
     return n
 
-@rule
 def pair(n):
     return WIN, n
 
-@rule
 def cut(numbers, n):
     return len(numbers[:n])  # in a helper
 
-@rule
 def named(*, n):
     return n
 
-@rule
 def calls_step(n):
     return step(n)
 
-@rule
 def factorial(n):
     return 1 if n == 0 else n * factorial(n - 1)
 
-@rule
 def is_even(n):
     return n == 0 or is_odd(n - 1)
 
-@rule
 def is_odd(n):
     return n > 0 and is_even(n - 1)
 
-@rule
 def endless(n):
     return endless(n + 1)
 

@@ -39,7 +39,7 @@ ENDS = (
     "next_in",
     "replaced",
 )
-MARKS = ("parameter", "policy", "rule")
+MARKS = ("parameter", "policy")
 SECTION = re.compile(r"^(Raises|Parameters|Yields|Returns|Attributes)\n-+$", re.M)
 ATTRIBUTE = re.compile(r"^(\w+) : .*\n((?:    .*\n?)+)", re.M)
 

@@ -66,10 +66,7 @@ _RULES: dict[Callable[..., Any], Callable[..., Any]] = {}  # callee: compiled co
 
 
 def rule(function: Function) -> Function:
-    """Mark a helper function of the rules, to be compiled with them.
-
-    The function itself is returned unchanged. Numba must be able to compile it.
-    """
+    """Mark a function of rollwise that compiled rules may call. Users' functions need no mark."""
     _RULES[function] = function
     return function
 
@@ -94,7 +91,7 @@ def skip(seats: int) -> int:
 
     ``skip(2)`` leaves out the next player, ``skip(-1)`` is `PASS_BACK`, ``skip(1)`` is `PASS` and
     ``skip(0)`` is `AGAIN`. Seats are counted round the table: of three players ``skip(4)`` is the
-    next. Write the next state from the view of the player with the die. Compiled rules may call it.
+    next. Write the next state from the view of the player with the die.
 
     Raises
     ------
@@ -146,8 +143,7 @@ def won_by(*seats: int) -> int:
     """The `then` of an outcome that ends a game of several players with a win for these seats.
 
     Seats are counted from the mover, in the order of their moves: 0 is the mover, 1 the next.
-    Several winners share the win in equal parts. ``won_by(0)`` is `WIN`. Compiled rules can't call
-    it. Write it as a constant of the module, ``NEXT_WINS = won_by(1)``.
+    Several winners share the win in equal parts. ``won_by(0)`` is `WIN`.
 
     Raises
     ------
@@ -166,8 +162,7 @@ def shared(*parts: int) -> int:
 
     Give a whole number for each seat, from the mover on, in the order of the moves. With
     ``shared(2, 1, 0)`` the mover has two thirds of the win and the next player one third. Shares
-    can express ranks and stakes with a fixed sum. Write it as a constant of the module, as
-    `won_by`.
+    can express ranks and stakes with a fixed sum.
 
     Raises
     ------
@@ -193,7 +188,7 @@ def payoffs(*numbers: int) -> int:
     differ between ends: with ``payoffs(3, -1, 0)`` the mover gets 3 and the next player pays 1. The
     value of the game for a seat is then its expected payoff. In a game with `payoffs` a `WIN`
     counts 1 to the mover, and a shared win counts its shares. With three players the largest payoff
-    is 32,767, with four 2,047, with six 127. Compiled rules may call it.
+    is 32,767, with four 2,047, with six 127.
 
     Raises
     ------
@@ -236,7 +231,7 @@ def turned(numbers: tuple[int, ...], seats: int) -> tuple[int, ...]:
 def shared_by(winners: Sequence[int]) -> int:
     """The `then` of an outcome that ends the game with a win shared evenly by some seats.
 
-    Unlike `won_by`, it may be called by compiled rules, also in games of two players.
+    Unlike `won_by`, it may also be called in games of two players.
 
     Parameters
     ----------

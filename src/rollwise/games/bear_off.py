@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from rollwise import boards, dice
-from rollwise.game import AGAIN, END, PASS, WIN, parameter, policy, replaced, rule
+from rollwise.game import AGAIN, END, PASS, WIN, parameter, policy, replaced
 from rollwise.games.hypergammon import Checkers, Throw
 
 EMPTY = (0,) * 6  # points of a home board
@@ -17,7 +17,6 @@ Home = tuple[int, ...]  # how many checkers are on each point, from the ace poin
 Found = list[tuple[Home, int]]  # a home board, and the play that leads there
 
 
-@rule
 def may_move(home: Home, point: int, die: int) -> bool:
     """Whether a checker may move from a point. With others behind it, it must not overshoot."""
     if home[point - 1] == 0:
@@ -29,7 +28,6 @@ def may_move(home: Home, point: int, die: int) -> bool:
     return True
 
 
-@rule
 def after_step(home: Home, point: int, die: int) -> Home:
     """The home board after a checker has moved from a point."""
     home = replaced(home, point - 1, home[point - 1] - 1)
@@ -38,7 +36,6 @@ def after_step(home: Home, point: int, die: int) -> Home:
     return home
 
 
-@rule
 def add(found: Found, home: Home, play: int) -> None:
     """Add a play, unless another with the same resulting board is in the list."""
     for board, _ in found:
@@ -47,7 +44,6 @@ def add(found: Found, home: Home, play: int) -> None:
     found.append((home, play))
 
 
-@rule
 def played(home: Home, die: int, other: int, steps: int) -> Found:
     """Each home board after so many steps: the first by one die, the others by the other die."""
     reached = [(home, die + 8 * other)]
@@ -64,7 +60,6 @@ def played(home: Home, die: int, other: int, steps: int) -> Found:
     return reached
 
 
-@rule
 def plays(home: Home, throw: Throw) -> Found:
     """The plays of a throw, one for each resulting home board."""
     high, low = throw
@@ -76,7 +71,6 @@ def plays(home: Home, throw: Throw) -> Found:
     return all_plays
 
 
-@rule
 def after_play(home: Home, play: int) -> Home:
     """The home board after all steps of a play."""
     for n in range(STEPS):
@@ -86,7 +80,6 @@ def after_play(home: Home, play: int) -> Home:
     return home
 
 
-@rule
 def pips(home: Home) -> int:
     """Total distance of the checkers to bear off."""
     distance = 0
@@ -95,7 +88,6 @@ def pips(home: Home) -> int:
     return distance
 
 
-@rule
 def home_boards(checkers: int, points: int) -> Iterator[Home]:
     """All home boards of so many checkers or fewer on so many points, but for the empty one."""
     home: Home = EMPTY
@@ -112,7 +104,6 @@ def home_boards(checkers: int, points: int) -> Iterator[Home]:
         yield home
 
 
-@rule
 def smooth(home: Home, throw: Throw) -> int:
     """The play with the most checkers borne off, and then with the fewest empty points."""
     best, most = 0, -1

@@ -17,7 +17,6 @@ from rollwise.game import (
     parameter,
     policy,
     replaced,
-    rule,
     shared_by,
 )
 
@@ -37,13 +36,11 @@ class Board(NamedTuple):
     turn: tuple[int, ...]  # steps of this turn, which a bust loses
 
 
-@rule
 def label(one: int, other: int, stop: bool) -> int:
     """A move of a runner in each of two columns, or in one with 0 for the other."""
     return 1 + 2 * (min(one, other) * TOTALS + max(one, other)) + stop
 
 
-@rule
 def stops(action: int) -> bool:
     """Whether a move ends the turn."""
     return action != BUST and action % 2 == 0
@@ -60,13 +57,11 @@ def names() -> dict[int, str]:
     return names
 
 
-@rule
 def length(column: int, sides: int, shortest: int) -> int:
     """The steps of a column; middle columns are the longest."""
     return shortest + 2 * min(column - 2, 2 * sides - column)
 
 
-@rule
 def can_climb(s: Board, column: int, sides: int, shortest: int) -> bool:
     """Whether a column isn't full, and has a runner or can get one."""
     k = column - 2
@@ -78,13 +73,11 @@ def can_climb(s: Board, column: int, sides: int, shortest: int) -> bool:
     return s.turn[k] > 0 or runners < RUNNERS
 
 
-@rule
 def climbed(s: Board, column: int) -> Board:
     """The board after a step in a column."""
     return Board(s.banked, replaced(s.turn, column - 2, s.turn[column - 2] + 1))
 
 
-@rule
 def after_move(s: Board, action: int) -> Board:
     """The board after the runners of an action have climbed."""
     one, other = divmod((action - 1) // 2, TOTALS)
@@ -99,7 +92,6 @@ class Boards(NamedTuple):
     turn: tuple[int, ...]  # steps of this turn, which a bust loses
 
 
-@rule
 def full_columns(s: Board, sides: int, shortest: int) -> int:
     """Number of full columns, including this turn's steps."""
     full = 0
@@ -108,7 +100,6 @@ def full_columns(s: Board, sides: int, shortest: int) -> int:
     return full
 
 
-@rule
 def climbs(s: Board, one: int, other: int, sides: int, shortest: int) -> list[int]:
     """The stopping moves of two totals: both columns if possible, else either."""
     climbing = [BUST][:0]
@@ -124,7 +115,6 @@ def climbs(s: Board, one: int, other: int, sides: int, shortest: int) -> list[in
     return climbing
 
 
-@rule
 def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
     """The stopping moves of a throw, each once; none for a bust."""
     a, b, c, d = throw
@@ -146,7 +136,6 @@ def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
     return "steps in column " + ", ".join(columns) if columns else "an empty board"
 
 
-@rule
 def seen(s: Boards, sides: int, shortest: int) -> Board:
     """The mover's board with the others' full columns marked as full."""
     banked, width, all_steps = s.mine, len(s.mine), (*s.mine, *s.theirs)
@@ -156,7 +145,6 @@ def seen(s: Boards, sides: int, shortest: int) -> Board:
     return Board(banked, s.turn)
 
 
-@rule
 def last_filled(all_steps: tuple[int, ...], width: int, sides: int, shortest: int) -> int:
     """The win of the players with the most full columns once all are full; AGAIN before."""
     filled = [0][:0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from rollwise.dice import Pool, pool
-from rollwise.game import DRAW, LOSE, PASS, WIN, Game, parameter, policy, rule
+from rollwise.game import DRAW, LOSE, PASS, WIN, Game, parameter, policy
 
 MARK, ACE, SIX = 0, 100, 60
 
@@ -16,7 +16,6 @@ class Round(NamedTuple):
     to_beat: int  # the other player's points; 0 before the first turn
 
 
-@rule
 def points(throw: tuple[int, ...]) -> int:
     """An ace is worth 100, a six 60, and any other face its number."""
     made = 0

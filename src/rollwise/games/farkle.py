@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import dice
-from rollwise.game import AGAIN, END, LOSE, PASS, WIN, Game, parameter, policy, rule
+from rollwise.game import AGAIN, END, LOSE, PASS, WIN, Game, parameter, policy
 
 DICE = 6
 ROW = 3  # farkles that cost a penalty
@@ -55,7 +55,6 @@ BEFORE = np.array([sum(comb(k + 5, k) for k in range(1, n)) for n in range(DICE 
 CHOOSE = np.array([[comb(n, k) for k in range(DICE + 1)] for n in range(2 * DICE)])
 
 
-@rule
 def row(throw: Throw | Sequence[int]) -> int:
     """The index of a throw among all throws of one to six dice."""
     n, rank = 0, 0

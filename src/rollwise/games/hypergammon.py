@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from rollwise import boards, dice
-from rollwise.game import PASS, Game, parameter, payoff, policy, replaced, rule
+from rollwise.game import PASS, Game, parameter, payoff, policy, replaced
 
 OFF, HOME, BAR = 0, 6, 25  # points: borne off, the last of the home board, hit
 NO_PLAY = 0
@@ -26,14 +26,12 @@ class Board(NamedTuple):
 Found = list[tuple[int, int, int]]  # pips of the dice that are used, where that leads, the play
 
 
-@rule
 def in_order(checkers: tuple[int, ...], k: int) -> tuple[int, ...]:
     """The checkers in order, if only number `k` and the next may have to change places."""
     front, rear = min(checkers[k], checkers[k + 1]), max(checkers[k], checkers[k + 1])
     return replaced(replaced(checkers, k, rear), k + 1, front)
 
 
-@rule
 def moved(checkers: tuple[int, ...], k: int, to: int) -> tuple[int, ...]:
     """The checkers after number `k` has gone to a point in front of it."""
     checkers = replaced(checkers, k, to)
@@ -42,7 +40,6 @@ def moved(checkers: tuple[int, ...], k: int, to: int) -> tuple[int, ...]:
     return checkers
 
 
-@rule
 def hit(checkers: tuple[int, ...], point: int) -> tuple[int, ...]:
     """The checkers after one on a point, if there is one, has gone to the bar."""
     for k in range(len(checkers)):
@@ -54,7 +51,6 @@ def hit(checkers: tuple[int, ...], point: int) -> tuple[int, ...]:
     return checkers
 
 
-@rule
 def may_move(s: Board, k: int, die: int) -> bool:
     """Whether checker `k` may move by a die."""
     point, rearmost = s.mine[k], s.mine[0]
@@ -65,7 +61,6 @@ def may_move(s: Board, k: int, die: int) -> bool:
     return rearmost <= HOME and point in (die, rearmost)
 
 
-@rule
 def after_step(s: Board, k: int, die: int) -> Board:
     """The board after checker `k` has moved by a die."""
     to = max(s.mine[k] - die, OFF)
@@ -73,7 +68,6 @@ def after_step(s: Board, k: int, die: int) -> Board:
     return Board(moved(s.mine, k, to), theirs, 0)
 
 
-@rule
 def after_play(s: Board, play: int) -> Board:
     """The board after all steps of a play."""
     for n in range(STEPS):
@@ -85,7 +79,6 @@ def after_play(s: Board, play: int) -> Board:
     return s
 
 
-@rule
 def code(s: Board) -> int:
     """The points of a board as one number."""
     number = 0
@@ -96,14 +89,12 @@ def code(s: Board) -> int:
     return number
 
 
-@rule
 def noted(play: int, n: int, s: Board, k: int, after: Board) -> int:
     """The number of a play with step `n` added: checker `k` moves, and s becomes after."""
     hits = 32 if after.theirs != s.theirs else 0
     return play | (s.mine[k] + hits) << (6 * n + 6)
 
 
-@rule
 def add(found: Found, pips: int, after: Board, play: int) -> None:
     """Add a play, unless another uses more of the dice or gives the same board."""
     if len(found) > 0:
@@ -118,7 +109,6 @@ def add(found: Found, pips: int, after: Board, play: int) -> None:
     found.append((pips, board, play))
 
 
-@rule
 def add_plays(found: Found, s: Board, die: int, other: int, n: int, pips: int, play: int) -> None:
     """Add the plays that begin with one die, and continue with the other if possible."""
     for k in range(len(s.mine)):
@@ -132,7 +122,6 @@ def add_plays(found: Found, s: Board, die: int, other: int, n: int, pips: int, p
                     add(found, pips + die + other, both, noted(begun, n + 1, one, j, both))
 
 
-@rule
 def plays(s: Board, throw: Throw) -> Found:
     """The plays of a throw, one for each resulting board.
 

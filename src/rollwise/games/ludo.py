@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import bits, dice
 from rollwise.errors import ParameterError
-from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, rule
+from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
 
 MOST_TRACK = 28
 ENTER, SIT_OUT = 0, MOST_TRACK + 1  # all other moves: the square of the piece that moves
@@ -21,7 +21,6 @@ class Race(NamedTuple):
     rival: int  # the other player's
 
 
-@rule
 def across(square: int, track: int) -> int:
     """A square in the count of the opponent, whose entry is half the track away."""
     return (square - 1 + track // 2) % track + 1

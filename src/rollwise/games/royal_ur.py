@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import bits, boards
-from rollwise.game import AGAIN, PASS, WIN, parameter, policy, rule
+from rollwise.game import AGAIN, PASS, WIN, parameter, policy
 from rollwise.games.ludo import Pieces
 
 ENTER, MOST_SQUARES = 0, 16  # a waiting piece stands on square 0, before the first one
@@ -25,7 +25,6 @@ class Race(NamedTuple):
     rival: int  # the other player's
 
 
-@rule
 def meets(finkel: bool, square: int) -> int:
     """The opponent's number of a square on the mover's path; 0 for an unshared square."""
     if square < 5 or square > (12 if finkel else 16):

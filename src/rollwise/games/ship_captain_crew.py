@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import dice
-from rollwise.game import AGAIN, END, Game, parameter, policy, rule
+from rollwise.game import AGAIN, END, Game, parameter, policy
 
 DICE = 5
 CREW = 3  # dice that show 6, 5 and 4
@@ -24,7 +24,6 @@ class Boat(NamedTuple):
     throws: int  # left
 
 
-@rule
 def found_with(s: Boat, throw: Throw) -> int:
     """Number of ship, captain and crew after a throw."""
     number = s.found
@@ -34,7 +33,6 @@ def found_with(s: Boat, throw: Throw) -> int:
     return number
 
 
-@rule
 def cargo(s: Boat, throw: Throw) -> tuple[int, int]:
     """The two dice of cargo after the throw that completes the crew, or a later one."""
     low, high = s.kept, 0

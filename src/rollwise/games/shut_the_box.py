@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import bits, boards, dice
 from rollwise.errors import ParameterError
-from rollwise.game import AGAIN, END, Game, parameter, policy, rule
+from rollwise.game import AGAIN, END, Game, parameter, policy
 
 STOP, ONE_DIE = 0, 1  # a move is the set of the tiles that are shut; tile 0 says: then one die
 
@@ -18,7 +18,6 @@ class Box(NamedTuple):
     dice: int  # thrown next
 
 
-@rule
 def total(tiles: int) -> int:
     """Sum of a set of tiles."""
     added = 0

@@ -15,7 +15,6 @@ from rollwise.game import (
     parameter,
     policy,
     replaced,
-    rule,
     shared_by,
 )
 
@@ -41,13 +40,11 @@ class Hand(NamedTuple):
     to_come: int = 0  # players whose turn is still to come
 
 
-@rule
 def on_table(s: Hand) -> int:
     """How many dice lie on the table."""
     return s.threes + s.ones + s.twos + s.fours + s.fives + s.sixes
 
 
-@rule
 def points_of_lowest(s: Hand, taken: int) -> int:
     """The points of so many of the lowest dice on the table."""
     left = max(taken - s.threes, 0)

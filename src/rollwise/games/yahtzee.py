@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import bits, dice
-from rollwise.game import AGAIN, END, parameter, rule
+from rollwise.game import AGAIN, END, parameter
 from rollwise.games.score_sheet import ScoreSheet, Throw
 
 ONES, SIXES, THREE, FOUR, FULL, SMALL, LARGE, YAHTZEE, CHANCE = 0, 5, 6, 7, 8, 9, 10, 11, 12
@@ -19,7 +19,6 @@ class Sheet(NamedTuple):
     bonus: int  # 1 where five of a kind bring 100 more: the box has its 50
 
 
-@rule
 def points(throw: Throw, box: int, joker: bool) -> int:
     """The score of a throw in a box; five of a kind as a joker score the maximum of the box."""
     alike, run = dice.most_alike(throw), dice.longest_run(throw)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from rollwise import bits, dice
-from rollwise.game import AGAIN, END, parameter, rule
+from rollwise.game import AGAIN, END, parameter
 from rollwise.games.score_sheet import FACES, ScoreSheet, Throw
 
 ONES, SIXES, PAIR, TWO_PAIRS, THREE, FOUR, SMALL, LARGE, FULL, CHANCE, YATZY = 0, *range(5, 15)
@@ -18,7 +18,6 @@ class Sheet(NamedTuple):
     upper: int  # points in the boxes of the six faces, at most 63
 
 
-@rule
 def alike(throw: Throw, n: int, but: int) -> int:
     """The highest face with at least this count, other than `but`; 0 if there is none."""
     for face in range(6, 0, -1):
@@ -27,7 +26,6 @@ def alike(throw: Throw, n: int, but: int) -> int:
     return 0
 
 
-@rule
 def points(throw: Throw, box: int) -> int:
     """The score of a throw, in ascending order, in a box."""
     if box <= SIXES:

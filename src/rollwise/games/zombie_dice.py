@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise.game import AGAIN, END, Game, parameter, policy, rule
+from rollwise.game import AGAIN, END, Game, parameter, policy
 
 THROW, GO_ON, STOP = range(3)
 SHOTGUNS = 3  # that end a turn
@@ -37,20 +37,17 @@ class Turn(NamedTuple):
 Outcomes = Iterator[tuple[int, int, Turn]]
 
 
-@rule
 def new_turn(eaten: int) -> Turn:
     """The beginning of a turn: all dice are in the cup."""
     return Turn(eaten, 0, 0, 0, 0, 0, 0, 0, 0, GREEN, YELLOW, RED)
 
 
-@rule
 def shotguns(s: Turn) -> int:
     """How many dice show shotguns."""
     shown = s.green_brains + s.yellow_brains + s.red_brains + s.green + s.yellow + s.red
     return GREEN + YELLOW + RED - shown - s.green_cup - s.yellow_cup - s.red_cup
 
 
-@rule
 def choose(n: int, k: int) -> int:
     """In how many ways k of n dice can be taken."""
     ways = 1
@@ -59,7 +56,6 @@ def choose(n: int, k: int) -> int:
     return ways
 
 
-@rule
 def falls(n: int, brains: int, shots: int) -> Iterator[tuple[int, int, int]]:
     """Yield (ways, brains, feet) for n dice with so many sides of brains and of shotguns."""
     for eaten in range(n + 1):
@@ -69,7 +65,6 @@ def falls(n: int, brains: int, shots: int) -> Iterator[tuple[int, int, int]]:
             yield ways * brains**eaten * FEET**feet * shots**shot, eaten, feet
 
 
-@rule
 def drawing(s: Turn) -> Iterator[tuple[int, Turn]]:
     """Draw dice until three are in hand."""
     green_brains, yellow_brains, red_brains = s.green_brains, s.yellow_brains, s.red_brains
@@ -95,7 +90,6 @@ def drawing(s: Turn) -> Iterator[tuple[int, Turn]]:
             )
 
 
-@rule
 def throwing(s: Turn) -> Iterator[tuple[int, Turn]]:
     """Throw the dice in hand, kind by kind."""
     for g_ways, g_brains, g_feet in falls(s.green, GREEN_BRAINS, GREEN_SHOTS):
