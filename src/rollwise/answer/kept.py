@@ -180,22 +180,29 @@ def answer(
     *,
     max_states: int | None = None,
     progress: Progress | None = None,
+    by_layers: bool = True,
     **how: Any,
 ) -> Solution:
     """The answer to a game of any size and number of players: read, kept, or found now.
 
-    A game too large for one graph is solved by layers, if it has any and no option excludes this
-    (``**how``, as in `solve`).
+    Parameters
+    ----------
+    by_layers : bool
+        Whether to solve a game too large for one graph by layers, if it has any and no other
+        option is given.
+    **how
+        As in `solve`.
     """
     if saved is not None:
         return load(saved, game, max_states=max_states, progress=progress)
     how = {name: said for name, said in how.items() if said}
-    if not how and max_states is None and (known := large(game)) is not None:
+    by_layers = by_layers and not how
+    if by_layers and max_states is None and (known := large(game)) is not None:
         return known
     try:
         return solve(game, any_players=True, max_states=max_states, progress=progress, **how)
     except TooManyStates:
-        if how or not goes_by_layers(game, max_states):
+        if not by_layers or not goes_by_layers(game, max_states):
             raise
     return solve_by_layers(game, progress=progress)
 

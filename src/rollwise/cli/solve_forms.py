@@ -1,17 +1,16 @@
-"""``rollwise solve`` of games by layers, of contests, and of three or more seats."""
+"""``rollwise solve`` of games by layers, and of contests."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from rollwise.answer.solution import Solution
-from rollwise.cli.common import processes_or, refuse
-from rollwise.cli.printing import place_line, render, show, show_table, tell_ties
+from rollwise.cli.common import processes_or
+from rollwise.cli.printing import render, show, show_table, tell_ties
 from rollwise.cli.progress import Progress
 from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.documents.solved import solved_document
@@ -19,14 +18,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create
 from rollwise.graph import title_of
-from rollwise.machine.atomic_files import check_place
-from rollwise.many.equilibrium import gain_text
-from rollwise.numbers.printed import certified, column, how_many, in_common, rounded_up
-
-if TYPE_CHECKING:
-    from rollwise.many.equilibrium import Equilibrium
-
-NAMED = 3  # unsettled components named in a message
+from rollwise.numbers.printed import certified, column, in_common, rounded_up
 
 
 def print_layers(
@@ -173,75 +165,4 @@ def _print_contest(document: dict[str, Any]) -> None:
     typer.echo(
         f"  {document['states']:,} states with the score, {document['situations']} situations, "
         f"{document['seconds']:.2f} s"
-    )
-
-
-def print_equilibrium(
-    game: Game,
-    save: Path | None,
-    max_states: int | None,
-    *,
-    time_limit: float | None,
-    starts: int | None,
-    seed: int | None,
-    json: bool,
-) -> None:
-    """Solve a game of three or more players and print the equilibrium."""
-    check_place(save)
-    if starts is None:
-        refuse("goes with --starts N: it is that of the first of them", seed=seed)
-    found = solved_seats(game, max_states, time_limit)
-    equilibrium = found.equilibrium
-    if save is not None:
-        found.save(save)
-    others = None
-    if starts is not None:
-        with Progress() as progress:
-            others = equilibrium.others(
-                starts, seed=1 if seed is None else seed, progress=progress.listener
-            )
-    render(solved_document(found, others=others), json, *place_line("Saved to", save))
-    if equilibrium.unsettled:
-        typer.echo(f"rollwise: {_unsettled_text(equilibrium)}", err=True)
-    if len(equilibrium.unproved):
-        typer.echo(f"rollwise: {_unproved_text(equilibrium)}", err=True)
-    if equilibrium.unsettled or len(equilibrium.unproved):
-        raise typer.Exit(1)
-
-
-def solved_seats(game: Game, max_states: int | None, time_limit: float | None = None) -> Solution:
-    """The equilibrium of a game: kept from an earlier run, or found now."""
-    from rollwise.answer.kept import solve
-
-    options = {} if time_limit is None else {"time_limit": time_limit}
-    with Progress() as progress:
-        found = solve(
-            game,
-            options=options,
-            any_players=True,
-            max_states=max_states,
-            progress=progress.listener,
-        )
-    return found
-
-
-def _unsettled_text(found: Equilibrium) -> str:
-    """The components without an equilibrium, and the gain proved in spite of them."""
-    components = found.graph.components
-    where = components.order[components.indptr[list(found.unsettled[:NAMED])]]
-    places = "; ".join(found.graph.state_text(int(state)) for state in where)
-    n = len(found.unsettled)
-    ended = "time ended the search: " if found.timed_out else ""
-    return (
-        f"{ended}in {how_many(n, 'component')} no equilibrium was found, as at {places}; "
-        f"the proved bound includes them: {gain_text(found.deviation_gain)}"
-    )
-
-
-def _unproved_text(found: Equilibrium) -> str:
-    """The positions without a proved bound."""
-    n, first = len(found.unproved), found.graph.state_text(int(found.unproved[-1]))
-    return (
-        f"not certified: in {how_many(n, 'position')} no bound was proved, as at {first}; play "
-        "leaves some of them so slowly that roundings count for more than chances"
     )

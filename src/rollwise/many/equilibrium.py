@@ -37,13 +37,14 @@ from rollwise.many.component import MARGIN
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, tables_of, worth_column
-from rollwise.numbers.printed import column, in_common, rounded_up
+from rollwise.numbers.printed import column, how_many, in_common, rounded_up
 from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
     from rollwise.many.others import OtherEquilibria
     from rollwise.many.ties import Ties
 
+NAMED = 3  # unsettled components named in a message
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int | None], None]
 
@@ -117,6 +118,28 @@ class Equilibrium:
     def unproved(self) -> NDArray[np.int64]:
         """The states without a proven bound: play leaves some too slowly, or leads there."""
         return np.flatnonzero(~np.isfinite(self.deviation_gains).all(axis=1))
+
+    @property
+    def faults(self) -> list[str]:
+        """The components without an equilibrium, and the states without a bound, in words."""
+        faults, graph = [], self.graph
+        if self.unsettled:
+            components = graph.components
+            first = components.order[components.indptr[list(self.unsettled[:NAMED])]]
+            places = "; ".join(map(graph.state_text, first.tolist()))
+            faults.append(
+                f"{'time ended the search: ' if self.timed_out else ''}in "
+                f"{how_many(len(self.unsettled), 'component')} no equilibrium was found, as at "
+                f"{places}; the proved bound includes them: {gain_text(self.deviation_gain)}"
+            )
+        if len(self.unproved):
+            place = graph.state_text(int(self.unproved[-1]))
+            faults.append(
+                f"not certified: in {how_many(len(self.unproved), 'position')} no bound was "
+                f"proved, as at {place}; play leaves some of them so slowly that roundings count "
+                "for more than chances"
+            )
+        return faults
 
     @cached_property
     def mixing(self) -> NDArray[np.int64]:

@@ -42,6 +42,7 @@ from rollwise.cli.options import (
 from rollwise.cli.printing import place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
+from rollwise.documents.model import UNSET, UnsetType
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
 from rollwise.game import has_many
@@ -53,6 +54,7 @@ from rollwise.numbers.printed import rounded_up
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.game import Game
+    from rollwise.many.others import OtherEquilibria
 
 ToleranceOption = Annotated[
     float | None,
@@ -146,30 +148,32 @@ def solve(
     chosen = read_game(game, parameters)
     if has_many(chosen):
         refuse_with_seats(chosen, by_layer=by_layer, keep=keep, memory=memory, **apart, **elsewhere)
-        from rollwise.cli.solve_forms import print_equilibrium
-
-        print_equilibrium(
-            chosen, save, max_states, time_limit=time_limit, starts=starts, seed=seed, json=json
-        )
-        return
-    refuse("is for games of three or more players", starts=starts)
-    elsewhere |= {"time_limit": time_limit, "seed": seed}
+        if starts is None:
+            refuse("goes with --starts N: it is that of the first of them", seed=seed)
+        options = {} if time_limit is None else {"time_limit": time_limit}
+    else:
+        refuse("is for games of three or more players", starts=starts)
+        elsewhere |= {"time_limit": time_limit, "seed": seed}
+        limits = {"time_limit": time_limit, "seed": seed, "on_sweep": sweeps}
+        options = method_options(method, settings, **limits)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
         _print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
         return
-    options = method_options(method, settings, time_limit=time_limit, seed=seed, on_sweep=sweeps)
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
     from rollwise.answer import kept
 
     how = _unusual(method, read_mode(mode)) | {"options": options, "tolerance": tolerance}
-    how = {name: said for name, said in how.items() if said}
     # a file, and the history of a run, are those of one graph
-    find_answer = kept.answer if save is history is None else kept.solve
+    how |= {"max_states": max_states, "by_layers": save is history is None}
+    more = None
     with Progress() as progress:
-        solution = find_answer(chosen, max_states=max_states, progress=progress, **how)
-    _tell(solution, game, save, history, json=json)
+        solution = kept.answer(chosen, progress=progress, **how)
+        if starts is not None:
+            seed = 1 if seed is None else seed
+            more = solution.equilibrium.others(starts, seed=seed, progress=progress.listener)
+    _tell(solution, game, save, history, more, json=json)
 
 
 def _print_layers(
@@ -224,7 +228,13 @@ def _check_estimate(method: str, **proved: Any) -> None:
 
 
 def _tell(
-    solution: Solution, game: str, save: Path | None, history: Path | None, *, json: bool
+    solution: Solution,
+    game: str,
+    save: Path | None,
+    history: Path | None,
+    others: OtherEquilibria | None,
+    *,
+    json: bool,
 ) -> None:
     """Print and save a solution, with oddities of the game's rules."""
     if history is not None:
@@ -232,7 +242,7 @@ def _tell(
     if save is not None and not solution.gave_up:
         solution.save(save)
     odd = _oddities(solution)
-    document = solved_document(solution, odd)
+    document = solved_document(solution, odd, others)
     if json or not solution.gave_up:
         render(document, json, *place_line("Saved to", save))
     if solution.gave_up:
@@ -240,19 +250,25 @@ def _tell(
         raise typer.Exit(1)
     if odd:
         say(f"check has something to say: {odd[0]} (rollwise check {game})")
-    if solution.status not in ("certified", "estimated"):
-        typer.echo(
-            f"rollwise: {solution.status}: the error bound is {rounded_up(solution.error_bound)}",
-            err=True,
-        )
+    if solution.profile is not None:
+        faults = solution.profile.faults
+    elif solution.status not in ("certified", "estimated"):
+        faults = [f"{solution.status}: the error bound is {rounded_up(solution.error_bound)}"]
+    else:
+        return
+    for fault in faults:
+        typer.echo(f"rollwise: {fault}", err=True)
+    if faults:
         raise typer.Exit(1)
 
 
-def _oddities(solution: Solution) -> list[str]:
-    """Findings of `check` for graphs small enough to examine at once."""
-    if not solution.is_whole or solution.space.n_outcomes > QUICKLY_SEEN:
-        return []
+def _oddities(solution: Solution) -> list[str] | UnsetType:
+    """Findings of `check` for graphs small enough to examine at once; UNSET without a graph."""
+    if not solution.is_whole or solution.profile is not None:
+        return UNSET
     graph = solution.graph
+    if graph.n_outcomes > QUICKLY_SEEN:
+        return []
     from rollwise.analysis.findings import nothing_at_stake, oddities
 
     told = nothing_at_stake(graph)

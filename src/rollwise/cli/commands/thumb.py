@@ -272,11 +272,11 @@ def _find_seats(
 ) -> None:
     """Find rules of thumb, and print the loss of each among equilibrium players."""
     from rollwise.analysis.thumb.seats import find_seats_rules
-    from rollwise.cli.solve_forms import solved_seats
+    from rollwise.answer import kept
     from rollwise.thumb.sentences import python_source
 
-    found = solved_seats(game, max_states).equilibrium
     with Progress() as progress, processes_or(cluster, workers) as pool:
+        found = kept.answer(game, max_states=max_states, progress=progress).equilibrium
         rules = find_seats_rules(
             found,
             numbers,
