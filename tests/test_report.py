@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,6 +14,9 @@ import rollwise
 from rollwise.analysis.thumb.score import Setting
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
+from rollwise.game import AGAIN, LOSE, WIN, Game
+from rollwise.games.craps import Craps
+from rollwise.games.farkle import FarkleTurn
 from rollwise.games.ludo import Ludo
 from rollwise.games.pig import Pig
 from rollwise.games.shut_the_box import ShutTheBox
@@ -25,6 +30,48 @@ from rollwise.report.tables import encode
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("plotly")
+
+
+class Chips(NamedTuple):
+    chips: int
+
+
+@dataclass(frozen=True)
+class Bets(Game):
+    """Bet some chips on a coin until all or none are yours."""
+
+    chips: int = 60
+    players: ClassVar = 1
+
+    def start(self):
+        return Chips(self.chips // 2)
+
+    def roots(self):
+        yield from map(Chips, range(1, self.chips))
+
+    def actions(self, s):
+        yield from range(1, min(s.chips, self.chips - s.chips) + 1)
+
+    def outcomes(self, s, bet):
+        yield 9, WIN if s.chips + bet == self.chips else AGAIN, Chips(s.chips + bet)
+        yield 11, LOSE if s.chips == bet else AGAIN, Chips(s.chips - bet)
+
+
+class Once(Bets):
+    """One bet of a chip."""
+
+    def start(self):
+        return Chips(1)
+
+    def roots(self):
+        yield self.start()
+
+    def actions(self, s):
+        yield 1
+
+    def outcomes(self, s, bet):
+        yield 1, WIN, s
+        yield 1, LOSE, s
 
 
 def test_the_numbers_are_the_solutions():
@@ -92,6 +139,43 @@ def test_a_set_is_a_text_in_report_and_table(tmp_path, monkeypatch):
     by_members = run(*typed, "open={1 2 3 4 5 6},dice=2").stdout
     assert by_members == run(*typed, "open=126,dice=2").stdout
     assert "shut" in by_members
+
+
+def test_games_without_choices_have_no_part_on_strategy():
+    page = report(rollwise.solve(Craps()))
+    assert "Best moves in pictures" not in page
+    assert "The players never have a choice." in page
+
+
+def test_a_throw_of_several_dice_is_one_column_and_wide_values_are_left_out():
+    document = json.loads(encode(Facts(rollwise.solve(FarkleTurn(most=400))))[0])
+    throw = document["fields"].index("throw")
+    assert "1 1 2 2 3 4" in document["texts"][throw].values()
+    assert not [name for name in document["fields"] if name.startswith("throw.")]
+    document = json.loads(encode(Facts(rollwise.solve(Pig(target=60))))[0])
+    assert None in document["from"]
+    pairs = zip(document["from"], document["to"], strict=True)
+    assert max(abs(high - low) for low, high in pairs if low is not None) <= 10
+
+
+def test_a_game_of_one_move_takes_one():
+    page = report(rollwise.solve(Once()))
+    assert "every game takes 1 roll" in page
+    assert "or more or more" not in page
+
+
+def test_texts_count_in_the_singular():
+    assert SuperSix().describe(SuperSix().start()._replace(mine=1)).endswith("1 stick to 5")
+
+
+def test_a_position_with_many_actions_tells_a_few_under_the_pointer():
+    """The text of all 126 bets at each of 48,000 positions is 36 MB; two of them and a count do."""
+    solution = rollwise.solve(Bets(chips=60))
+    figure = solution.plot("policy")
+    texts = [text for trace in figure.data for text in trace.hovertext]
+    assert "12 best of 30 actions" in " ".join(texts)
+    assert len([trace for trace in figure.data if trace.name]) == 8
+    assert "8 of 30 actions" in figure.layout.meta["alt"]
 
 
 def test_rules_of_thumb_compare_no_numbers_of_sets():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise.game import PASS, WIN, Game, parameter, policy
+from rollwise.numbers.printed import how_many
 
 STEADY, DASH = range(2)
 HARE, TORTOISE = range(2)
@@ -51,7 +52,7 @@ class HareAndTortoise(Game):
 
     def describe(self, s: Race) -> str:
         who = "the hare" if s.mover == HARE else "the tortoise"
-        return f"{who} has {s.mine} steps to go, the other {s.theirs}"
+        return f"{who} has {how_many(s.mine, 'step')} to go, the other {s.theirs}"
 
     def deed(self, s: Race, action: int) -> str:
         return "dash, throwing {}" if action == DASH else "go steady, throwing {}"
@@ -59,10 +60,10 @@ class HareAndTortoise(Game):
     def told(self, s: Race, action: int, then: int, after: Race, faces: Sequence[int] = ()) -> str:
         who = "the hare" if s.mover == HARE else "the tortoise"
         if then == WIN:
-            return f"{who} is there, the other has {s.theirs} steps to go"
+            return f"{who} is there, the other has {how_many(s.theirs, 'step')} to go"
         if after.theirs == s.mine:
             return f"{who} {'falls asleep' if s.mover == HARE else 'stays where it is'}"
-        return f"{who} has {after.theirs} steps to go, the other {s.theirs}"
+        return f"{who} has {how_many(after.theirs, 'step')} to go, the other {s.theirs}"
 
     def throw(self, s: Race, action: int) -> tuple[int, ...]:
         return (6 if s.mover == HARE else 4,)

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 from rollwise import dice
 from rollwise.errors import ParameterError
 from rollwise.game import PASS, WIN, Game, parameter, policy
+from rollwise.numbers.printed import how_many
 
 MOST_DICE = 23
 MOST_WAYS = 2**62  # that a weight can count
@@ -61,7 +62,7 @@ class Hog(Game):
         return s.mine + s.theirs
 
     def describe(self, s: Score) -> str:
-        return f"{s.mine} points to {s.theirs}"
+        return f"{how_many(s.mine, 'point')} to {s.theirs}"
 
     def deed(self, s: Score, n: int) -> str:
         return "throw {}"

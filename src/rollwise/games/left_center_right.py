@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import dice
 from rollwise.game import AGAIN, Game, last_left, next_in, parameter, replaced, skip, turned
+from rollwise.numbers.printed import how_many
 
 MOST_PLAYERS = 8
 LEFT, RIGHT, CENTER = 1, 2, 3  # faces; the three others keep the chip
@@ -56,7 +57,7 @@ class LeftCenterRight(Game):
     def describe(self, s: Chips) -> str:
         pot = self.chips * self.players - sum(s.chips)
         others = " and ".join(map(str, s.chips[1:]))
-        return f"{s.chips[0]} chips, the others {others}; {pot} in the pot"
+        return f"{how_many(s.chips[0], 'chip')}, the others {others}; {pot} in the pot"
 
     def deed(self, s: Chips, action: int) -> str:
         return "throw {}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, spoken
+from rollwise.numbers.printed import how_many
 
 THROW, STOP = range(2)
 NEVER, AFTER_A_THROW, ALWAYS = range(3)  # when one may stop
@@ -102,7 +103,7 @@ class SuperSix(Game):
     def describe(self, s: Sticks) -> str:
         pits = self.holes if self.bottom else self.holes - 1
         full = f"{s.lid} of {pits} holes in the lid are full"
-        return f"{full}; {s.mine} sticks to {spoken(s.others)}"
+        return f"{full}; {how_many(s.mine, 'stick')} to {spoken(s.others)}"
 
     def deed(self, s: Sticks, action: int) -> str:
         return self.action_names[action]

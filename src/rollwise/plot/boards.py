@@ -12,6 +12,7 @@ import html
 import textwrap
 from collections.abc import Callable, Sequence
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,7 +24,7 @@ from rollwise.plot.fields import often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
 from rollwise.words import Narrator
 
-MOST = 12  # boards of a figure
+MOST, MOST_TRIED = 12, 1_000  # boards of a figure, and positions looked at
 SIDE, LETTER, LINE = 26, 7.2, 17  # of a cell, of a letter, and between lines: pixels
 CARD = 264  # width of a board with its text
 PIPS = {
@@ -46,7 +47,7 @@ def draw_boards(
     notes: Sequence[str] = (),
     weights: NDArray[np.float64] | None = None,
 ) -> go.Figure:
-    """Boards of the positions with most weight, the heaviest first, as a figure.
+    """Boards of positions with much weight, the heaviest first, as a figure.
 
     Parameters
     ----------
@@ -57,13 +58,13 @@ def draw_boards(
         The number of visits in a game played best, unless given.
     """
     met = often_met(solution)[states] if weights is None else weights
-    shown = states[np.argsort(-met, kind="stable")[:MOST]].tolist()
+    shown = _different(solution, states[np.argsort(-met, kind="stable")], caption)
     cards = Cards(solution)
     drawn = [cards.card(s, caption(s)) for s in shown]
     tall = max(height for _, height in drawn)
-    order = "that come up most often" if weights is None else "that matter most often"
+    order = "come up most often" if weights is None else "matter most"
     left = len(states) - len(shown)
-    more = [f"The {len(shown)} positions {order}; {left:,} more are left out."] if left else []
+    more = [f"{len(shown)} of the positions that {order}; {left:,} are left out."] if left else []
     columns = (4, 1)
     heights = tuple(float(-(-len(drawn) // n) * tall) for n in columns)
     sheet = Sheet(
@@ -99,6 +100,20 @@ def draw_boards(
         ]
         layouts.append({"images": images, "xaxis": hidden, "yaxis": hidden})
     return sheet.finish(*layouts)
+
+
+def _different(
+    solution: Solution, states: NDArray[np.int64], caption: Callable[[int], str]
+) -> list[int]:
+    """The first states, of those with one answer after different throws only one."""
+    graph = solution.graph
+    own = [f for f, name in enumerate(graph.columns) if name not in graph.throw_names]
+    found: dict[Any, int] = {}
+    for s in states[:MOST_TRIED].tolist():
+        found.setdefault((caption(s), *graph.rows[s, own].tolist()), s)
+        if len(found) == MOST:
+            break
+    return list(found.values())
 
 
 def _data(svg: str, tall: float) -> str:

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.game import is_set
+from rollwise.game import MOST_NAMED, is_set
 from rollwise.graph import NO_THROW, win_probability
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
-from rollwise.words.game_words import Words
+from rollwise.words import Narrator, Words
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -76,13 +76,20 @@ def field_text(solution: Solution, name: str, number: int) -> str:
 
 
 def set_fields(solution: Solution, states: Ints) -> list[int]:
-    """The fields with a set in each number: too many to be named on an axis."""
+    """The fields without a place on an axis: sets, and the faces of several dice."""
     graph = solution.graph
+    faces = graph.throw_columns[:-1] if graph.has_pool else graph.throw_columns
+    several = faces if len(faces) > 1 else []
+    if len(np.unique(graph.rows[states][:, several], axis=0)) <= MOST_NAMED:
+        several = []
     return [
         f
         for f, name in enumerate(graph.columns)
-        if name not in graph.throw_names
-        and is_set(solution.game, name, np.unique(graph.rows[states, f]).tolist())
+        if f in several
+        or (
+            name not in graph.throw_names
+            and is_set(solution.game, name, np.unique(graph.rows[states, f]).tolist())
+        )
     ]
 
 
@@ -128,12 +135,13 @@ def cost_text(solution: Solution, cost: float) -> str:
 
 
 MOST_ACTIONS = 12  # under the pointer
+MOST_LINES = 40_000  # under the pointer in a game, with two actions a position at least
 
 
 class Hover:
     """The text under the pointer for each state: its fields, and its actions with their costs.
 
-    Of more than `MOST_ACTIONS` actions the cheapest are shown, and their number is given.
+    Of many actions the cheapest are shown, and their number is given.
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -142,6 +150,8 @@ class Hover:
         self.labels = {
             label: html.escape(graph.vocabulary.text(label)) for label in graph.vocabulary.labels
         }
+        self.most = min(MOST_ACTIONS, max(2, MOST_LINES // graph.n_states))
+        self.narrator = Narrator(graph, solution.game)
         self.unit = "" if solution.is_score else " %"
         self.cost_unit = "points" if solution.is_score else "percentage points"
         self.values = shown_values(solution, solution.action_values)
@@ -152,7 +162,8 @@ class Hover:
         """The text for one state."""
         graph = self.solution.graph
         here = graph.view[state]
-        fields = here.named.items()
+        thrown = graph.throw_names[: len(here.throw)]
+        fields = [pair for pair in here.named.items() if pair[0] not in thrown]
         many = len(fields) > 4  # many fields are mostly zero
         parts = [
             f"{html.escape(name)} {html.escape(self._fields(name, v))}"
@@ -160,9 +171,11 @@ class Hover:
             if v or not many
         ]
         lines = [", ".join(parts) or "all fields 0"]
+        if here.throw:
+            lines.append(html.escape(self.narrator.thrown(here)))
         actions = list(here.actions)
-        if len(actions) > MOST_ACTIONS:
-            cheapest = sorted(actions, key=lambda action: float(self.costs[action]))[:MOST_ACTIONS]
+        if len(actions) > self.most:
+            cheapest = sorted(actions, key=lambda action: float(self.costs[action]))[: self.most]
             actions = [action for action in actions if action in cheapest]
         for action in actions:
             text = f"{self.labels[action.label]}: {self.values[action]:.2f}{self.unit}"
@@ -412,7 +425,8 @@ def _title(
         pairs = [pair for pair in pairs if pair[1]]
     told = [f"{name} = {field_text(solution, name, v)}" for name, v in pairs]
     if thrown:
-        told.append(f"throw = {' '.join(map(str, graph.view[state].throw)) or 'none yet'}")
+        narrator = Narrator(graph, solution.game)
+        told.append(narrator.thrown(graph.view[state]) or "no throw yet")
     return ", ".join(told) or "others = 0"
 
 

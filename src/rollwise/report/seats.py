@@ -84,7 +84,7 @@ def _proved(found: Equilibrium) -> str:
 def strategy(facts: Facts) -> str:
     """The strategy in pictures."""
     if not facts.choice.any():
-        return "<p>The players never have a choice, so there is no strategy to know.</p>"
+        return ""
     told = {
         "policy": "The colour shows the mover's best action. Point at a place (or touch it) to "
         "see the value of each move, and the results of the others there.",

@@ -13,7 +13,7 @@ from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.graph import THROW
-from rollwise.numbers.printed import certified, chance, rounded_up
+from rollwise.numbers.printed import certified, chance, how_many, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.fields import best_text
@@ -47,7 +47,8 @@ def what(facts: Facts) -> str:
         "minimize": "a game for one player; the fewest points are best",
     }
     stakes = ", for more than to win" if graph.has_stakes else ""
-    parts.append(f"<p>It is {aims[graph.objective]}{stakes}.</p>")
+    fate = "" if facts.choice.any() else " The players never have a choice."
+    parts.append(f"<p>It is {aims[graph.objective]}{stakes}.{fate}</p>")
     specs = {} if game is None else {spec.name: spec for spec in game.specs}
     if graph.parameters:
         rows = "".join(
@@ -153,19 +154,25 @@ def duration(facts: Facts) -> str:
         if found.unit == "turns"
         else "The counted moves are rolls: moves with more than one outcome."
     )
-    return (
-        f"<p>With the best play a game takes {'more than ' if found.is_cut else ''}"
-        f"{found.mean:.1f} {found.unit} on average, and one game in a hundred "
-        f"{found.quantile_text(0.99)} or more{facts.guess}. {words}{_ties(facts)}</p>\n"
-        + embed(figure, "length")
+    long = found.quantile(0.99)
+    rare = (
+        f"more than one game in a hundred takes over {found.longest:,}"
+        if long is None
+        else f"one game in a hundred takes {long} or more"
+    )
+    if np.count_nonzero(found.chance) == 1 and not found.is_cut:
+        takes = f"every game takes {how_many(round(found.mean), found.unit.removesuffix('s'))}"
+    else:
+        more = "more than " if found.is_cut else ""
+        takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {rare}"
+    return f"<p>With the best play {takes}{facts.guess}. {words}{_ties(facts)}</p>\n" + embed(
+        figure, "length"
     )
 
 
 def strategy(facts: Facts) -> str:
     """The strategy in pictures."""
-    if not facts.choice.any():
-        return "<p>The players never have a choice, so there is no strategy to know.</p>"
-    if not facts.has_maps:
+    if not facts.choice.any() or not facts.has_maps:
         return ""
     parts = [
         "<p>The colour shows the best move. Point at a place (or touch it) to see the position, "

@@ -73,7 +73,8 @@ function rollwiseTable(id, t) {
       const row = make("tr", body);
       make("td", row, position(i)).className = "text";
       make("td", row, t.actions[t.action[i]]).className = "act";
-      make("td", row, t.to.length ? range(t.from[i], t.to[i], t.unit) : t.from[i] + t.unit);
+      const low = t.from[i];
+      make("td", row, low === null ? "" : range(low, t.to.length ? t.to[i] : low, t.unit));
       if (t.cost.length) make("td", row, String(t.cost[i]));
     }
     said.textContent = found === 0 ? "No row fits."

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
-from rollwise.plot.fields import field_text, set_fields, shown_values
+from rollwise.plot.fields import field_text, shown_values
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import marked, scrolled
 from rollwise.report.facts import Facts
+from rollwise.words import Narrator
 
 MOST_ROWS = 40_000
 MOST_SINGLE = 3_000  # up to here each position has a row
+WIDE = 0.1  # of the range of all values: the largest range of a row with a value
 
 
 def encode(facts: Facts) -> tuple[str, int, int]:
@@ -33,10 +35,9 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     ``actions``, ``value`` (its name) and ``rows``: a list for each column.
     """
     solution = facts.solution
-    graph = solution.graph
     states = np.flatnonzero(facts.choice)
     names, classes = best_classes(solution, states)
-    table = graph.rows[states].astype(np.int64)
+    fields, texts, table = _columns(solution, states)
     varying = [f for f in range(table.shape[1]) if len(np.unique(table[:, f])) > 1]
     varying = varying or [0]
     shown = shown_values(solution, solution.values)[states]
@@ -45,8 +46,7 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     order = np.lexsort(table[:, varying[::-1]].T)
     begins = np.arange(len(states))
     if len(states) > MOST_SINGLE:
-        sets = set_fields(solution, states)
-        ranges = [f for f in varying if f not in sets] or varying
+        ranges = [f for f in varying if not texts[f]] or varying
         tried = [(*_runs(table, classes, varying, f), f) for f in ranges]
         order, begins, ranged = min(tried, key=lambda found: len(found[1]))
     ends = np.append(begins[1:], len(states)) - 1
@@ -58,17 +58,23 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     first, last = order[begins[kept]], order[ends[kept]]
     columns = [table[first, f].tolist() for f in varying]
     digits = 2 if solution.is_score else 1
+    low, high = (np.round(shown[ends_at], digits) for ends_at in (first, last))
+    # of a row with very different values, none is told
+    wide = np.abs(high - low) > WIDE * np.ptp(shown)
     document = {
-        "fields": [graph.columns[f] for f in varying],
-        "texts": [_texts(solution, f, table[first, f]) for f in varying],
+        "fields": [fields[f] for f in varying],
+        "texts": [
+            {n: texts[f][n] for n in np.unique(table[first, f]).tolist() if n in texts[f]}
+            for f in varying
+        ],
         "ranged": varying.index(ranged) if ranged >= 0 else -1,
         "upto": table[last, ranged].tolist() if ranged >= 0 else [],
         "actions": names,
         "action": classes[first].tolist(),
         "value": solution.worth_name if solution.is_score else "chance to win",
         "unit": "" if solution.is_score else " %",
-        "from": np.round(shown[first], digits).tolist(),
-        "to": np.round(shown[last], digits).tolist() if ranged >= 0 else [],
+        "from": [None if w else v for v, w in zip(low.tolist(), wide.tolist(), strict=True)],
+        "to": high.tolist() if ranged >= 0 else [],
         "cost": [] if ranged >= 0 else np.round(facts.costs[states][first], digits + 1).tolist(),
         "columns": columns,
     }
@@ -76,11 +82,34 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     return text, len(kept), len(begins) - len(kept)
 
 
-def _texts(solution: Solution, field: int, numbers: NDArray[np.int64]) -> dict[int, str]:
-    """The meanings of the numbers in a field, where the rule sheet has any."""
-    name = solution.graph.columns[field]
-    texts = {n: field_text(solution, name, n) for n in np.unique(numbers).tolist()}
-    return {n: text for n, text in texts.items() if text != str(n)}
+def _columns(
+    solution: Solution, states: NDArray[np.int64]
+) -> tuple[list[str], list[dict[int, str]], NDArray[np.int64]]:
+    """The columns of the table: names, meanings of numbers, and numbers.
+
+    A throw of several dice is one column, of numbers that stand for its words.
+    """
+    graph = solution.graph
+    thrown = graph.throw_columns[:-1] if graph.has_pool else graph.throw_columns
+    if len(thrown) < 2:
+        thrown = []
+    own = [f for f in range(len(graph.columns)) if f not in thrown]
+    names = [graph.columns[f] for f in own]
+    table = graph.rows[states][:, own].astype(np.int64)
+    texts = []
+    for name, column in zip(names, table.T, strict=True):
+        told = {n: field_text(solution, name, n) for n in np.unique(column).tolist()}
+        texts.append({n: text for n, text in told.items() if text != str(n)})
+    if thrown:
+        narrator = Narrator(graph, solution.game)
+        _, first, numbers = np.unique(
+            graph.rows[states][:, thrown], axis=0, return_index=True, return_inverse=True
+        )
+        words = [narrator.thrown(graph.view[int(states[k])]) for k in first]
+        texts.append({n: text.removeprefix("thrown: ") for n, text in enumerate(words)})
+        names.append("throw")
+        table = np.column_stack([table, numbers.reshape(-1)])
+    return names, texts, table
 
 
 def _runs(

@@ -191,11 +191,15 @@ class Narrator:
         named = zip(self.graph.field_names, here.fields, strict=True)
         fields = [field for name, field in named if name not in self.graph.throw_names]
         text = Words(self.game).text("describe", StateLayout.of(self.game).state(fields))
-        if 0 in here.throw and not here.asks_rules:
-            return f"{text}; kept: {_fallen(here.throw)}"
-        if here.rolls_left:
+        if here.rolls_left and (here.asks_rules or 0 not in here.throw):
             text += f"; {here.rolls_left} more throw{'s' if here.rolls_left > 1 else ''}"
-        return f"{text}; thrown: {self._throw_text(here)}" if here.throw else text
+        return f"{text}; {self.thrown(here)}" if here.throw else text
+
+    def thrown(self, here: State) -> str:
+        """The throw of a state in words, or its kept dice; empty before a throw."""
+        if 0 in here.throw and not here.asks_rules:
+            return f"kept: {_fallen(here.throw)}"
+        return f"thrown: {self._throw_text(here)}" if here.throw else ""
 
     def _throw_text(self, thrown: State) -> str:
         """A throw in words: ``3 and 5``."""

@@ -37,6 +37,7 @@ from rollwise.plot.style import GREY, NARROW, WIDE, Picture, Sheet, action_colou
 
 EITHER = " or "
 MOST_BOXES = 300
+MOST_CURVES = 8  # actions with a line each
 ACROSS = 7  # boxes in a line: as many as a narrow screen has room for
 LINE = 38  # pixels
 
@@ -131,7 +132,11 @@ def _action_lines(
     mine = np.flatnonzero(_actions_of(solution, states))
     place = graph.rows[:, field]
     lines = []
-    labels = np.unique(graph.action_label[mine]).tolist()
+    every = np.unique(graph.action_label[mine])
+    often = np.bincount(graph.action_label[mine], solution.is_best[mine] + 0.0)[every]
+    labels = sorted(every[np.argsort(-often, kind="stable")[:MOST_CURVES]].tolist())
+    if len(every) > len(labels):
+        notes = [f"The {len(labels)} of {len(every):,} actions that are best most often.", *notes]
     symbols = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
     for i, (label, colour) in enumerate(zip(labels, action_colours(len(labels)), strict=True)):
         some = mine[graph.action_label[mine] == label]
