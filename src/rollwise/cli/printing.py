@@ -12,7 +12,6 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.documents import model
-from rollwise.documents.parts import Document
 from rollwise.errors import UsageError
 from rollwise.graph import win_probability
 from rollwise.machine.atomic_files import check_place, write_atomically, write_text
@@ -44,7 +43,7 @@ def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
 
 
 def show(
-    json: bool, document: Callable[[], Document], text: Callable[[], object], *lines: str
+    json: bool, document: Callable[[], object], text: Callable[[], object], *lines: str
 ) -> None:
     """Print an answer once: its document where ``--json`` is given, or else its text.
 

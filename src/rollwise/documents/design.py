@@ -1,260 +1,455 @@
-"""Questions about a whole game, as documents: balance, changes of rules, rules of thumb."""
+"""Documents about a whole game: balance, head starts, changes of rules, and habits of players."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rollwise.documents.parts import (
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Chance,
     Document,
-    game_head,
-    number_or_none,
-    state_fields,
-    ties_document,
+    EquallyGood,
+    GameDocument,
+    Maybe,
+    Number,
+    Part,
+    State,
+    Value,
+    about,
+    unit,
 )
-from rollwise.documents.policies import spread_of
+from rollwise.documents.parts import game_head, state_fields
+from rollwise.documents.policies import Loss, LossSpread, good_of, spread_of
+from rollwise.documents.solved import Unit
 from rollwise.graph.policies import ties_in_play
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rollwise.analysis.balance import Balance
     from rollwise.analysis.difference import Difference
     from rollwise.analysis.exploit import Exploitation, Response
-    from rollwise.analysis.handicap import Handicap, Head
+    from rollwise.analysis.handicap import Handicap
     from rollwise.analysis.played import Played
-    from rollwise.analysis.tuning import Point, Tuning
+    from rollwise.analysis.tuning import Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.simulate.lengths import Certified
 
 
-def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Document:
+class Figure(Part, frozen=True):
+    """A certified number."""
+
+    value: Number
+    error_bound: Bound
+
+
+def figure(found: Certified | None) -> Figure | None:
+    """A number with its certified error bound."""
+    return None if found is None else Figure(found.value, found.bound)
+
+
+class TunedGame(Part, frozen=True):
+    """A game of a tuning run."""
+
+    parameters: Annotated[dict[str, str], about("as typed")]
+    amount: Number
+    error_bound: Bound
+
+
+class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
     """The games of a tuning run, and the game nearest to the aim."""
-    return {
-        "game": game,
-        "parameters": dict(fixed),
-        "measure": found.aim.measure,
-        "goal": found.aim.goal,
-        "reached": found.reached,
-        "best": _point(found.best),
-        "points": [_point(point) for point in found.points],
-        "stopped": found.stopped,
-    }
+
+    game: str
+    parameters: Annotated[dict[str, Any], about("fixed ones")]
+    measure: str
+    goal: float | str
+    reached: bool
+    best: TunedGame
+    points: list[TunedGame]
+    stopped: Annotated[bool, about("by Ctrl-C")]
 
 
-def _point(point: Point) -> Document:
-    return {
-        "parameters": dict(point.parameters),
-        "amount": point.amount,
-        "error_bound": number_or_none(point.error_bound),
-    }
+def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned:
+    """The games of a tuning run, and the game nearest to the aim."""
+    best, *points = (
+        TunedGame.from_result(point, parameters=dict(point.parameters))
+        for point in (found.best, *found.points)
+    )
+    goal, reached = found.aim.goal, found.reached
+    measure = found.aim.measure
+    return Tuned(game, dict(fixed), measure, goal, reached, best, points, found.stopped)
 
 
-def difference_document(found: Difference, limit: int | None = None) -> Document:
+class SolvedGame(Part, frozen=True):
+    """A game with its value."""
+
+    game: str
+    parameters: dict[str, Any]
+    positions: int
+    value: Value
+    win_probability: Chance
+    error_bound: Bound
+    players: Maybe[int] = UNSET
+
+
+class ChangedAction(Part, frozen=True):
+    """A position with another best action."""
+
+    state: State
+    old_action: str
+    new_action: str
+    cost: Annotated[float, unit("value", "of the old action in the new game")]
+
+
+class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
+    """Two games, and the loss of the old game's strategy in the new one."""
+
+    old: SolvedGame
+    new: SolvedGame
+    states_in_both: int
+    states_changed: int
+    states_changed_in_play: int
+    loss: Loss
+    loss_first: Annotated[Loss, about("moving first")]
+    loss_second: Annotated[Loss, about("moving second")]
+    spread: LossSpread | None
+    exploitability: Annotated[Number, about("gain of a best response, over the seats")]
+    error_bound: Bound
+    unit: Unit
+    changed: list[ChangedAction]
+
+
+def difference_document(found: Difference, limit: int | None = None) -> Versions:
     """Two games side by side, and the loss of the old game's strategy in the new one."""
-    graph = found.new.graph
-    return {
-        "old": _answer(found.old),
-        "new": _answer(found.new),
-        "states_in_both": found.in_both,
-        "states_changed": len(found.changed),
-        "states_changed_in_play": found.in_play,
-        "loss": found.loss.loss,
-        "loss_first": found.loss.first,
-        "loss_second": found.loss.second,
-        "spread": spread_of(found.loss.spread),
-        "exploitability": found.loss.exploitability,
-        "error_bound": number_or_none(found.loss.error_bound),
-        "unit": graph.view.worth_name,
-        "changed": [
-            {
-                "state": state_fields(graph, int(state)),
-                "old_action": found.old.graph.vocabulary.text(int(graph.action_label[before])),
-                "new_action": graph.vocabulary.text(int(graph.action_label[after])),
-                "cost": float(cost),
-            }
-            for state, before, after, cost in zip(
-                found.changed[:limit], found.before, found.after, found.costs, strict=False
+    graph, loss = found.new.graph, found.loss
+    names, label = found.old.graph.vocabulary, graph.action_label
+    columns = (found.changed[:limit], found.before, found.after, found.costs)
+    return Versions.from_result(
+        loss,
+        old=_solved(found.old),
+        new=_solved(found.new),
+        states_in_both=found.in_both,
+        states_changed=len(found.changed),
+        states_changed_in_play=found.in_play,
+        loss_first=loss.first,
+        loss_second=loss.second,
+        spread=spread_of(loss.spread),
+        unit=graph.view.worth_name,
+        changed=[
+            ChangedAction(
+                state_fields(graph, int(state)),
+                names.text(int(label[before])),
+                graph.vocabulary.text(int(label[after])),
+                float(cost),
             )
+            for state, before, after, cost in zip(*columns, strict=False)
         ],
-    }
+    )
 
 
-def _answer(solution: Solution) -> Document:
+def _solved(solution: Solution) -> SolvedGame:
     graph = solution.graph
-    value = float(solution.value)
-    return {
-        **game_head(graph),
-        "positions": graph.n_positions,
-        "value": value,
-        "win_probability": graph.view.win_probability(value),
-        "error_bound": number_or_none(float(solution.error_bounds[0])),
-    }
+    value, bound = float(solution.value), float(solution.error_bounds[0])
+    facts = {**game_head(graph), "positions": graph.n_positions, "value": value}
+    chance = graph.view.win_probability(value)
+    return SolvedGame.from_result(None, **facts, win_probability=chance, error_bound=bound)
 
 
-def balance_document(found: Balance, played: Played | None = None) -> Document:
+class GameLength(Part, frozen=True):
+    """The distribution of lengths."""
+
+    unit: Annotated[str, about("turns or moves")]
+    quantiles: Annotated[dict[str, int | None], about("by percent")]
+    chances: Annotated[list[float], unit("probability", "of the lengths from 0")]
+    longer: Annotated[Chance, about("of a longer game")]
+
+
+class ActionUse(Part, frozen=True):
+    """The use of an action in good play."""
+
+    number: int
+    name: str
+    offered: Annotated[int, about("positions with the action")]
+    best: Annotated[int, about("positions where it is a best action")]
+    only_best: Annotated[int, about("positions where it is the only one")]
+    in_a_game: Annotated[float, about("how often it is taken")]
+    dominated_by: str | None
+
+
+class DecisionFigures(Part, frozen=True):
+    """Decisions in good play."""
+
+    positions: Annotated[int, about("with a choice")]
+    positions_that_matter: int
+    in_a_game: Figure
+    that_matter_in_a_game: Figure
+    threshold: Annotated[float, about("a decision matters beyond this loss")]
+    never_best: Annotated[list[str], about("actions")]
+    options: list[ActionUse]
+
+
+class DecidedTurn(Part, frozen=True):
+    """The turn in which the winner is nearly certain."""
+
+    mean_turn: Number
+    quantiles: Annotated[dict[str, int | None], about("by percent")]
+    chances: Annotated[list[float], unit("probability", "of the turns from 0")]
+    later: Chance
+
+
+class SkillFigures(Part, frozen=True):
+    """Results of levels of skill against each other."""
+
+    share: Figure
+    levels: list[str]
+    means: Annotated[list[list[float]], about("the row's level against the column's")]
+    against_best: list[float]
+    error_bound: Bound
+
+
+class BalanceRule(Part, frozen=True):
+    """A rule of thumb."""
+
+    numbers: Annotated[int, about("integers in the rule")]
+    loss: Loss
+    spread: LossSpread | None
+    error_bound: Bound
+    text: str
+
+
+class SampleMean(Part, frozen=True):
+    """A mean over simulated games."""
+
+    mean: float
+    standard_error: float
+
+
+class BesideFigure(Part, frozen=True):
+    """A figure beside simulated games."""
+
+    name: str
+    exact: float
+    error_bound: Bound
+    samples: list[SampleMean]
+    standard_errors_off: float
+
+
+class PlayedFigures(Part, frozen=True):
+    """All figures beside simulated games."""
+
+    games: int
+    seeds: list[int]
+    figures: list[BesideFigure]
+    disagreements: Annotated[list[str], about("differences beyond chance")]
+
+
+class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"):
+    """Edge, luck, length, decisions, drama and skill of a game."""
+
+    positions: int
+    unit: Unit
+    value: Figure
+    win_probability: Chance
+    luck: Annotated[Figure, about("standard deviation of the result")]
+    edge: Number
+    equally_good: EquallyGood | None
+    turns: Figure
+    moves: Figure
+    length: GameLength
+    decisions: DecisionFigures
+    draws: Annotated[Figure | None, about("share of drawn games")]
+    lead_changes: Annotated[Figure | None, about("in a game")]
+    comebacks: Annotated[Figure | None, about("share of games")]
+    decided: DecidedTurn | None
+    skill: SkillFigures | None
+    rules: list[BalanceRule] | None
+    played: Annotated[PlayedFigures | None, about("with --simulate")]
+
+
+def balance_document(found: Balance, played: Played | None = None) -> Balanced:
     """The figures of a game; each with its proved error bound, or none where it has none."""
     from rollwise.analysis.balance import QUANTILES
 
-    solution, chosen, drama = found.solution, found.decisions, found.drama
-    graph = solution.graph
-    lasts, decided = found.lengths, None if drama is None else drama.decided
-    return {
-        **game_head(graph),
-        "positions": graph.n_positions,
-        "unit": graph.view.worth_name,
-        "value": certified_document(found.value),
-        "win_probability": graph.view.win_probability(found.value.value),
-        "luck": certified_document(found.luck),
-        "edge": found.edge,
-        "equally_good": ties_document(ties_in_play(solution.graph, solution.policy)),
-        "turns": certified_document(found.turns),
-        "moves": certified_document(found.moves),
-        "length": {
-            "unit": lasts.unit,
-            "quantiles": {str(q): lasts.quantile(q / 100) for q in QUANTILES},
-            "chances": lasts.chance.tolist(),
-            "longer": lasts.tail,
-        },
-        "decisions": {
-            "positions": chosen.positions,
-            "positions_that_matter": chosen.matter,
-            "in_a_game": certified_document(chosen.in_a_game),
-            "that_matter_in_a_game": certified_document(chosen.matter_in_a_game),
-            "threshold": chosen.threshold,
-            "never_best": list(chosen.never_best),
-            "options": [option._asdict() for option in chosen.options],
-        },
-        "draws": None if drama is None else certified_document(drama.draws),
-        "lead_changes": None if drama is None else certified_document(drama.lead_changes),
-        "comebacks": None if drama is None else certified_document(drama.comebacks),
-        "decided": None
-        if decided is None
-        else {
-            "mean_turn": decided.mean,
-            "quantiles": {str(q): decided.quantile(q / 100) for q in QUANTILES},
-            "chances": decided.turn.tolist(),
-            "later": decided.later,
-        },
-        "skill": None
-        if found.skill is None
-        else {
-            "share": certified_document(found.skill.share),
-            "levels": list(found.skill.levels),
-            "means": found.skill.means.tolist(),
-            "against_best": found.skill.against_best,
-            "error_bound": number_or_none(found.skill.error_bound),
-        },
-        "rules": None
+    solution, chosen, drama, skill = found.solution, found.decisions, found.drama, found.skill
+    graph, lasts = solution.graph, found.lengths
+
+    def quantiles(of: Any) -> dict[str, int | None]:
+        return {str(q): of.quantile(q / 100) for q in QUANTILES}
+
+    decided = None
+    if drama is not None:
+        turn = drama.decided
+        decided = DecidedTurn(turn.mean, quantiles(turn), turn.turn.tolist(), turn.later)
+    return Balanced.on(
+        graph,
+        kind="certified",
+        positions=graph.n_positions,
+        unit=graph.view.worth_name,
+        value=figure(found.value),
+        win_probability=graph.view.win_probability(found.value.value),
+        luck=figure(found.luck),
+        edge=found.edge,
+        equally_good=good_of(ties_in_play(graph, solution.policy)),
+        turns=figure(found.turns),
+        moves=figure(found.moves),
+        length=GameLength(lasts.unit, quantiles(lasts), lasts.chance.tolist(), lasts.tail),
+        decisions=DecisionFigures.from_result(
+            chosen,
+            positions_that_matter=chosen.matter,
+            in_a_game=figure(chosen.in_a_game),
+            that_matter_in_a_game=figure(chosen.matter_in_a_game),
+            options=[ActionUse.from_result(option) for option in chosen.options],
+        ),
+        draws=None if drama is None else figure(drama.draws),
+        lead_changes=None if drama is None else figure(drama.lead_changes),
+        comebacks=None if drama is None else figure(drama.comebacks),
+        decided=decided,
+        skill=None if skill is None else SkillFigures.from_result(skill, share=figure(skill.share)),
+        rules=None
         if found.rules is None
         else [
-            {
-                "numbers": rule.numbers,
-                "loss": rule.loss,
-                "spread": spread_of(rule.spread),
-                "error_bound": number_or_none(rule.error_bound),
-                "text": rule.text,
-            }
+            BalanceRule.from_result(rule, spread=spread_of(rule.spread))
             for rule in found.rules.rules
         ],
-        "played": None if played is None else _played(played),
-    }
+        played=None if played is None else _played(played),
+    )
 
 
-def _played(played: Played) -> Document:
-    return {
-        "games": played.games,
-        "seeds": list(played.seeds),
-        "figures": [
-            {
-                "name": figure.name,
-                "exact": figure.exact,
-                "error_bound": number_or_none(figure.error_bound),
-                "samples": [sample._asdict() for sample in figure.samples],
-                "standard_errors_off": figure.furthest,
-            }
-            for figure in played.figures
-        ],
-        "disagreements": played.disagreements(),
-    }
-
-
-def certified_document(found: Certified) -> Document:
-    """A figure with a certified error bound."""
-    return {"value": found.value, "error_bound": number_or_none(found.bound)}
+def _played(played: Played) -> PlayedFigures:
+    figures = [
+        BesideFigure.from_result(
+            one,
+            samples=[SampleMean(*sample) for sample in one.samples],
+            standard_errors_off=one.furthest,
+        )
+        for one in played.figures
+    ]
+    return PlayedFigures(played.games, list(played.seeds), figures, played.disagreements())
 
 
 SEATS = ("first", "second", "mean")
 
 
-def handicap_document(graph: StateGraph, found: Handicap) -> Document:
+class NearestHeads(Part, frozen=True):
+    """The head start nearest to an even game, for each seat of the stronger player."""
+
+    first: int | None
+    second: int | None
+    mean: int | None
+
+
+class HeadStart(Part, frozen=True):
+    """The result with a head start."""
+
+    points: int
+    first: Annotated[Figure | None, about("moving first")]
+    second: Annotated[Figure | None, about("moving second")]
+    mean: Annotated[Figure | None, about("over both seats")]
+
+
+class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handicap/1"):
     """The worth of each head start, and the nearest ones to an even game."""
-    return {
-        **game_head(graph),
-        "field": found.field,
-        "other": found.other,
-        "policy": found.policy,
-        "against": found.against,
-        "unit": graph.view.worth_name,
-        "even": found.even,
-        "nearest": {which: _points(found.nearest(which)) for which in SEATS},
-        "heads": [
-            {"points": head.points, **{which: _head(head, which) for which in SEATS}}
-            for head in found.heads
-        ],
-    }
+
+    field: Annotated[str, about("of the points given")]
+    other: Annotated[str, about("the same field of the other player")]
+    policy: str
+    against: str
+    unit: Unit
+    even: Annotated[float, about("the result of an even game")]
+    nearest: NearestHeads
+    heads: list[HeadStart]
 
 
-def _points(head: Head | None) -> int | None:
-    return None if head is None else head.points
+def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
+    """The worth of each head start, and the nearest ones to an even game."""
+    nearest = {which: found.nearest(which) for which in SEATS}
+    heads = [
+        HeadStart(head.points, *(figure(getattr(head, which)) for which in SEATS))
+        for head in found.heads
+    ]
+    return Handicapped.on(
+        graph,
+        found,
+        kind="certified",
+        unit=graph.view.worth_name,
+        nearest=NearestHeads(*(None if one is None else one.points for one in nearest.values())),
+        heads=heads,
+    )
 
 
-def _head(head: Head, which: str) -> Document | None:
-    amount = getattr(head, which)
-    return None if amount is None else certified_document(amount)
+class TriedResponse(Part, frozen=True, kw_only=True):
+    """A response to a player, on average over the seats."""
+
+    trust: Annotated[float, about("0 is optimal play, 1 full trust in the learned habits")]
+    gain: Annotated[Figure, about("against the learned player")]
+    promise: Annotated[Figure, about("against any player nearly sure to fit the games")]
+    risk: Annotated[Figure, about("the most that an opponent can win from it")]
+    likely: Annotated[
+        Maybe[tuple[float, float]], about("result against nine in ten likely policies")
+    ] = UNSET
+
+
+class DifferentAction(Part, frozen=True):
+    """A position where the response differs from optimal play."""
+
+    state: State
+    optimal: str
+    best: Annotated[str, about("the action of the response")]
+    gain: float
+
+
+class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1"):
+    """The choices of a player, and the responses to them with gain and risk."""
+
+    player: str
+    games: int
+    decisions: Annotated[int, about("the player's choices")]
+    states: Annotated[int, about("positions with a choice of the player")]
+    unit: Unit
+    risk_allowed: float
+    optimal: TriedResponse
+    best: TriedResponse
+    tried: list[TriedResponse]
+    states_that_differ: int
+    differences: list[DifferentAction]
 
 
 def exploitation_document(
     policies: Policies, player: str, games: int, risk: float, found: Exploitation, limit: int
-) -> Document:
+) -> Exploited:
     """The choices of a player, and the responses to them with gain and risk."""
     from rollwise.analysis.exploit import differences
 
     graph = policies.graph
     states, actions, gains = differences(policies, found)
-    labels = graph.action_label
+    labels, text = graph.action_label, graph.vocabulary.text
     usual = policies.solution.best_actions
-    return {
-        **game_head(graph),
-        "player": player,
-        "games": games,
-        "decisions": found.friend.decisions,
-        "states": found.friend.states,
-        "unit": graph.view.worth_name,
-        "risk_allowed": risk,
-        "optimal": {**_response(found.optimal), "likely": list(found.likely_optimal)},
-        "best": {**_response(found.best), "likely": list(found.likely)},
-        "tried": [_response(one) for one in found.responses],
-        "states_that_differ": len(states),
-        "differences": [
-            {
-                "state": state_fields(graph, state),
-                "optimal": graph.vocabulary.text(int(labels[usual[state]])),
-                "best": graph.vocabulary.text(int(labels[action])),
-                "gain": gain,
-            }
-            for state, action, gain in zip(
-                states[:limit].tolist(), actions.tolist(), gains.tolist(), strict=False
+    columns = (states[:limit].tolist(), actions.tolist(), gains.tolist())
+    return Exploited.on(
+        graph,
+        kind="certified",
+        player=player,
+        games=games,
+        decisions=found.friend.decisions,
+        states=found.friend.states,
+        unit=graph.view.worth_name,
+        risk_allowed=risk,
+        optimal=_response(found.optimal, likely=found.likely_optimal),
+        best=_response(found.best, likely=found.likely),
+        tried=[_response(one) for one in found.responses],
+        states_that_differ=len(states),
+        differences=[
+            DifferentAction(
+                state_fields(graph, s), text(int(labels[usual[s]])), text(int(labels[a])), gain
             )
+            for s, a, gain in zip(*columns, strict=False)
         ],
-    }
+    )
 
 
-def _response(found: Response) -> Document:
-    return {
-        "trust": found.trust,
-        "gain": certified_document(found.gain),
-        "promise": certified_document(found.promise),
-        "risk": certified_document(found.risk),
-    }
+def _response(found: Response, **likely: Any) -> TriedResponse:
+    names = ("gain", "promise", "risk")
+    figures = {name: figure(getattr(found, name)) for name in names}
+    return TriedResponse.from_result(found, **figures, **likely)

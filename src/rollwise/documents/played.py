@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rollwise.documents.design import certified_document
+from rollwise.documents.design import figure
 from rollwise.documents.parts import (
     Document,
     game_head,
@@ -62,8 +62,8 @@ def _moves(spread: Spread | None) -> Document:
     if spread is None:
         return {"mean": None, "standard_deviation": None}
     return {
-        "mean": certified_document(spread.mean),
-        "standard_deviation": certified_document(spread.deviation),
+        "mean": figure(spread.mean),
+        "standard_deviation": figure(spread.deviation),
     }
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rollwise.coach.review import PlayerReview
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
+    from rollwise.documents.design import Exploited
     from rollwise.game import Game
 
 
@@ -337,31 +338,32 @@ def _choices(sessions: list[Session], name: str) -> Any:
     )
 
 
-def _print_exploit(document: dict[str, Any], is_score: bool, title: str) -> None:
+def _print_exploit(document: Exploited, is_score: bool, title: str) -> None:
+    from rollwise.documents.model import as_number
     from rollwise.graph.naming import grouped
     from rollwise.numbers.printed import rounded_up
 
     scale, unit = (1.0, "points") if is_score else (100.0, "%")
-    player = document["player"]
+    player = document.player
     typer.echo(
-        f"{title}: {document['decisions']:,} choices of {player} in {document['games']:,} "
-        f"games, in {document['states']:,} positions"
+        f"{title}: {document.decisions:,} choices of {player} in {document.games:,} "
+        f"games, in {document.states:,} positions"
     )
-    names, tried = ("gain", "promise", "risk"), document["tried"]
-    best = document["best"]["trust"]
-    worst = max(one[name]["error_bound"] for one in tried for name in names)
+    names, tried = ("gain", "promise", "risk"), document.tried
+    best = document.best.trust
+    worst = max(as_number(getattr(one, name).error_bound) for one in tried for name in names)
     rows = (
         (
-            f"{one['trust']:g}",
-            *(f"{scale * one[name]['value']:z.4f}" for name in names),
-            ", ".join(["optimal play"] * (not one["trust"]) + ["chosen"] * (one["trust"] == best)),
+            f"{one.trust:g}",
+            *(f"{scale * getattr(one, name).value:z.4f}" for name in names),
+            ", ".join(["optimal play"] * (not one.trust) + ["chosen"] * (one.trust == best)),
         )
         for one in tried
     )
     show_table(("trust", f"against {player}", "promised", "risked", ""), rows, left=("",))
     said = [
-        " to ".join(f"{scale * bound:z.2f}" for bound in document[name]["likely"])
-        for name in ("best", "optimal")
+        " to ".join(f"{scale * bound:z.2f}" for bound in one.likely or ())
+        for one in (document.best, document.optimal)
     ]
     typer.echo(
         f"{unit} on average over the seats, certified ± {rounded_up(scale * worst)}. Against "
@@ -371,18 +373,18 @@ def _print_exploit(document: dict[str, Any], is_score: bool, title: str) -> None
         f"The true policy of {player} isn't known. Against nine in ten likely policies "
         f"the chosen one gets {said[0]} {unit}, and optimal play {said[1]} {unit} (estimated)."
     )
-    if not document["states_that_differ"]:
+    if not document.states_that_differ:
         return typer.echo("It differs from optimal play nowhere.")
-    typer.echo(f"It differs from optimal play in {document['states_that_differ']:,} positions:")
+    typer.echo(f"It differs from optimal play in {document.states_that_differ:,} positions:")
     words = ("position", "optimal", "instead")
     differences = (
         (
-            ", ".join(f"{k}={v}" for k, v in grouped(row["state"], row["state"].values()).items()),
-            row["optimal"],
-            row["best"],
-            f"{scale * row['gain']:z.4f}",
+            ", ".join(f"{k}={v}" for k, v in grouped(row.state, row.state.values()).items()),
+            row.optimal,
+            row.best,
+            f"{scale * row.gain:z.4f}",
         )
-        for row in document["differences"]
+        for row in document.differences
     )
     unit = "points" if is_score else "percentage points"
     show_table((*words, f"gains a game ({unit})"), differences, left=words, fold=words)
