@@ -31,7 +31,7 @@ GAMES: list[tuple[str, dict[str, int], int]] = [
 SMALLEST = "craps"  # a game that is solved sooner than a command starts
 ALL = "(all tricks)"
 # Each of them is turned off in turn.
-SOLVING = ("prefetch", "second-core")
+SOLVING = ("prefetch", "second-core", "freed-memory")
 STARTING = ("garbage",)
 COMPILING = ("first-use", "kernel-cache")
 SMALL = ("plain-kernels",)

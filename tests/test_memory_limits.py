@@ -71,3 +71,32 @@ def test_a_command_ends_with_what_it_lacks(megabytes, lacks, tmp_path):
     assert f"rollwise: {lacks}" in done.stderr
     assert "raise its limit (ulimit -v" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the heap of glibc")
+def test_freed_memory_is_used_again():
+    code = (
+        "import resource, numpy\n"
+        "from rollwise.machine import memory_limits\n"
+        "memory_limits.keep_freed_memory()\n"
+        "def faults():\n"
+        "    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "    arrays = [numpy.ones(1_000_000) for _ in range(10)]\n"
+        "    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before\n"
+        "print(faults(), faults())\n"
+    )
+
+    def faults(off: str) -> list[int]:
+        environment = {**os.environ, "ROLLWISE_OFF": off}
+        found = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+        )
+        return [int(number) for number in found.stdout.split()]
+
+    first, again = faults("")
+    assert again < 0.2 * first
+    assert faults("freed-memory")[1] > again

@@ -16,21 +16,21 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.layer_walk import Record, Walk
 from rollwise.errors import OutputError, RulesError, SolutionFileError
 from rollwise.machine.atomic_files import write_atomically, write_error
+
+if TYPE_CHECKING:
+    from rollwise.builders.layer_walk import Record, Walk
 
 STATES, FOUND, RECORD = "states.npy", "found_states.npy", "found.npz"
 SECONDS_BETWEEN = 5.0  # records: a walk that takes less is soon done again
 AT_ONCE = 1 << 26  # bytes that are read at once
 ABOUT, FACTS = "about", "facts"  # JSON, as bytes in the record
-
-Known = tuple[dict[str, Any], Record]
 
 
 class FoundStates:
@@ -180,7 +180,7 @@ def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundState
             (place / FOUND).unlink(missing_ok=True)
 
 
-def found_before(place: Path) -> Known | None:
+def found_before(place: Path) -> tuple[dict[str, Any], Record] | None:
     """The record of a stopped walk: the identity of its game, and its progress.
 
     Raises
@@ -188,6 +188,8 @@ def found_before(place: Path) -> Known | None:
     SolutionFileError
         The record can't be read.
     """
+    from rollwise.builders.layer_walk import Record
+
     path = place / RECORD
     if not path.exists():
         return None

@@ -39,7 +39,6 @@ from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
-from rollwise.many.seats import build_for_all
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 
@@ -87,6 +86,8 @@ def build(
     """
     if not any_players:
         require_two(require_game(game))
+    from rollwise.many.seats import build_for_all
+
     entry = Entry.of(game)
     graph = entry.graph(max_states)
     if graph is None:

@@ -15,7 +15,6 @@ from rollwise.documents import model
 from rollwise.errors import UsageError
 from rollwise.graph import win_probability
 from rollwise.machine.atomic_files import check_place, write_atomically, write_text
-from rollwise.machine.parquet_files import write_parquet
 from rollwise.numbers.printed import rounded_up, scaled
 
 if TYPE_CHECKING:
@@ -207,6 +206,8 @@ def write_rows(
 
     def write(place: Path) -> None:
         if form == "parquet":
+            from rollwise.machine.parquet_files import write_parquet
+
             write_parquet(rows, place)
         else:
             place.write_text(text(), encoding="utf-8", newline="\n")

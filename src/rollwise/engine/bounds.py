@@ -20,7 +20,7 @@ from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.proofs import layers as proof
 
 # room over e and closeness to the fixed point; the first try nearly always succeeds
-TRIES = ((0.25, 1e-9), (0.25, 1e-12), (1.0, 1e-14), (16.0, 1e-15))
+TRIES = ((0.25, 1e-6), (0.25, 1e-9), (0.25, 1e-12), (1.0, 1e-14), (16.0, 1e-15))
 ROOM = 4.0  # times the distance from the fixed point
 SMALL = 1e-9  # bounds, in relation to the largest value
 
@@ -220,9 +220,8 @@ def bounds_of(
 
     if not np.all(np.isfinite(values)):
         return None
-    nothing = np.zeros(layer.n)
-    if not values.any() and believes(nothing):
-        return Proved(nothing, 0.0)  # all values are zero
+    if not values.any() and believes(np.zeros(layer.n)):
+        return Proved(np.zeros(layer.n), 0.0)  # all values are zero
     before = 0.0
     for number in range(len(TRIES)):
         if begun is None or number:

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.engine.bounds import BoundsSearch, bounds_of, is_proved
-from rollwise.engine.enclosing import enclose
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import end_components
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import Layer, layer_of_graph
-from rollwise.proofs.check_endless import check_settled
 from rollwise.proofs.endless_play import settled
 
 
@@ -128,6 +126,10 @@ def certify_settled(
     claimed : (n_states,) float64, optional
         Bounds to try first.
     """
+    # few games have endless play, and commands start sooner without its search and check
+    from rollwise.engine.enclosing import enclose
+    from rollwise.proofs.check_endless import check_settled
+
     border = border_values, border_bounds
     if graph.objective != "win" or not len(end_components(graph)):
         layer = layer_of_graph(graph)

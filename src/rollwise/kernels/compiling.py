@@ -17,13 +17,15 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import lower_builtin, type_callable, typeof_impl
 
 from rollwise.kernels.indices import Index, prefetch
-from rollwise.machine import switches
+from rollwise.machine import memory_limits, switches
 from rollwise.machine.kernel_cache import keep_on_disk
 
 __all__ = ["compile_inner", "compiled_kernel", "prefetch"]
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 BARE = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+memory_limits.keep_freed_memory()  # large games use compiled code
 
 
 def compiled_kernel(function: Callable[..., object]) -> Any:

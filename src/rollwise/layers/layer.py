@@ -163,7 +163,9 @@ class Layer:
     def in_reading_order(self, found: NDArray[Any]) -> NDArray[Any]:
         """Numbers by place, rearranged into reading order: (n,)."""
         found = found[: self.n]
-        return found if self.position is None else found[::-1][self.position]
+        if self.position is None:
+            return found
+        return found[::-1].take(self.position, mode="clip")  # other modes look at each index first
 
     def positions_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The positions at some places, as indices in reading order: ascending."""

@@ -112,6 +112,8 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
             if j + FAR < n:  # prefetch soon needed data, with the help of earlier prefetches
                 prefetch(flat, index(3) * index(order[j + FAR]))
                 p = index(order[j + NEAR])
+                prefetch(from_throws, p)
+                prefetch(from_count, from_first[p, 0])
                 prefetch(from_lottery, index(from_first[p, 1]))
                 prefetch(from_target, index(from_first[p, 2]))
             leads_out, known = False, most

@@ -3,8 +3,9 @@
 LLVM, Numba's compiler, ends the process without a message if it gets no memory. The remaining
 memory is therefore checked before use.
 
-The heap of the C library keeps freed memory in holes between arrays that stay. With arrays of some
-megabytes allocated and freed, these holes were a quarter of the memory of a large layer.
+The heap of the C library returns freed memory to the system, and gets it back page by page: a sixth
+of the time of solving a game of half a million states. It therefore keeps some. But it keeps it in
+holes between arrays that stay: with a large layer they were a quarter of all memory.
 
 Python searches for garbage in cycles. A command imports modules and reads code from disk: a few
 hundred thousand objects that stay to the end. By default Python searches them again and again, and
@@ -35,8 +36,9 @@ TO_COMPILE = 420_000_000
 # Memory of its own that Polars takes, and address space that its threads reserve.
 POLARS_OWN, POLARS_SPACE = 150_000_000, 1_100_000_000
 
-MAP_FROM = 1 << 20  # bytes
-M_MMAP_THRESHOLD = -3  # of <malloc.h>
+# Bytes: arrays mapped separately, of usual games and of large layers, and memory to keep.
+MAP_FROM, MAP_LARGE_FROM, KEEP = 1 << 25, 1 << 20, 1 << 27
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of <malloc.h>
 
 
 def memory_of_machine() -> int:
@@ -47,16 +49,28 @@ def memory_of_machine() -> int:
         return 0
 
 
+def keep_freed_memory() -> None:
+    """Let the heap keep freed memory for the next arrays, as long as the process lasts."""
+    if switches.is_on("freed-memory"):
+        _set_heap(M_MMAP_THRESHOLD, MAP_FROM)
+        _set_heap(M_TRIM_THRESHOLD, KEEP)
+
+
 def map_large_arrays() -> None:
     """Map arrays from a megabyte on separately, to return their memory when freed.
 
-    It lasts as long as the process. Without glibc as the C library, nothing changes.
+    It lasts as long as the process.
     """
+    _set_heap(M_MMAP_THRESHOLD, MAP_LARGE_FROM)
+
+
+def _set_heap(option: int, number: int) -> None:
+    """Set an option of the heap. Without glibc as the C library, nothing changes."""
     if sys.platform != "linux":
         return
     library = ctypes.CDLL(None)
     if hasattr(library, "gnu_get_libc_version"):
-        library.mallopt(M_MMAP_THRESHOLD, MAP_FROM)
+        library.mallopt(option, number)
 
 
 def limit(most_bytes: int) -> None:

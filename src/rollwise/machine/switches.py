@@ -19,6 +19,7 @@ TRICKS = {
     "thumb are scored on two",
     "kernel-cache": "compiled code is kept on disk",
     "first-use": "a second process compiles what solves, on the first use on a machine",
+    "freed-memory": "freed memory is kept for the next arrays",
     "garbage": "commands put off Python's search for garbage",
 }
 
