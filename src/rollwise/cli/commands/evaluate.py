@@ -44,7 +44,7 @@ from rollwise.documents.answers import (
     with_rows,
 )
 from rollwise.documents.model import as_number, encode
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
 from rollwise.game import has_many
 from rollwise.numbers.printed import as_text
 
@@ -136,10 +136,6 @@ def evaluate(
         _print_seats(chosen, policy, max_states, json=json)
         return
     position = None if state is None else read_state(state, chosen)
-    if method == "exact" and _is_scored_by_layers(chosen, policy, max_states):
-        refuse("needs a graph, and the game is too large for one", against=against, state=state)
-        refuse("needs a graph, and the game is too large for one", table=table)
-        return _by_layers(chosen, policy, json=json)
     graph, s, mine, theirs, found = _evaluated(
         chosen, (policy, against), position, max_states, all_states=table, method=method, **options
     )
@@ -154,6 +150,7 @@ def evaluate(
     if table:
         from rollwise.answer.rows import evaluated_rows
 
+        assert mine is not None
         _tell_rows(evaluated_rows(graph, mine, found, where), limit, form, out, document)
     elif json or finished or iterate:
         render(document, json)
@@ -171,13 +168,26 @@ def _evaluated(
     all_states: bool,
     method: str,
     **options: Any,
-) -> tuple[StateGraph, int, Policy, Policy | None, Evaluation]:
-    """The graph, the position, both policies, and the evaluation of the first policy."""
+) -> tuple[StateGraph, int, Policy | None, Policy | None, Evaluation]:
+    """The graph, the position, both policies, and the evaluation of the first policy.
+
+    A rule of thumb of a large game is followed turn by turn, from the start, without a policy.
+    """
     from rollwise.answer import kept
     from rollwise.answer.evaluation import evaluate
 
     with Progress() as progress:
-        policies = kept.policies(game, max_states=max_states, progress=progress)
+        try:
+            policies = kept.policies(game, max_states=max_states, progress=progress)
+        except TooManyStates:
+            from rollwise.analysis.thumb.turns import evaluate_rule, has_turns
+
+            given = names[1], position, max_states
+            is_plain = method == "exact" and given == (None, None, None) and not all_states
+            if not (is_plain and names[0].endswith(".json") and has_turns(game)):
+                raise
+            found, graph = evaluate_rule(game, names[0], progress=progress)
+            return graph, 0, None, None, found
         graph = policies.graph
         s = 0 if position is None else graph.find(position)
         mine, theirs = (None if name is None else policies.find(name) for name in names)
@@ -212,26 +222,6 @@ def _tell_rows(
         typer.echo("not certified: values after the last sweep")
         del cells["error_bound"]
     print_rows(as_text(cells), len(shown), len(rows))
-
-
-def _is_scored_by_layers(game: Game, policy: str, max_states: int | None) -> bool:
-    """Whether a rule of thumb is worked out turn by turn, since the game is too large."""
-    from rollwise.analysis.thumb.turns import has_turns
-    from rollwise.answer import kept
-
-    if max_states is not None or not policy.endswith(".json") or not has_turns(game):
-        return False
-    with Progress() as progress:
-        return kept.policies_in_one_graph(game, progress=progress) is None
-
-
-def _by_layers(game: Game, path: str, *, json: bool) -> None:
-    """Evaluate a rule of thumb of a large game at the start."""
-    from rollwise.analysis.thumb.turns import evaluate_rule
-
-    with Progress() as progress:
-        found, graph = evaluate_rule(game, path, progress=progress)
-    render(evaluation_document(graph, found, 0), json)
 
 
 def _options(
