@@ -89,7 +89,7 @@ STATES = ["banked=0,rival=0,turn=0", "turn=1", "banked=0,rival=0,turn=" + "9" * 
 METHODS = ["strategy-iteration", "value-iteration", "policy-iteration", "linear-programming",
     "exact", "modified-policy-iteration", "value-iteration,exact", "strategy-iteration,",
     "mixed-integer", "sampled"]  # fmt: skip
-KINDS = ["policy", "value", "regret", "surface", "graph", "length", "convergence", "scores",
+KINDS = ["policy", "value", "regret", "surface", "graph", "turns", "convergence", "scores",
     "residual", "error"]  # fmt: skip
 SEVERAL = ["1,2", "2,,3", "1,two", "optimal,random", "1-2-3", "6 6 1", "-1,-2", "1,2,3,4,5,6,7,8",
     "1;2"]  # fmt: skip

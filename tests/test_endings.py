@@ -155,7 +155,7 @@ def test_a_policy_that_dawdles_for_ever_is_worth_infinity():
     with pytest.raises(EndlessPlay, match="never end the play from place=0"):
         simulate(graph, sleeper, games=10)
     assert "no game ends with sleeper" in refusal(
-        "plot", f"{GAMES}:Road", "length", "--policy=sleeper"
+        "plot", f"{GAMES}:Road", "turns", "--policy=sleeper"
     )
 
 

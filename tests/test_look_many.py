@@ -47,7 +47,7 @@ def test_the_range_over_all_ties():
     walked = 9 / 16  # nobody has won when the third is asked
     assert ties.lowest == pytest.approx((1 / 4, 3 / 16, 0), abs=1e-14)
     assert ties.highest == pytest.approx((1 / 4 + walked, 3 / 16 + walked, 0), abs=1e-14)
-    assert "seat 1 0.250000 to 0.812500" in ties.text
+    assert "seat 1 25.0000 % to 81.2500 %" in ties.text(payoffs=False)
     assert ties.matters
 
 

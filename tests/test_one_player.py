@@ -66,7 +66,7 @@ def worth(won: float, lost: float) -> float:
 
 def test_a_game_that_one_player_wins_or_loses(tmp_path):
     game = sheet(tmp_path)
-    assert f"wins with probability {worth(1, 0):.12f}"[:-1] in output("solve", game)
+    assert f"wins {100 * worth(1, 0):.4f} % (" in output("solve", game)
     assert "warning" not in output("check", game)
     said = refusal("distribution", game)
     assert "ten is won or lost and has no score" in said

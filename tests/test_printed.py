@@ -13,12 +13,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rollwise.numbers.printed import (
+    POINTS,
     Printed,
     certified,
+    chance,
     chances,
     column,
     estimated,
+    estimated_chance,
     in_common,
+    percents,
     scaled,
 )
 
@@ -58,10 +62,10 @@ def test_odd_numbers_and_odd_bounds(value: float, bound: float) -> None:
 def test_columns_and_what_they_have_in_common(pairs: list[tuple[float, float]]) -> None:
     values, bounds = zip(*pairs, strict=True)
     rows = column(values, bounds)
-    numbers, bound = in_common(rows)
+    numbers, worst = in_common(rows)
     for row, number, value, off in zip(rows, numbers, values, bounds, strict=True):
         assert holds(row, Fraction(value), Fraction(off))
-        assert holds(Printed(number, bound), Fraction(value), Fraction(off))
+        assert holds(Printed(number, worst.bound), Fraction(value), Fraction(off))
 
 
 @given(st.floats(-1.0, 1.0), st.floats(0.0, 1.0))
@@ -70,7 +74,16 @@ def test_columns_and_what_they_have_in_common(pairs: list[tuple[float, float]]) 
 @example(5e-324, 5e-324)
 def test_chances_lose_nothing_on_the_way(value: float, bound: float) -> None:
     (shown,) = chances([value], [bound])
-    assert holds(shown, (1 + Fraction(value)) / 2, Fraction(bound) / 2)
+    chance, off = 50 * (1 + Fraction(value)), 50 * Fraction(bound)
+    number, told = (reads(text.removesuffix(" %")) for text in (shown.number, shown.bound))
+    if shown.is_rounded:  # to six digits; the bound is that of the number before
+        digits = Decimal(shown.number.removesuffix(" %")).as_tuple()
+        assert len(digits.digits) <= 6
+        rounded = Fraction(10) ** int(digits.exponent) / 2
+        assert off <= told <= off * Fraction(11, 10)
+        assert abs(number - chance) <= rounded
+    else:
+        assert all(abs(number - x) <= told for x in (chance - off, chance, chance + off))
     percent = certified(scaled(value, 100), scaled(bound, 100))
     assert holds(percent, 100 * Fraction(value), 100 * Fraction(bound))
 
@@ -100,8 +113,20 @@ def test_how_they_look() -> None:
     assert str(estimated(0.5, 0.0)) == "0.500000 ± 0"
 
 
+def test_how_percentages_look() -> None:
+    assert str(chance(0.0611854505474938, 6.8e-14)) == "53.0593 % ± 3.5e-12 % before rounding"
+    assert chance(1 / 3, 1e-3).sure == "certified ± 0.054 %"
+    assert str(chance(0.0, 0.0)) == "50 % ± 0 %"
+    assert str(estimated_chance(0.4733, 0.0123)) == "47.3 % ± 1.2 %"
+    tiny = percents([0.5, 1e-9, -1e-16, 0.25], [1e-15] * 4)
+    assert [row.number for row in tiny] == ["50.0000 %", "1.0e-07 %", "0.0000 %", "25.0000 %"]
+    gain = percents([0.0331], [1e-15], sign=True, unit=POINTS)
+    assert gain[0].sure == "certified ± 1.1e-13 percentage points before rounding"
+    assert gain[0].number == "+3.31000 percentage points"
+
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
-NUMBER_AND_BOUND = re.compile(r"(-?[\d.]+) \(certified ± ([\d.e+-]+)")
+NUMBER_AND_BOUND = re.compile(r"(-?[\d.]+)( %)? \(certified ± ([\d.e+-]+)")
 GAMES = (
     ["craps"],
     ["super-six", "sticks=5"],
@@ -118,8 +143,10 @@ def test_what_commands_print_is_within_its_bound_of_the_exact_answer(game) -> No
     text = output("solve", *game)
     pairs = NUMBER_AND_BOUND.findall(text)
     assert len(pairs) == len(names)
-    for name, (number, bound) in zip(names, pairs, strict=True):
-        assert abs(reads(number) - Fraction(exact[f"{name}_exact"])) <= reads(bound)
+    for name, (number, in_percent, bound) in zip(names, pairs, strict=True):
+        scale, rounded = (100, Fraction("5e-5")) if in_percent else (1, Fraction(0))
+        off = abs(reads(number) - scale * Fraction(exact[f"{name}_exact"]))
+        assert off <= reads(bound) + rounded
     document = json.loads(output("solve", *game, "--json"))
     assert abs(Fraction(document["value"]) - value) <= Fraction(document["error_bound"])
 
@@ -127,6 +154,6 @@ def test_what_commands_print_is_within_its_bound_of_the_exact_answer(game) -> No
     told = [line.split() for line in output("table", *game, "--limit", "50").splitlines()]
     n_fields = len(document["start"])
     for row, words in zip(rows[:50], told[1:], strict=False):
-        number, bound = words[-2 if len(names) == 1 else -3], words[-1]
+        number, bound = words[-2 if len(names) == 1 else -4], words[-1]
         assert abs(reads(number) - Fraction(row["value_exact"])) <= reads(bound)
         assert [int(word) for word in words[:n_fields]] == list(row.values())[:n_fields]

@@ -36,7 +36,8 @@ INTRODUCTION = """\
   GAME --out mine.csv` writes a table of this form.
 - **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one document
   ([keys](json.md), `rollwise schema COMMAND`). A missing or infinite number is
-  `null`. Files are written completely or not at all.
+  `null`. Percentages have at most six digits in text; `--json` has all digits, as fractions of 1.
+  Files are written completely or not at all.
 - **Kept answers.** rollwise keeps graphs and answers in the user's cache folder, identified by
   everything that the rules read. "Kept from" marks them, `--no-cache` ignores them, and `rollwise
   cache` lists or clears them.

@@ -20,12 +20,13 @@ from rollwise.simulate.lengths import Certified, expected_lengths
 MEASURES = {
     "first_player": "the first player's win probability (in a game for one, the player's)",
     "value": "the value of the start: points, or a payoff between -1 and 1",
-    "length": "turns of a game of best play",
+    "turns": "turns of a game of best play",
     "luck": "the standard deviation of the result, played best",
     "draws": "the chance of a draw, played best",
     "skill": "the players' share of the result's variance (see `balance`); players "
     "move at random, are greedy, or play best",
 }
+CHANCES = ("first_player", "draws")  # the others are no probabilities
 OF_THE_START = ("first_player", "value")  # known from an answer by layers as well
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+(\w+)|(\w+)\s*=\s*(\S+))")
@@ -51,7 +52,7 @@ class Aim:
 
     @classmethod
     def read(cls, text: str) -> Aim:
-        """An aim as typed: ``first_player = 0.5``, ``min length``.
+        """An aim as typed: ``first_player = 0.5``, ``min turns``.
 
         Raises
         ------
@@ -61,7 +62,7 @@ class Aim:
         match = _AIM.fullmatch(text.strip())
         if match is None:
             raise UsageError(
-                f"{text!r} isn't an aim; write first_player = 0.5, or min length, or max skill"
+                f"{text!r} isn't an aim; write first_player = 0.5, or min turns, or max skill"
             )
         measure, goal = match[2] or match[3], match[1] or match[4]
         if measure not in MEASURES:
@@ -288,7 +289,7 @@ def _share_of_skill(solution: Solution) -> Certified:
 
 
 _FOLLOWED: dict[str, Callable[[Solution], Certified]] = {
-    "length": lambda solution: expected_lengths(solution.graph, solution.policy)[0][0],
+    "turns": lambda solution: expected_lengths(solution.graph, solution.policy)[0][0],
     "luck": lambda solution: Chain.of(solution.graph, solution.policy).luck(),
     "draws": _draws,
     "skill": _share_of_skill,

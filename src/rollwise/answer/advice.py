@@ -9,7 +9,15 @@ import numpy as np
 
 from rollwise.graph import Action, State
 from rollwise.graph.choices import TIED
-from rollwise.numbers.printed import chances, column, in_common, rounded_up, scaled
+from rollwise.numbers.printed import (
+    chances,
+    column,
+    in_common,
+    percent,
+    percents,
+    rounded_up,
+    scaled,
+)
 from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
@@ -137,11 +145,12 @@ class Advice(NamedTuple):
         rows: list[tuple[str, ...]] = []
         bound = max(row.error_bound for row in self.actions)
         bound = bound if self.win_probability is None else bound / 2
+        written = column if self.win_probability is None else percents
         for row in self.actions:
-            cells = [cell.number for cell in column(row.seats, [bound] * len(row.seats))]
-            taken = f"{100 * row.probability:.7g} %" if row.probability else ""
+            cells, worst = in_common(written(row.seats, [bound] * len(row.seats)))
+            taken = f"{100 * row.probability:.6g} %" if row.probability else ""
             rows.append((row.action, taken, *cells))
-        sure = sure_text(bound, rounded_up(bound * 1.2))
+        sure = sure_text(bound, worst)
         gain = gain_text(self.deviation_gain, " from here by another policy")
         return rows, f"{sure}, if all go on by the equilibrium; {gain}"
 
@@ -152,10 +161,10 @@ class Advice(NamedTuple):
         is_score = self.win_probability is None
         worth = column(values, bounds) if is_score else chances(values, bounds)
         lines: list[tuple[str, ...]] = [
-            (" ".join(map(str, row.throw)), f"{row.chance:.4f}", row.action, number.number)
+            (" ".join(map(str, row.throw)), percent(row.chance), row.action, number.number)
             for row, number in zip(self.throws, worth, strict=True)
         ]
-        return lines, f"certified ± {in_common(worth)[1]}"
+        return lines, in_common(worth)[1].sure
 
     def as_printed(self) -> tuple[list[tuple[str, ...]], str]:
         """Each action with its mark, name, value and cost, and the text of the error bounds.
@@ -168,7 +177,7 @@ class Advice(NamedTuple):
         worth = column(values, bounds) if is_score else chances(values, bounds)
         unit = 1.0 if is_score else 0.5
         others = [row for row in self.actions if not row.best]
-        costs = column(
+        costs = (column if is_score else percents)(
             [scaled(row.regret, unit) for row in others],
             [scaled(row.regret_bound, unit) for row in others],
         )
@@ -177,16 +186,18 @@ class Advice(NamedTuple):
         for row, number in zip(self.actions, worth, strict=True):
             mark, cost = ("→", "") if row.best else ("", next(dearer).number)
             rows.append((mark, row.action, number.number, cost))
-        sure = f"certified ± {in_common(worth)[1]}"
+        sure = in_common(worth)[1].sure
         marked = [row for row in self.actions if row.best]
         most = max((row.regret + row.regret_bound for row in marked), default=0.0)
         if len(marked) > 1 and most > TIED * max(1.0, abs(self.value)):
+            dearest = rounded_up(most) if is_score else f"{rounded_up(scaled(most, 50))} %"
             sure += (
                 "; this doesn't tell which of the actions marked → is best: one of them may cost "
-                f"up to {rounded_up(scaled(most, unit))}"
+                f"up to {dearest}"
             )
         if costs:
-            sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
+            off = in_common(costs)[1].bound
+            sure += f"; the cost is against the best action, marked → (± {off})"
         return rows, sure
 
 

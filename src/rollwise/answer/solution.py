@@ -44,7 +44,15 @@ from rollwise.graph.choices import (
 from rollwise.graph.view import worth_name
 from rollwise.hooks import HOOKS
 from rollwise.methods.result import MethodResult, Status, best_bounds
-from rollwise.numbers.printed import CHANCE_ROUNDING, Printed, as_text, certified, chance, estimated
+from rollwise.numbers.printed import (
+    CHANCE_ROUNDING,
+    Printed,
+    as_text,
+    certified,
+    chance,
+    estimated,
+    estimated_chance,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -1011,12 +1019,14 @@ class Solution:
         if self.estimated and self.run is not None:
             error = float(self.run.columns["standard_error"][0])
             wins = self.win_probability
-            number = estimated(self.value, error) if wins is None else estimated(wins, error / 2)
+            number = (
+                estimated(self.value, error) if wins is None else estimated_chance(wins, error / 2)
+            )
         elif self.is_score:
             number = certified(self.value, self.error_bound)
         else:
             number = chance(self.value, self.error_bound)
-        what = self.worth_name if self.is_score else "the first player wins with probability"
+        what = self.worth_name if self.is_score else "the first player wins"
         worth = f"{what} {number}"
         return f"<Solution of {self.title}: {worth} ({self.status})>"
 

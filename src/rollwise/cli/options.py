@@ -17,7 +17,7 @@ from rollwise.games import find
 from rollwise.machine import memory_limits, user_cache
 from rollwise.machine.atomic_files import write_text
 from rollwise.methods import METHODS, find_method
-from rollwise.numbers.printed import CHANCE_ROUNDING, between, bytes_of
+from rollwise.numbers.printed import CHANCE_ROUNDING, between, bytes_of, scaled
 from rollwise.parameters import parameter_specs
 
 
@@ -113,7 +113,7 @@ ModeOption = Annotated[
 
 
 POLICIES = (
-    "optimal, random, longest, shortest (game length), a policy of the game, a .csv or "
+    "optimal, random, longest, shortest (most, fewest moves), a policy of the game, a .csv or "
     ".parquet table, a file of `learn --save` (.npz), a rule of thumb (.json), or a mixture: "
     "0.9*optimal+0.1*random."
 )
@@ -269,18 +269,17 @@ def tell_unfinished(solution: Any, state: int = 0) -> None:
     from rollwise.graph import win_probability
 
     low, high = (float(bound[state]) for bound in solution.bounds)
-    what = "value"
+    what, unit, ends = "value", "", between(low, high)
     if not solution.is_score:
         # widened by more than these operations round
         low = max(win_probability(low) - CHANCE_ROUNDING, 0.0)
         high = min(win_probability(high) + CHANCE_ROUNDING, 1.0)
-        what = "win probability"
+        what, unit, ends = "win probability", " %", between(scaled(low, 100), scaled(high, 100), 6)
     where = "the start" if state == 0 else "the state"
-    least, most = between(low, high)
     typer.echo(
         f"rollwise: {solution.method} ended without an answer: {solution.status}"
         f"{_how_far(solution)}; "
-        f"the {what} of {where} is between {least} and {most}",
+        f"the {what} of {where} is between {ends[0]}{unit} and {ends[1]}{unit}",
         err=True,
     )
 

@@ -359,4 +359,4 @@ def gets(graph: StateGraph) -> str:
     """The words before the result of a seat."""
     from rollwise.many.seats import has_payoffs
 
-    return "gets on average" if has_payoffs(graph) else "wins with probability"
+    return "gets on average" if has_payoffs(graph) else "wins"

@@ -18,7 +18,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create
 from rollwise.graph import title_of
-from rollwise.numbers.printed import certified, column, in_common, rounded_up
+from rollwise.numbers.printed import POINTS, certified, in_common, percent, percents, rounded_up
 
 
 def print_layers(
@@ -113,19 +113,23 @@ def _print_blind(document: dict[str, Any]) -> None:
     title = title_of(document["game"], document["parameters"])
     typer.echo(f"{title}, a contest of two at the same time; both win half of it")
     show_table(
-        ("played with probability", "mean score", "standard deviation"),
+        ("played", "mean score", "standard deviation"),
         (
-            [f"{part[name]:.6f}" for name in ("weight", "mean_score", "standard_deviation")]
+            (
+                percent(part["weight"]),
+                f"{part['mean_score']:.6f}",
+                f"{part['standard_deviation']:.6f}",
+            )
             for part in document["mixture"]
         ),
     )
     mean = document["best_mean"]
     typer.echo(f"  no policy gains more than {rounded_up(document['gain'])} against this mixture")
-    wins = certified(mean["wins_against_mixture"], mean["error_bound"])
-    loses = certified(mean["best_response_wins"], mean["best_response_error_bound"])
+    (wins,) = percents([mean["wins_against_mixture"]], [mean["error_bound"]])
+    (loses,) = percents([mean["best_response_wins"]], [mean["best_response_error_bound"]])
     typer.echo(
-        f"  the policy of the best mean ({mean['mean_score']:.6f}) wins {wins} against it, and "
-        f"the best response to that wins {loses}"
+        f"  the policy of the best mean ({mean['mean_score']:.6f}) wins {wins.number} against it "
+        f"({wins.sure}), and the best response to that wins {loses.number} ({loses.sure})"
     )
     typer.echo(
         f"  {document['states']:,} states with the score, {document['rounds']} best responses, "
@@ -137,29 +141,30 @@ def _print_contest(document: dict[str, Any]) -> None:
     title = title_of(document["game"], document["parameters"])
     typer.echo(f"{title}, a contest of {document['players']}")
     bound, found = document["error_bound"], document["probabilities"]
-    chances, sure = in_common(column(found, [bound] * len(found)))
+    chances, worst = in_common(percents(found, [bound] * len(found)))
     rows = ((str(player), chance) for player, chance in enumerate(chances, start=1))
     show_table(("player", f"wins (ties: {document['ties']})"), rows)
     typer.echo(
-        f"  certified ± {sure}; no player can gain more than "
+        f"  {worst.sure}; no player can gain more than "
         f"{rounded_up(document['optimality_gap'])} by another policy"
     )
     # the difference of two doubles below 1 is off by no more than 2^-53
-    more = certified(document["last_minus_first"], 2 * bound + 2.0**-53, sign=True)
-    typer.echo(f"  the last player wins {more} more often than the first")
+    off = 2 * bound + 2.0**-53
+    (more,) = percents([document["last_minus_first"]], [off], sign=True, unit=POINTS)
+    typer.echo(f"  the last player wins {more.number} more than the first ({more.sure})")
     first = document["first_player"]
     shares = first["range_playing_for_the_mean"]
     gains = [first["probability"] - shares[end] for end in ("most", "least")]
     off = bound + shares["error_bound"] + 2.0**-53
-    least, most = column(gains, [off] * 2, sign=True)
-    gain = str(least) if least.number == most.number else f"from {least.number} to {most}"
+    least, most = percents(gains, [off] * 2, sign=True, unit=POINTS)
+    gain = most.number if least.number == most.number else f"{least.number} to {most.number}"
     mean = certified(first["mean_score"], first["mean_score_bound"])
     instead = certified(
         first["mean_score_playing_for_the_mean"], first["mean_score_bound_playing_for_the_mean"]
     )
     typer.echo(
         f"  playing to win instead of for the best mean brings the first player {gain} "
-        f"(mean score {mean} instead of {instead})"
+        f"({most.sure}; mean score {mean} instead of {instead})"
     )
     tell_ties(document["equally_good"])
     typer.echo(

@@ -34,7 +34,15 @@ from rollwise.documents.parts import (
     state_fields,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
-from rollwise.numbers.printed import certified, chances, column, how_many, in_common
+from rollwise.numbers.printed import (
+    certified,
+    chances,
+    column,
+    how_many,
+    in_common,
+    percent,
+    percents,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -224,7 +232,7 @@ class PolicyWorth(GameDocument, frozen=True, kw_only=True):
     @property
     def gets(self) -> str:
         """The words before the result of a seat."""
-        return "gets on average" if self.payoffs else "wins with probability"
+        return "gets on average" if self.payoffs else "wins"
 
     def worth_lines(self) -> Iterator[str]:
         """The value in each seat, with its error bound."""
@@ -240,14 +248,14 @@ class PolicyWorth(GameDocument, frozen=True, kw_only=True):
         if math.isfinite(bound):
             bounds = [bound] * len(values)
             worth = chances(values, bounds) if is_chance else column(values, bounds)
-            shown, sure = in_common(worth)
-            sure = f"certified ± {sure}"
+            shown, worst = in_common(worth)
+            sure = worst.sure
         else:
-            shown = [f"{number:.12f}" if is_chance else f"{number:.12g}" for number in numbers]
+            shown = [percent(number) if is_chance else f"{number:.12g}" for number in numbers]
             sure = "not certified"
             if self.method == "iterative":
                 sure = f"estimated: {self.sweeps} sweeps until none changed by {self.theta:g}"
-        name = "wins with probability" if is_chance else self.unit
+        name = "wins" if is_chance else self.unit
         first = " moving first" if is_chance or len(shown) > 1 else ""
         yield f"  {name} {shown[0]}{first}"
         if len(shown) > 1:
@@ -281,10 +289,11 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
         if self.policies:
             yield self.title
             worth = self.win_probabilities or self.payoffs or []
-            numbers, sure = in_common(column(worth, [self.error_bound] * len(worth)))
+            written = column if self.payoffs else percents
+            numbers, worst = in_common(written(worth, [self.error_bound] * len(worth)))
             for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
                 yield f"  seat {seat}, {name}, {self.gets} {number}"
-            yield f"  (certified ± {sure})"
+            yield f"  ({worst.sure})"
             return
         versus = f" against {self.against}" if self.against else ""
         yield f"{self.policy}{versus}, at {place_text(self.state or {})}"
@@ -298,15 +307,16 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
     def _iterate(self, iterate: Iterate) -> Iterator[str]:
         """The values after some sweeps, marked as an iterate."""
         if isinstance(iterate.win_probability, UnsetType):
-            subject, form = f"an {self.unit}", ".12g"
-            numbers = _numbers(iterate.value, iterate.value_second)
+            subject = f"an {self.unit}"
+            numbers = [f"{x:.12g}" for x in _numbers(iterate.value, iterate.value_second)]
         else:
-            subject, form = "a win probability", ".12f"
-            numbers = _numbers(iterate.win_probability, iterate.win_probability_second)
-        first = f"{numbers[0]:{form}}"
+            subject = "a win probability"
+            shares = _numbers(iterate.win_probability, iterate.win_probability_second)
+            numbers = list(map(percent, shares))
+        first = numbers[0]
         if len(numbers) > 1:
-            first += f" moving first, {numbers[1]:{form}} moving second"
-        elif form == ".12f":
+            first += f" moving first, {numbers[1]} moving second"
+        elif numbers[0].endswith("%"):
             first += " moving first"
         sweeps = f"{how_many(self.sweeps or 0, 'sweep')} ({iterate.order})"
         yield f"  after {sweeps} from {subject} of 0 everywhere: {first}"
@@ -372,12 +382,13 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
         if self.best_responses:
             yield f"best responses to {self.to} of all others: {self.title}"
             bounds = [self.error_bound] * len(self.best_responses)
-            best, sure = in_common(column(self.best_responses, bounds))
+            written = column if self.payoffs else percents
+            best, worst = in_common(written(self.best_responses, bounds))
             worth = self.win_probabilities or self.payoffs or []
-            plain = [f" instead of {x.number}" for x in column(worth, bounds[: len(worth)])]
+            plain = [f" instead of {x.number}" for x in written(worth, bounds[: len(worth)])]
             for seat, number in enumerate(best):
                 yield f"  seat {seat + 1} {self.gets} {number}{plain[seat] if plain else ''}"
-            yield f"  (certified ± {sure})"
+            yield f"  ({worst.sure})"
             return
         yield f"best response to {self.to}, at {place_text(self.state or {})}"
         yield from self.worth_lines()
@@ -385,7 +396,7 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
         gain = certified(max(as_number(self.exploitability), 0.0), bound)
         counts = " (a win counts 1, a loss -1)" if self.unit == "win probability" else ""
         yield (
-            f"  exploitability {gain.number} (certified ± {gain.bound}): its winnings a "
+            f"  exploitability {gain.number} ({gain.sure}): its winnings a "
             f"game{counts}, on average over the seats"
         )
 

@@ -84,14 +84,12 @@ def worth_lines(
     if bound is None or not math.isfinite(bound):
         yield f"  {name} from the start ({place}): unknown, without a proved bound"
     elif name != "win probability":
-        yield f"  {name} from the start ({place}): {worth.number} (certified ± {worth.bound})"
+        yield f"  {name} from the start ({place}): {worth.number} ({worth.sure})"
     else:
         wins = chance(value, bound)
-        yield (
-            f"  the mover at the start ({place}) wins with probability {wins.number} "
-            f"(certified ± {wins.bound}{about_draws(draws)})"
-        )
-        yield f"  value {worth.number} (certified ± {worth.bound} in every state)"
+        sure = f"{wins.sure}{about_draws(draws)}"
+        yield f"  the mover at the start ({place}) wins {wins.number} ({sure})"
+        yield f"  value {worth.number} ({worth.sure} in every state)"
 
 
 def undecided_lines(states: int | UnsetType) -> Iterator[str]:

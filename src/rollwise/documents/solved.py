@@ -45,9 +45,11 @@ from rollwise.numbers.printed import (
     chance,
     column,
     estimated,
+    estimated_chance,
     how_many,
     in_bytes,
     in_common,
+    percents,
 )
 
 if TYPE_CHECKING:
@@ -113,9 +115,10 @@ class OtherEquilibrium(Part, frozen=True, kw_only=True):
         from rollwise.many.equilibrium import gain_text
 
         worth = self.win_probabilities or self.payoffs or []
-        numbers, sure = in_common(column(worth, [self.error_bound] * len(worth)))
+        written = column if self.payoffs else percents
+        numbers, worst = in_common(written(worth, [self.error_bound] * len(worth)))
         gain = gain_text(as_number(self.deviation_gain))
-        yield f"    another: {', '.join(numbers)} (certified ± {sure}); {gain} (proved)"
+        yield f"    another: {', '.join(numbers)} ({worst.sure}); {gain} (proved)"
         where = how_many(self.differing_positions, "position")
         yield f"      it has other values in {where}, as at {place_text(self.first_difference)}"
 
@@ -237,19 +240,21 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
 
     def _estimated(self, start: str, run: Estimate) -> Iterator[str]:
         """The estimated value of the start, and its errors."""
+        is_chance = self.unit == "win probability"
+        written, unit = (estimated_chance, " %") if is_chance else (estimated, "")
         scale, worth = 1.0, as_number(self.value)
         truth = certified(as_number(run.true_value), run.true_bound)
         subject = f"{self.unit} from the start ({start}):"
-        if self.unit == "win probability":
+        if is_chance:
             scale, worth = 0.5, as_number(self.win_probability)
             truth = chance(as_number(run.true_value), run.true_bound)
-            subject = f"the mover at the start ({start}) wins with probability"
+            subject = f"the mover at the start ({start}) wins"
         error, off = scale * as_number(run.standard_error), scale * as_number(run.true_error)
-        number = estimated(worth, error)
+        number = written(worth, error)
         sure = f"estimated ± {number.bound}, a standard error{about_draws(self.draws)}"
         yield f"  {subject} {number.number} ({sure})"
         own, inherited = (
-            estimated(0.0, scale * as_number(one)).bound
+            written(0.0, scale * as_number(one)).bound
             for one in (run.own_error, run.inherited_error)
         )
         yield (
@@ -257,8 +262,8 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
             "squares add up"
         )
         distance = f", {off / error:+.2f} standard errors" if error else ""
-        off_by = f"off by {off:+.1e}{distance}"
-        yield f"  the truth is {truth.number} (certified ± {truth.bound}): {off_by}"
+        off_by = f"off by {100 * off if unit else off:+.1e}{unit}{distance}"
+        yield f"  the truth is {truth.number} ({truth.sure}): {off_by}"
         yield (
             f"  {run.entries:,} entries (actions with several outcomes), each drawn "
             f"{run.samples:,} times, seed {run.seed}"
@@ -281,15 +286,15 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
             kind = "a profile, not an equilibrium"
         elif self.unproved_states:
             kind = "an equilibrium, as far as can be seen"
-        gets = "gets this payoff on average" if self.payoffs else "wins with this probability"
-        yield f"  {kind}; each seat {gets} from the start ({start}):"
+        gets, written = ("gets on average", column) if self.payoffs else ("wins", percents)
+        yield f"  {kind}; from the start ({start}) each seat {gets}:"
         worth = self.win_probabilities or self.payoffs or []
         has_bound = isinstance(self.start_error_bound, UnsetType)
         bound = as_number(self.error_bound if has_bound else self.start_error_bound)
-        numbers, sure = in_common(column(worth, [bound] * len(worth)))
+        numbers, worst = in_common(written(worth, [bound] * len(worth)))
         for seat, number in enumerate(numbers, 1):
             yield f"    seat {seat}: {number}"
-        yield f"    ({sure_text(bound, sure)})"
+        yield f"    ({sure_text(bound, worst)})"
         if self.unproved_states:
             yield f"  {gain_text(math.inf, ' by another policy')}"
         else:
@@ -302,7 +307,8 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
             f"{how_many(self.mixing_states or 0, 'state')}"
         )
         if self.ties and self.ties.positions:
-            yield f"  {Ties(*msgspec.structs.astuple(self.ties)).text}"
+            ties = Ties(*msgspec.structs.astuple(self.ties))
+            yield f"  {ties.text(payoffs=bool(self.payoffs))}"
 
 
 def _compiled() -> str:

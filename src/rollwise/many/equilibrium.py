@@ -37,7 +37,7 @@ from rollwise.many.component import MARGIN
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, tables_of, worth_column
-from rollwise.numbers.printed import column, how_many, in_common, rounded_up
+from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
@@ -284,9 +284,9 @@ class Equilibrium:
         return [f"{100 * number:.{digits}f} %" for number in numbers]
 
     def __str__(self) -> str:
-        numbers, told = in_common(column(self.worth, [self.error_bound] * self.players))
-        what = "payoffs" if self.payoffs else "the seats win with probabilities"
-        return f"{what} {', '.join(numbers)} ({sure_text(self.error_bound, told)})"
+        what, written = ("payoffs", column) if self.payoffs else ("the seats win", percents)
+        numbers, worst = in_common(written(self.worth, [self.error_bound] * self.players))
+        return f"{what} {', '.join(numbers)} ({sure_text(self.error_bound, worst)})"
 
     @cached_property
     def ties(self) -> Ties:
@@ -407,9 +407,9 @@ def proved(
     )
 
 
-def sure_text(bound: float, told: str) -> str:
+def sure_text(bound: float, shown: Printed) -> str:
     """The text of an error bound."""
-    return f"certified ± {told}" if np.isfinite(bound) else "not certified: no bound was proved"
+    return shown.sure if np.isfinite(bound) else "not certified: no bound was proved"
 
 
 def gain_text(gain: float, how: str = "") -> str:

@@ -39,7 +39,7 @@ from rollwise.many.proving import (
     put_ties,
 )
 from rollwise.many.seats import Stakes, tables_of
-from rollwise.numbers.printed import how_many, rounded_up
+from rollwise.numbers.printed import how_many, percent, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
@@ -84,13 +84,13 @@ class Ties:
         """Whether they change the value of any seat from the start."""
         return self.width - 4.0 * self.error_bound > ROUNDING
 
-    @property
-    def text(self) -> str:
+    def text(self, *, payoffs: bool) -> str:
         """The ties and their effect from the start, in words."""
+        shown = "{:.6f}".format if payoffs else percent
         count = how_many(self.positions, "position")
         text = f"in {count} several actions are equally good to the mover"
         if self.mattering:
-            text += f"; in {self.mattering:,} another seat cares, by up to {self.largest:.6f}"
+            text += f"; in {self.mattering:,} another seat cares, by up to {shown(self.largest)}"
         else:
             text += ", and to all others"
         if not math.isfinite(self.error_bound):
@@ -98,7 +98,7 @@ class Ties:
         if not self.matters:
             return f"{text}; from the start they change at most {rounded_up(self.width)} (proved)"
         ranges = ", ".join(
-            f"seat {seat} {low:.6f} to {high:.6f}"
+            f"seat {seat} {shown(low)} to {shown(high)}"
             for seat, (low, high) in enumerate(zip(self.lowest, self.highest, strict=True), 1)
         )
         return (

@@ -5,18 +5,24 @@ moves it by ``|x - N|``, and ``B`` is ``b + |x - N|`` rounded up, in exact decim
 within ``b`` of ``x`` is within ``B`` of ``N``. The last digit stands for at most ``b / 3.55`` (the
 rounding of the Review of Particle Physics, section 5.3 of its introduction), which increases ``B``
 by 14 % at most.
+
+Probabilities are percentages of six digits at most: ``53.0593 %``. A bound below these digits is
+that of the number before its rounding, and is marked so.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from itertools import repeat
 from typing import Any, NamedTuple
 
 UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 MOST_DIGITS = 17  # enough to distinguish every double from its neighbours
+PERCENT_DIGITS = 6  # of the largest percentage of a column
+POINTS = "percentage points"  # of differences of percentages
 LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
 CHANCE_ROUNDING = 2.0**-51  # of a probability computed from doubles by four operations
 EXACT = Context(prec=4000, Emax=10**6, Emin=-(10**6), rounding=ROUND_HALF_EVEN)
@@ -41,13 +47,30 @@ def bytes_of(text: str) -> int | None:
 
 
 class Printed(NamedTuple):
-    """A number and its bound, or its standard error, as text."""
+    """A number and its bound, or its standard error, as text.
+
+    Attributes
+    ----------
+    is_rounded : bool
+        Whether the number was rounded to less than its bound earns. The bound excludes that.
+    """
 
     number: str
     bound: str
+    is_rounded: bool = False
 
     def __str__(self) -> str:
-        return f"{self.number} ± {self.bound}"
+        return f"{self.number} ± {self.error}"
+
+    @property
+    def error(self) -> str:
+        """The words behind ±."""
+        return f"{self.bound} before rounding" if self.is_rounded else self.bound
+
+    @property
+    def sure(self) -> str:
+        """The proof in words: ``certified ± 6.8e-12 % before rounding``."""
+        return f"certified ± {self.error}"
 
 
 def how_many(n: int, one: str) -> str:
@@ -69,7 +92,7 @@ def certified(value: Number, bound: Number | None, *, sign: bool = False) -> Pri
 
 
 def column(
-    values: Sequence[Number], bounds: Sequence[Number | None], *, sign: bool = False
+    values: Sequence[Number], bounds: Iterable[Number | None], *, sign: bool = False
 ) -> list[Printed]:
     """Certified numbers for a column, all ending at the same digit.
 
@@ -83,17 +106,52 @@ def column(
         return [_printed(x, b, last_digit, sign) for x, b in zip(exact, off, strict=True)]
 
 
-def in_common(rows: Sequence[Printed]) -> tuple[list[str], str]:
-    """The numbers of a column, and one bound valid for all of them."""
-    return [row.number for row in rows], max((row.bound for row in rows), key=float)
+def in_common(rows: Sequence[Printed]) -> tuple[list[str], Printed]:
+    """The numbers of a column, and the row whose bound is valid for all of them."""
+    worst = max(rows, key=lambda row: float(row.bound.split()[0]))
+    return [row.number for row in rows], worst
+
+
+def percents(
+    shares: Sequence[Number],
+    bounds: Iterable[Number | None],
+    *,
+    sign: bool = False,
+    unit: str = "%",
+) -> list[Printed]:
+    """Certified probabilities as percentages for a column, all ending at the same digit.
+
+    A number that would be rounded to zero, but is larger than its bound, has two digits of its own.
+    """
+    with localcontext(EXACT):
+        exact = [100 * Decimal(share) for share in shares]
+        off = [Decimal("Infinity") if bound is None else 100 * Decimal(bound) for bound in bounds]
+        earned = _place(max((b for b in off if b.is_finite()), default=Decimal("Infinity")))
+        last_digit = max((x.adjusted() for x in exact if x.is_finite() and x), default=0)
+        last_digit -= PERCENT_DIGITS - 1
+        if earned is not None and earned >= last_digit:
+            rows = [_printed(x, b, earned, sign) for x, b in zip(exact, off, strict=True)]
+        else:
+            rows = [_rounded(x, b, last_digit, sign) for x, b in zip(exact, off, strict=True)]
+            if not any(row.is_rounded for row in rows):  # as exact as 50 %
+                rows = [_printed(x, b, None, sign) for x, b in zip(exact, off, strict=True)]
+    return [
+        Printed(f"{row.number} {unit}", f"{_plain(row.bound)} {unit}", row.is_rounded)
+        for row in rows
+    ]
+
+
+def percent(share: float) -> str:
+    """A probability without a bound, as a percentage in four decimals."""
+    return f"{100 * share:z.4f} %"
 
 
 def chances(values: Sequence[Number], bounds: Sequence[Number | None]) -> list[Printed]:
-    """The chances to win of values between -1 and 1: ``(1 + value) / 2``, with no rounding."""
+    """The chances to win of values between -1 and 1: ``(1 + value) / 2``, as percentages."""
     with localcontext(EXACT):
         exact = [(1 + Decimal(value)) / 2 for value in values]
     off = [None if bound is None else scaled(bound, 0.5) for bound in bounds]
-    return column(exact, off)
+    return percents(exact, off)
 
 
 def chance(value: Number, bound: Number | None) -> Printed:
@@ -141,26 +199,26 @@ def as_text(
     shown = {name: list(map(str, column)) for name, column in said.items()}
     for name, bound in (others or {}).items():
         if name in said:
-            numbers = [None if x is None else certified(x, bound).number for x in said[name]]
-            shown[name] = ["" if number is None else number for number in numbers]
+            written = percents if name.startswith("P_") else column
+            numbers = iter(written([x for x in said[name] if x is not None], repeat(bound)))
+            shown[name] = ["" if x is None else next(numbers).number for x in said[name]]
     if "standard_error" in said:
         return shown | _estimates_as_text(said)
     if "value" not in said and "error_bound" in said:  # of several seats
         for name in said:
             if name.startswith(("win_probability.", "payoff.")):
-                shown[name] = [x.number for x in map(certified, said[name], said["error_bound"])]
+                written = percents if name.startswith("win") else column
+                shown[name] = [row.number for row in written(said[name], said["error_bound"])]
         for name in ("error_bound", "deviation_gain"):
             shown[name] = list(map(rounded_up, said[name]))
-        shown["probability"] = [f"{x:.9g}" for x in said["probability"]]
+        shown["probability"] = list(map(percent, said["probability"]))
     elif "error_bound" in said:
         values, bounds = said["value"], said["error_bound"]
         rows = list(map(certified, values, bounds))
         shown["value"] = [row.number for row in rows]
         shown["error_bound"] = [row.bound for row in rows]
         if "win_probability" in said:
-            shown["win_probability"] = [
-                chance(value, bound).number for value, bound in zip(values, bounds, strict=True)
-            ]
+            shown["win_probability"] = [row.number for row in chances(values, bounds)]
     return shown
 
 
@@ -171,7 +229,7 @@ def _estimates_as_text(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]
     shown = {"value": [row.number for row in rows], "standard_error": [row.bound for row in rows]}
     if "win_probability" in columns:
         chances = zip(columns["win_probability"], errors, strict=True)
-        shown["win_probability"] = [estimated(p, e / 2).number for p, e in chances]
+        shown["win_probability"] = [estimated_chance(p, e / 2).number for p, e in chances]
     for name in ("own_error", "inherited_error"):
         shown[name] = [estimated(0.0, error).bound for error in columns[name]]
     truth = list(map(certified, columns["true_value"], columns["true_bound"]))
@@ -181,9 +239,9 @@ def _estimates_as_text(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]
     return shown
 
 
-def between(low: float, high: float) -> tuple[str, str]:
-    """An interval in ten digits, rounded outwards."""
-    down, up = (Context(prec=10, rounding=way) for way in (ROUND_FLOOR, ROUND_CEILING))
+def between(low: Number, high: Number, digits: int = 10) -> tuple[str, str]:
+    """An interval in some digits, rounded outwards."""
+    down, up = (Context(prec=digits, rounding=way) for way in (ROUND_FLOOR, ROUND_CEILING))
     return tuple(  # type: ignore[return-value]
         f"{context.create_decimal(end).normalize():f}" if math.isfinite(end) else f"{end:g}"
         for context, end in ((down, low), (up, high))
@@ -199,6 +257,12 @@ def estimated(mean: float, error: float, *, sign: bool = False) -> Printed:
         exponent = shown.adjusted() - 1 if shown else -6
         number = Decimal(mean).quantize(Decimal(1).scaleb(exponent))
         return Printed(_text(number, sign), _text(shown) if shown else "0")
+
+
+def estimated_chance(mean: float, error: float) -> Printed:
+    """An estimated probability and its standard error, as percentages."""
+    shown = estimated(100 * mean, 100 * error)
+    return Printed(f"{shown.number} %", f"{shown.bound} %")
 
 
 def _place(bound: Decimal) -> int | None:
@@ -217,6 +281,21 @@ def _printed(value: Decimal, bound: Decimal, place: int | None, sign: bool) -> P
         finest = value.adjusted() - MOST_DIGITS + 1 if value else place
         number = value.quantize(Decimal(1).scaleb(max(place, finest)))
     return Printed(_text(number, sign), rounded_up(bound + abs(value - number)))
+
+
+def _rounded(value: Decimal, bound: Decimal, place: int, sign: bool) -> Printed:
+    """A number to a place above its bound, which excludes the rounding."""
+    if not value.is_finite() or not bound.is_finite():
+        return _printed(value, bound, place, sign)
+    number = value.quantize(Decimal(1).scaleb(place))
+    if not number and abs(value) > bound:
+        return Printed(_with_exponent(f"{value:{'+' if sign else ''}.1e}"), rounded_up(bound), True)
+    return Printed(_text(number, sign), rounded_up(bound), bool(bound) or number != value)
+
+
+def _plain(bound: str) -> str:
+    """A bound of a percentage, without a power of ten where it is short without."""
+    return f"{Decimal(bound):f}" if 1e-4 <= float(bound) < 1e6 else bound
 
 
 def _text(number: Decimal, sign: bool = False) -> str:

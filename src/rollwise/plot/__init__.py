@@ -60,7 +60,7 @@ KINDS = {
         "limit",
     ),
     "graph": Kind("a tiny game, or one decision", ("state",)),
-    "length": Kind("the number of turns of a game", ("policy",)),
+    "turns": Kind("the number of turns of a game", ("policy",)),
     "convergence": Kind("changes and true errors by sweep", ("methods", "policy", "theta")),
     "residual": Kind(
         "the residual of a method",
@@ -85,7 +85,7 @@ OF_MANY = (
     "surface",
     "limit",
     "rivals",
-    "length",
+    "turns",
 )  # of three players or more
 
 

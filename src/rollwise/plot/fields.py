@@ -253,7 +253,7 @@ def require_choice(solution: Solution, kind: str) -> Ints:
     if not len(states):
         raise UsageError(
             f"{solution.graph.game}: the players never have a choice, so there is no {kind} to "
-            "draw (`value`, `length` and `graph` show what there is)"
+            "draw (`value`, `turns` and `graph` show what there is)"
         )
     return states
 

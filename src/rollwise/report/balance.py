@@ -106,7 +106,7 @@ def edge_lines(found: Balance) -> list[Line]:
 
 
 def length_lines(found: Balance) -> list[Line]:
-    """How long a game lasts."""
+    """The number of turns and moves of a game."""
     lasts, solution = found.lengths, found.solution
     figures = {"turns": found.turns.value, "moves": found.moves.value}
     ranges = length_ranges(solution, list(figures))
@@ -115,7 +115,7 @@ def length_lines(found: Balance) -> list[Line]:
         ends = (value, value) if ranges is None else (ranges[k].least, ranges[k].most)
         if name != "turns" or solution.graph.players == 2:
             lines.append(Line(name, " to ".join(dict.fromkeys(f"{end:z.4f}" for end in ends))))
-    lines.append(Line("length", _spread(lasts)))
+    lines.append(Line("a game lasts", _spread(lasts)))
     ties = ties_in_play(solution.graph, solution.policy)
     return lines if ties is None else [*lines, Line("ties", ties.text.removeprefix("ties: "))]
 
@@ -313,7 +313,7 @@ def balance_page(found: Balance, played: Played | None, sure: float) -> HtmlPage
 
 def _parts(found: Balance, sure: float) -> list[tuple[str, list[Line], str]]:
     """The headings, with their figures and pictures."""
-    from rollwise.plot.kinds.length import draw_decided, draw_lengths
+    from rollwise.plot.kinds.turns import draw_decided, draw_lengths
 
     graph = found.solution.graph
     how_long = ""

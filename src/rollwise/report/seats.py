@@ -48,7 +48,8 @@ def edge(facts: Facts) -> str:
     ties = found.ties
     words = ""
     if ties.positions:
-        words = f"<p>{ties.text[0].upper()}{ties.text[1:]}.</p>"
+        text = ties.text(payoffs=bool(found.payoffs))
+        words = f"<p>{text[0].upper()}{text[1:]}.</p>"
     return (
         "<p>With three or more players there is no best play in itself: it depends on the "
         "others. This is an <b>equilibrium</b>: all play one policy, and no player gains "

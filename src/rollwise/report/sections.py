@@ -17,8 +17,8 @@ from rollwise.numbers.printed import certified, chance, how_many, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.fields import best_text
-from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
+from rollwise.plot.kinds.turns import draw_lengths
 from rollwise.plot.pages import embed, marked, scrolled
 from rollwise.report import seats
 from rollwise.report.cheat_sheet import card, how_found
@@ -166,7 +166,7 @@ def duration(facts: Facts) -> str:
         more = "more than " if found.is_cut else ""
         takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {rare}"
     return f"<p>With the best play {takes}{facts.guess}. {words}{_ties(facts)}</p>\n" + embed(
-        figure, "length"
+        figure, "turns"
     )
 
 

@@ -102,7 +102,7 @@ async function solve(event) {
 function worth(game, { value, win_probability: chance, error_bound: bound, states }) {
   const isChance = chance !== null && chance !== undefined;
   const of = game.players === 1 ? "Best play" : "The first player";
-  const text = isChance ? `${of} wins with probability ${(100 * chance).toFixed(4)} %` : `${of} expects ${value.toFixed(4)}`;
+  const text = isChance ? `${of} wins ${(100 * chance).toFixed(4)} %` : `${of} expects ${value.toFixed(4)}`;
   const most = (isChance ? 50 : 1) * bound;
   const sure = most < 5e-5 ? "certified to all digits" : `certified ± ${most.toPrecision(2)}${isChance ? " %" : ""}`;
   return `${text} (${sure}). ${states.toLocaleString("en")} positions.`;

@@ -73,7 +73,7 @@ def balance(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure edge, length, drama, decisions, luck and skill."""
+    """Measure edge, turns, drama, decisions, luck and skill."""
     from rollwise.analysis.balance import balance as find_balance
     from rollwise.analysis.played import check_games, play_beside
 
@@ -220,10 +220,10 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
 
 def _print_diff(found: Difference, limit: int) -> None:
     from rollwise.analysis.losses import spread_words
-    from rollwise.numbers.printed import column, in_common
+    from rollwise.numbers.printed import POINTS, column, in_common
 
     graph = found.new.graph
-    scale, unit = (1.0, "points") if graph.is_score else (100.0, "percentage points")
+    scale, unit = (1.0, "points") if graph.is_score else (100.0, POINTS)
     typer.echo(f"from {_answer_text(found.old)}")
     typer.echo(f"to   {_answer_text(found.new)}")
     share = f" ({len(found.changed) / found.in_both:.1%})" if found.in_both else ""
@@ -236,11 +236,11 @@ def _print_diff(found: Difference, limit: int) -> None:
     bound = found.loss.error_bound
     if spread is not None and spread.is_known:
         ends, bound = spread.mean, spread.error_bound
-    lost, sure = in_common(column([scale * end for end in ends], [scale * bound] * len(ends)))
+    lost, worst = in_common(column([scale * end for end in ends], [scale * bound] * len(ends)))
     number = " to ".join(lost)
     seats = " on average over the seats" if graph.players == 2 else ""
     typer.echo(
-        f"the old strategy loses {number} {unit}{seats} (certified ± {sure}); "
+        f"the old strategy loses {number} {unit}{seats} ({worst.sure}); "
         "with optimal play where the old game lacks the state or the action"
     )
     for line in spread_words([spread]):
@@ -274,7 +274,7 @@ def _answer_text(solution: Solution) -> str:
     bound = float(solution.error_bounds[0])
     worth = certified(value, bound) if graph.is_score else chance(value, bound)
     name = graph.view.worth_name
-    return f"{graph.title}: {name} {worth.number} ± {worth.bound}, {graph.n_positions:,} positions"
+    return f"{graph.title}: {name} {worth}, {graph.n_positions:,} positions"
 
 
 @app.command("handicap")
@@ -362,7 +362,7 @@ def tune(
         typer.Option(
             "--for",
             metavar="AIM",
-            help="Quantity and goal: first_player = 0.5, min length, max skill; also value, "
+            help="Quantity and goal: first_player = 0.5, min turns, max skill; also value, "
             "luck, draws.",
         ),
     ],
@@ -418,10 +418,14 @@ def tune(
 
 
 def _print_tuning(found: Tuning) -> None:
-    from rollwise.numbers.printed import column
+    from rollwise.analysis.tuning import CHANCES
+    from rollwise.numbers.printed import column, percents
 
-    points = found.points
-    shown = column([point.amount for point in points], [point.error_bound for point in points])
+    points, measure, goal = found.points, found.aim.measure, found.aim.goal
+    is_chance = measure in CHANCES
+    shown = (percents if is_chance else column)(
+        [point.amount for point in points], [point.error_bound for point in points]
+    )
     rows = (
         (
             *point.parameters.values(),
@@ -434,14 +438,14 @@ def _print_tuning(found: Tuning) -> None:
     heads = (*points[0].parameters, found.aim.measure, "certified ±", "")
     show_table(heads, rows, left=("",))
     best = " ".join(f"{name}={value}" for name, value in found.best.parameters.items())
-    measure, goal = found.aim.measure, found.aim.goal
     if isinstance(goal, str):
         typer.echo(f"the {'least' if goal == 'min' else 'largest'} {measure}: {best}")
     else:
+        wanted = f"{100 * goal:g} %" if is_chance else f"{goal:g}"
         if not found.reached:
             side = "above" if found.best.amount > goal else "below"
-            typer.echo(f"no game of these has {measure} = {goal:g}: all are {side} it")
-        typer.echo(f"nearest to {goal:g}: {best}")
+            typer.echo(f"no game of these has {measure} = {wanted}: all are {side} it")
+        typer.echo(f"nearest to {wanted}: {best}")
     if found.at_the_end and (isinstance(goal, str) or not found.reached):
         names = " and of ".join(found.at_the_end)
         typer.echo(f"that is at the end of the range of {names}: a wider one may go further")

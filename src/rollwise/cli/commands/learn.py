@@ -36,7 +36,15 @@ from rollwise.documents.policies import (
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.machine.atomic_files import check_place
-from rollwise.numbers.printed import certified, column, estimated, in_common
+from rollwise.numbers.printed import (
+    POINTS,
+    column,
+    estimated,
+    estimated_chance,
+    in_common,
+    percent,
+    percents,
+)
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst
@@ -219,11 +227,11 @@ def _tell_against(
         print_json(document)
         return
     _print(learned, None, [])
-    unit = "payoff" if graph.is_score else "win probability"
-    gets, best = (certified(*figure) for figure in (found.gets, found.best))
+    what, written = ("payoff", column) if graph.is_score else ("win probability", percents)
+    (gets, best), worst = in_common(written(*zip(found.gets, found.best, strict=True)))
     typer.echo(
-        f"\nAgainst {found.against}, on average over the seats: {unit} {gets.number} (certified ± "
-        f"{gets.bound}); a best response has {best.number} (± {best.bound})"
+        f"\nAgainst {found.against}, on average over the seats: {what} {gets}; a best response "
+        f"has {best} ({worst.sure})"
     )
     if save is not None:
         typer.echo(f"Saved to {save}.")
@@ -303,9 +311,9 @@ def _estimate(learned: Learned) -> str:
     """The estimated value of the start."""
     value, error = float(learned.estimates[0]), float(learned.estimate_errors[0])
     if math.isnan(error):
-        return f"{value:z.5f}"
-    number, shown = estimated(value, error)
-    return f"{number} (estimated, standard error {shown})"
+        return f"{value:z.5f}" if learned.is_score else percent(value)
+    shown = (estimated if learned.is_score else estimated_chance)(value, error)
+    return f"{shown.number} (estimated, standard error {shown.bound})"
 
 
 def _print_rows(learned: Learned) -> None:
@@ -344,19 +352,17 @@ def _print_curve(curve: list[Assessment]) -> None:
 
 def _print_comparison(comparison: Assessment) -> None:
     learned = comparison.learned
-    unit = "points" if learned.is_score else "win probability"
+    scale, unit = (1, "points") if learned.is_score else (100, POINTS)
     typer.echo("\nAgainst the exact solution (certified), positions weighted by good play")
-    typer.echo(f"  mean error of the estimates: {comparison.weighted_error:.5f} ({unit})")
+    typer.echo(f"  mean error of the estimates: {scale * comparison.weighted_error:.5f} {unit}")
     typer.echo(
         f"  learned action optimal: {comparison.weighted_optimal_share:.2%} weighted, "
         f"{comparison.optimal_share:.2%} of the reachable positions with a choice"
     )
-    loss = certified(max(comparison.loss, 0.0), comparison.loss_bound)
+    lost, bound = [max(comparison.loss, 0.0)], [comparison.loss_bound]
+    (loss,) = column(lost, bound) if learned.is_score else percents(lost, bound, unit=POINTS)
     against = "a best response, both seats" if learned.graph.players == 2 else "the best play"
-    typer.echo(
-        f"  loss of the learned policy against {against}: {loss.number} {unit} "
-        f"(certified ± {loss.bound})"
-    )
+    typer.echo(f"  loss of the learned policy against {against}: {loss.number} ({loss.sure})")
     for recent, games in ((False, "all games"), (True, "the later half of the games")):
         found = comparison.deviations(recent)
         if len(found):
@@ -417,13 +423,13 @@ def _learn_seats(
         f"seed {found.seed}; {found.seen:,} states with a choice were seen"
     )
     bounds = [found.response.error_bound] * graph.players
-    has, sure = in_common(column(found.response.win_probabilities, bounds))
-    could, _ = in_common(column(found.response.best, bounds))
+    verb, written = ("get", column) if has_payoffs(graph) else ("win", percents)
+    has, worst = in_common(written(found.response.win_probabilities, bounds))
+    could, _ = in_common(written(found.response.best, bounds))
     for seat, (number, best) in enumerate(zip(has, could, strict=True), 1):
-        could_have = f"and could {'get' if has_payoffs(graph) else 'with'} {best}"
-        typer.echo(f"  seat {seat} {gets(graph)} {number}, {could_have}")
+        typer.echo(f"  seat {seat} {gets(graph)} {number}, and could {verb} {best}")
     typer.echo(
-        f"  (certified ± {sure}) of what was learned, played by all; the best response of a seat "
+        f"  ({worst.sure}) of what was learned, played by all; the best response of a seat "
         f"gains at most {max(found.gains):.6f} from the start (0 in an equilibrium)"
     )
     if save is not None:

@@ -1,4 +1,4 @@
-"""``rollwise length``: how long a game can last, whatever its players want."""
+"""``rollwise length``: the fewest and the most moves of a game, by its players' aims."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def length(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compute the shortest and longest expected game length.
+    """Compute the smallest and largest expected number of moves of a game.
 
-    A length is an expected number of moves from the start; a throw before a choice is no move.
+    Moves are counted from the start. A throw before a choice is no move.
     """
     from rollwise.analysis.length_range import length_range_by_layer
 
@@ -108,12 +108,12 @@ def length(
     )
     unsettled = " and ".join(found.words(one) for one in found.lengths if one.unsettled is not None)
     why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
-    said = f"{why}lengths haven't settled where {unsettled}; the bounds are proved"
+    said = f"{why}the moves haven't settled where {unsettled}; the bounds are proved"
     end_if(unsettled, said, 130 if found.stopped else 1)
 
 
 def _found(game: Game, policy: str, max_states: int | None, progress: Progress) -> LengthRange:
-    """The range of game lengths, by layers where the game is too large for one graph."""
+    """The range of the number of moves, by layers where the game is too large for one graph."""
     from rollwise.analysis.length_range import length_range, length_range_by_layer
     from rollwise.answer import kept
 
@@ -144,7 +144,7 @@ def _print(title: str, found: LengthRange, seed: int) -> None:
 
 
 def _cells(length: Length) -> list[str]:
-    """A length in moves, its standard deviation, and the mean of the simulated games."""
+    """The number of moves, its standard deviation, and the mean of the simulated games."""
     from rollwise.analysis.length_range import OPPOSED
 
     if length.unsettled is not None:

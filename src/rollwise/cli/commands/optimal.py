@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -41,7 +43,18 @@ from rollwise.documents.scores import (
     score_ranges_document,
 )
 from rollwise.errors import UsageError
-from rollwise.numbers.printed import certified, chances, column, estimated, in_common, rounded_up
+from rollwise.numbers.printed import (
+    Printed,
+    certified,
+    chances,
+    column,
+    estimated,
+    in_common,
+    percent,
+    percents,
+    rounded_up,
+    scaled,
+)
 
 UNPROVED = "unknown, without a proved bound"
 AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
@@ -165,26 +178,28 @@ def _print_optimal(document: dict[str, Any], graph: Any) -> None:
     if document["tied_states"]:
         typer.echo(tell_loss(document["loss_bound"]))
     for aim in document["then"]:
-        worth = certified(aim["value"], aim["error_bound"])
-        told = f"{worth.number} (certified ± {worth.bound})"
+        (worth,) = _written(aim["aim"])([aim["value"]], [aim["error_bound"]])
+        told = f"{worth.number} ({worth.sure})"
         typer.echo(f"  then {aim['aim']}: {told if aim['error_bound'] is not None else UNPROVED}")
     print_ranges(document["ranges"], bool(document["then"]), document["loss_bound"])
     if "against" in document:
         _print_against(document["against"], graph)
 
 
+def _written(quantity: str) -> Callable[..., list[Printed]]:
+    """How the amounts of a quantity are written: ``win``, ``draw`` and ``score<=5`` in percent."""
+    return percents if re.fullmatch(r"(\w+ )?(win|draw|score\W+\d+)", quantity) else column
+
+
 def _print_against(told: dict[str, Any], graph: Any) -> None:
     """Print the worth of optimal policies against another one, from each seat."""
     written = column if graph.is_score else chances
-    wins = graph.view.worth_name if graph.is_score else "wins with probability"
+    wins = graph.view.worth_name if graph.is_score else "wins"
     for seat in ("first", "second"):
         one = told[seat]
         ends = written([one["least"], one["most"]], [one["error_bound"]] * 2)
-        least, most = in_common(ends)[0]
-        worth = (
-            f"{wins} from {least} to {most} "
-            f"(certified ± {in_common(ends)[1]}{about_draws(graph.has_draws)})"
-        )
+        (least, most), worst = in_common(ends)
+        worth = f"{wins} from {least} to {most} ({worst.sure}{about_draws(graph.has_draws)})"
         worth = UNPROVED if one["error_bound"] is None else worth
         typer.echo(f"  against {told['policy']}: moving {seat}, {worth}")
 
@@ -207,8 +222,9 @@ def print_ranges(ranges: list[dict[str, Any]], after_aims: bool, loss: float | N
         which = "the remaining policies" if after_aims else which
         typer.echo(f"  over {which}:")
     for one in ranges:
-        ends, bound = in_common(column([one["least"], one["most"]], [one["error_bound"]] * 2))
-        told = f"from {ends[0]} to {ends[1]} (certified ± {bound})"
+        ends = [one["least"], one["most"]]
+        ends, worst = in_common(_written(one["name"])(ends, [one["error_bound"]] * 2))
+        told = f"from {ends[0]} to {ends[1]} ({worst.sure})"
         typer.echo(f"    {one['name']}: {told if one['error_bound'] is not None else UNPROVED}")
 
 
@@ -351,12 +367,12 @@ def _write_csv(shown: list[dict[str, Any]]) -> None:
 def _cells(one: Column) -> list[str]:
     """A column as text: as many digits as the bound earns, or as the games tell."""
     if one.games:
-        digits = len(str(one.games))
-        return [f"{cell:.{digits}f}" for cell in one.cells]
+        digits = max(len(str(one.games)) - 2, 0)
+        return [f"{100 * float(cell):.{digits}f} %" for cell in one.cells]
     if any(isinstance(cell, str) for cell in one.cells):
         return [str(cell) for cell in one.cells]
     numbers = [float(cell) for cell in one.cells]
-    return [row.number for row in column(numbers, [one.bound] * len(numbers))]
+    return [row.number for row in percents(numbers, [one.bound] * len(numbers))]
 
 
 def _print_distributions(document: dict[str, Any], at_most: int | None) -> None:
@@ -369,19 +385,18 @@ def _print_distributions(document: dict[str, Any], at_most: int | None) -> None:
         mean = certified(entry["mean"], entry["mean_bound"])
         sd = certified(entry["sd"], entry["sd_bound"])
         found = [row["probability"] for row in entry["rows"]]
-        _, bound = in_common(column(found, [entry["error_bound"]] * len(found)))
+        _, worst = in_common(percents(found, [entry["error_bound"]] * len(found)))
         typer.echo(
             f"{entry['policy']}: mean {mean}, standard deviation {sd} "
-            f"(certified, probabilities ± {bound}); quantiles {quantiles}"
+            f"(certified, probabilities ± {worst.error}); quantiles {quantiles}"
         )
         tell_ties(entry["equally_good"])
         if "mean_fraction" in entry:
             typer.echo(f"  mean {entry['mean_fraction']} (exact)")
         if at_most is not None:
             told = entry["at_most"]
-            typer.echo(
-                f"  P(at most {at_most}) = {certified(told['probability'], told['error_bound'])}"
-            )
+            (chance,) = percents([told["probability"]], [told["error_bound"]])
+            typer.echo(f"  P(at most {at_most}) = {chance.number} ({chance.sure})")
         if "simulated" in entry:
             told = entry["simulated"]
             p_value = "" if told["p_value"] is None else f", chi-square p = {told['p_value']:.3f}"
@@ -397,20 +412,17 @@ def _print_score_ranges(ranges: dict[str, Any]) -> None:
     """The least and the most of each probability over all optimal policies."""
     names, rows = ("least", "most", "at_most_least", "at_most_most"), ranges["rows"]
     bounds = [ranges["error_bound"]] * len(rows)
-    cells = [column([row[name] for row in rows], bounds) for name in names]
+    cells = [in_common(percents([row[name] for row in rows], bounds)) for name in names]
     typer.echo("\nover all optimal policies, which may look at the points made so far:")
     values = (str(row["value"]) for row in rows)
     show_table(
         ("value", "at least", "at most", "or less: at least", "at most"),
-        zip(values, *([cell.number for cell in one] for one in cells), strict=True),
+        zip(values, *(numbers for numbers, _ in cells), strict=True),
     )
-    bound = max((in_common(one)[1] for one in cells), key=float)
+    _, worst = in_common([worst for _, worst in cells])
     spread = ranges["variance"]
-    ends = column([spread["least"], spread["most"]], [spread["error_bound"]] * 2)
-    typer.echo(
-        f"  certified ± {bound}; variance from {ends[0].number} to {ends[1].number} "
-        f"(certified ± {in_common(ends)[1]})"
-    )
+    ends, off = in_common(column([spread["least"], spread["most"]], [spread["error_bound"]] * 2))
+    typer.echo(f"  {worst.sure}; variance from {ends[0]} to {ends[1]} ({off.sure})")
     typer.echo(tell_loss(ranges["loss_bound"]))
 
 
@@ -450,16 +462,17 @@ def frontier(
 def _print_frontier(document: dict[str, Any]) -> None:
     corners = document["corners"]
     means = column([c["mean"] for c in corners], [c["mean_bound"] for c in corners])
-    values = column([c["value"] for c in corners], [c["error_bound"] for c in corners])
+    values = percents([c["value"] for c in corners], [c["error_bound"] for c in corners])
     gained = [
-        f"{abs(far['value'] - near['value']) / abs(far['mean'] - near['mean']):.4f}"
+        percent(abs(far["value"] - near["value"]) / abs(far["mean"] - near["mean"]))
         for near, far in pairwise(corners)
     ]
     rows = zip(
         [one.number for one in means], [one.number for one in values], ["", *gained], strict=False
     )
     show_table(("mean score", document["aim"], "gained a point of the mean"), rows)
+    gap = f"{rounded_up(scaled(document['gap'], 100))} %"
     typer.echo(
-        f"certified ± {in_common(means)[1]} and ± {in_common(values)[1]}; no policy lies more "
-        f"than {rounded_up(document['gap'])} beyond the line between two neighbours (certified)"
+        f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no policy "
+        f"lies more than {gap} beyond the line between two neighbours (certified)"
     )

@@ -109,7 +109,7 @@ def plot(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Draw a picture: policy, values, boundaries, lengths, ..."""
+    """Draw a picture: policy, values, boundaries, turns, ..."""
     from rollwise.plot import check_choices, find_kind, require_plotly
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure

@@ -130,6 +130,8 @@ def in_words(solution: Solution, cells: dict[str, list[Any]]) -> dict[str, list[
 
 def _tell_grid(solution: Solution, where: str | None, *, throws: bool, json: bool) -> None:
     """Print the strategy as two matrices."""
+    import numpy as np
+
     found = solution.grid(where, throws=throws)
     if json:
         print_json(grid_document(solution, found))
@@ -140,13 +142,15 @@ def _tell_grid(solution: Solution, where: str | None, *, throws: bool, json: boo
         )
         print_grid(found.actions, found.origin, "d")
         sure = "estimated" if solution.estimated else f"certified ± {rounded_up(found.error_bound)}"
-        what = solution.worth_name if solution.is_score else "win probability"
-        missing = "nan" if solution.is_score else "-1"
+        what, missing, worth = solution.worth_name, "nan", found.worth
+        if not solution.is_score:
+            what, missing = "win probability in %", "-1"
+            worth = worth * np.where(worth < 0, 1, 100)
         typer.echo(
             f"\n{what.capitalize()} with that action ({sure} before it was rounded; {missing}: no "
             "position)"
         )
-        print_grid(found.worth, found.origin, ".6f")
+        print_grid(worth, found.origin, ".6f" if solution.is_score else ".4f")
     _tell_unfinished(solution)
 
 

@@ -29,7 +29,7 @@ from rollwise.documents.scores import (
 )
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import write_text
-from rollwise.numbers.printed import certified, column, estimated, in_common
+from rollwise.numbers.printed import Printed, certified, column, estimated, in_common, percents
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
@@ -199,7 +199,7 @@ def _read_scores(text: str | None) -> tuple[int, ...]:
 def _print_bet(document: dict[str, Any]) -> None:
     stakes, bound = document["stakes"], document["error_bound"]
     found = [stake["probability"] for stake in stakes]
-    chances, sure = in_common(column(found, [bound] * len(found)))
+    chances, worst = in_common(percents(found, [bound] * len(found)))
     odds = [stake["odds_against"] for stake in stakes]
     show_table(
         ("player", "chance", "fair odds against", f"fair stake of {document['pot']:g}"),
@@ -212,33 +212,33 @@ def _print_bet(document: dict[str, Any]) -> None:
         ),
     )
     typer.echo(
-        f"(chances certified ± {sure}, odds and stakes rounded from them; player "
+        f"(chances {worst.sure}, odds and stakes rounded from them; player "
         f"{document['to_move']} to move)"
     )
     if "double" in document:
         told = document["double"]
-        (waiting, accepted, declined), sure = _certified(told, "no_offer", "accepted", "declined")
+        (waiting, accepted, declined), worst = _certified(told, "no_offer", "accepted", "declined")
         typer.echo(
             f"double: player {document['to_move']} should "
             f"{'offer now' if told['offer'] else 'not offer now'}, the other "
             f"{'accept' if told['accept'] else 'decline'}; equity per unit staked "
             f"{waiting} without an offer now, {accepted} if it is accepted, {declined} if it is "
-            f"declined (certified ± {sure})"
+            f"declined ({worst.sure})"
         )
     if "edge" in document:
         told = document["edge"]
-        (first, fair_first, second, fair_second), sure = _certified(
+        (first, fair_first, second, fair_second), worst = _certified(
             told, "going_first", "fair_first", "going_second", "fair_second"
         )
         typer.echo(
             f"edge over {told['against']}, per unit staked: {first} going first (fair "
-            f"{fair_first}), {second} going second (fair {fair_second}; certified ± {sure})"
+            f"{fair_first}), {second} going second (fair {fair_second}; {worst.sure})"
         )
     tell_ties(document["equally_good"], "")
 
 
-def _certified(told: dict[str, Any], *names: str) -> tuple[list[str], str]:
-    """Signed numbers of a document, and their common error bound."""
+def _certified(told: dict[str, Any], *names: str) -> tuple[list[str], Printed]:
+    """Signed numbers of a document, and the one with the largest error bound."""
     bounds = [told["error_bound"]] * len(names)
     return in_common(column([told[name] for name in names], bounds, sign=True))
 

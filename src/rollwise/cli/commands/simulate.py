@@ -37,7 +37,7 @@ from rollwise.documents.policies import (
 )
 from rollwise.errors import UsageError
 from rollwise.game import has_many
-from rollwise.numbers.printed import certified, column, estimated
+from rollwise.numbers.printed import column, estimated, estimated_chance, percent, percents
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
@@ -94,7 +94,7 @@ def simulate(
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
-    """Simulate games: wins, lengths and scores.
+    """Simulate games: wins, scores, turns and moves.
 
     Simulated figures come with their standard errors and the exact ones beside them.
     Ctrl-C ends early with the games played so far.
@@ -248,7 +248,7 @@ def _print(match: Match, *, has_stakes: bool) -> None:
         f"{match.games:,} games{stopped}, seed {match.seed} (estimated ± standard error{draws})"
     )
     if match.win_rate is not None:
-        typer.echo(f"  {match.policy} wins {_text(match.win_rate)} over both seats")
+        typer.echo(f"  {match.policy} wins {_text(match.win_rate, is_share=True)} over both seats")
     if match.payoff is not None:
         typer.echo(f"  {match.policy} gains {_text(match.payoff)} a game over both seats")
     for side in match.sides:
@@ -256,8 +256,8 @@ def _print(match: Match, *, has_stakes: bool) -> None:
         typer.echo(f"{pair}: {side.games:,} games")
         if side.win_rate is not None:
             who = "the first player wins" if side.second else "wins"
-            typer.echo(f"  {who} {_text(side.win_rate)}")
-            typer.echo(f"    95 % confidence interval {_interval(side.win_rate)}")
+            typer.echo(f"  {who} {_text(side.win_rate, is_share=True)}")
+            typer.echo(f"    95 % confidence interval {_interval(side.win_rate, is_share=True)}")
             draws = f", {side.draws:,} draws" if side.draws else ""
             typer.echo(f"    {side.wins:,} won, {side.losses:,} lost{draws}")
         if side.score is not None:
@@ -274,16 +274,18 @@ def _print(match: Match, *, has_stakes: bool) -> None:
         typer.echo(f"  {note}")
 
 
-def _text(estimate: Estimate) -> str:
-    text = str(estimated(estimate.mean, estimate.standard_error))
+def _text(estimate: Estimate, *, is_share: bool = False) -> str:
+    roughly, exactly = (estimated_chance, percents) if is_share else (estimated, column)
+    text = str(roughly(estimate.mean, estimate.standard_error))
     if estimate.exact is not None and estimate.exact_bound is not None:
-        exact = certified(estimate.exact, estimate.exact_bound)
-        text += f" (exact {exact.number}, certified ± {exact.bound})"
+        (exact,) = exactly([estimate.exact], [estimate.exact_bound])
+        text += f" (exact {exact.number}, {exact.sure})"
     return text
 
 
-def _interval(estimate: Estimate) -> str:
-    low, high = (estimated(end, estimate.standard_error).number for end in estimate.interval)
+def _interval(estimate: Estimate, *, is_share: bool = False) -> str:
+    roughly = estimated_chance if is_share else estimated
+    low, high = (roughly(end, estimate.standard_error).number for end in estimate.interval)
     return f"{low} to {high}"
 
 
@@ -294,7 +296,7 @@ def _print_scores(side: Side) -> None:
     likely = sorted(side.scores.items(), key=lambda item: -item[1])[:SCORES_SHOWN]
     for score, count in sorted(likely):
         share = count / side.games
-        typer.echo(f"    {score:>8g}  {share:>8.4%}  {'#' * round(60 * share)}")
+        typer.echo(f"    {score:>8g}  {percent(share):>10}  {'#' * round(60 * share)}")
     if len(side.scores) > len(likely):
         rest = len(side.scores) - len(likely)
         typer.echo(f"    and {rest:,} rarer scores (--json for all)")
@@ -324,13 +326,14 @@ def _play_seats(
         print_json(seats_match_document(found.graph, played, shares))
         return
     typer.echo(f"{found.graph.title}: {played.games:,} games, seed {played.seed}")
+    payoffs = has_payoffs(found.graph)
+    roughly, exactly = (estimated, column) if payoffs else (estimated_chance, percents)
+    gets = "gets on average" if payoffs else "wins"
     for seat, name in enumerate(played.policies):
-        rate = estimated(played.win_rates[seat], played.standard_errors[seat])
-        line = f"  seat {seat + 1}, {name}, wins {rate} of the games (estimated)"
-        if has_payoffs(found.graph):
-            line = f"  seat {seat + 1}, {name}, gets {rate} on average (estimated)"
+        rate = roughly(played.win_rates[seat], played.standard_errors[seat])
+        line = f"  seat {seat + 1}, {name}, {gets} {rate} (estimated)"
         if shares is not None:
-            sure = column([shares.win_probabilities[seat]], [shares.error_bound])[0]
+            (sure,) = exactly([shares.win_probabilities[seat]], [shares.error_bound])
             line += f"; exactly {sure.number}"
         typer.echo(line)
     typer.echo(f"  {played.moves:.1f} actions in a game")

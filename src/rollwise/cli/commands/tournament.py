@@ -29,7 +29,14 @@ from rollwise.documents.parts import ties_document
 from rollwise.documents.policies import seats_tournament_document, tournament_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
-from rollwise.numbers.printed import column, estimated, in_common
+from rollwise.numbers.printed import (
+    column,
+    estimated,
+    estimated_chance,
+    in_common,
+    percent,
+    percents,
+)
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
@@ -38,7 +45,6 @@ if TYPE_CHECKING:
 
 
 GAMES, OF_SEATING = 1_000_000, 10_000
-_DIGITS = {3: "three", 6: "six"}
 
 
 @app.command("tournament")
@@ -117,7 +123,7 @@ def _print(found: Tournament, is_score: bool) -> None:
     from rich.table import Table
 
     if found.exact:
-        typer.echo("exact, certified ± the error")
+        typer.echo("exact, certified ± the error before rounding")
     else:
         typer.echo(f"{found.games:,} games a pair, seed {found.seed}, ± the standard error")
     shown = Table(box=None, padding=(0, 2, 0, 0))
@@ -128,18 +134,19 @@ def _print(found: Tournament, is_score: bool) -> None:
         shown.add_column(f"vs {name}", justify="right")
     results = [entry.result for entry in found.standings]
     errors = [entry.error for entry in found.standings]
-    written = column if found.exact else (lambda *both: list(map(estimated, *both)))
+    exactly, roughly = (column, estimated) if is_score else (percents, estimated_chance)
+    written = exactly if found.exact else (lambda *both: list(map(roughly, *both)))
     for entry, result in zip(found.standings, written(results, errors), strict=True):
-        row = [entry.policy, *result]
+        row = [entry.policy, result.number, result.bound]
         if found.both is not None:
             i = found.policies.index(entry.policy)
-            row += [f"{rate:.6f}" for rate in found.both[i].tolist()]
+            row += map("{:.6f}".format if is_score else percent, found.both[i].tolist())
         shown.add_row(*row)
     print_table(shown)
     if found.both is not None:
-        rates = "payoffs" if is_score else "win rates"
+        rates = "payoffs" if is_score else "wins"
         draws = "" if is_score else " (a draw is half a win)"
-        typer.echo(f"{rates} over both seats{draws}, rounded to six decimals")
+        typer.echo(f"{rates} over both seats{draws}, rounded")
 
 
 def _play_seatings(
@@ -181,7 +188,7 @@ def _print_seatings(graph: StateGraph, found: SeatsTournament) -> None:
 
     from rollwise.many.seats import has_payoffs
 
-    m = len(found.policies)
+    m, payoffs = len(found.policies), has_payoffs(graph)
     shown = Table(box=None, padding=(0, 2, 0, 0))
     shown.add_column("policy")
     for head in ("in a seat", *(f"among {name}" for name in found.policies)):
@@ -189,21 +196,22 @@ def _print_seatings(graph: StateGraph, found: SeatsTournament) -> None:
     errors = found.standard_errors
     if errors is None:
         assert found.error_bound is not None
-        numbers, sure = in_common(column(found.results.tolist(), [found.error_bound] * m))
-        head, digits = "", 6
-        said = f"certified ± {sure}"
+        exactly = column if payoffs else percents
+        numbers, worst = in_common(exactly(found.results.tolist(), [found.error_bound] * m))
+        head, said = "", worst.sure
     else:
         pairs = zip(found.results.tolist(), errors.tolist(), strict=True)
-        numbers = [str(estimated(*pair)) for pair in pairs]
-        head, digits = f" of {found.games:,} games each, seed {found.seed}", 3
+        roughly = estimated if payoffs else estimated_chance
+        numbers = [str(roughly(*pair)) for pair in pairs]
+        head = f" of {found.games:,} games each, seed {found.seed}"
         said = "estimated ± the standard error"
     typer.echo(f"{graph.title}: {found.seatings:,} seatings{head}")
     for i in sorted(range(m), key=lambda i: -found.results[i]):
-        cells = [f"{share:.{digits}f}" for share in found.among[i].tolist()]
+        cells = map("{:.6f}".format if payoffs else percent, found.among[i].tolist())
         shown.add_row(found.policies[i], numbers[i], *cells)
     print_table(shown)
-    what = "expected payoff" if has_payoffs(graph) else "win probability"
+    what = "expected payoff" if payoffs else "wins"
     typer.echo(
         f"{what} of a seat ({said}), over all seatings with different policies; "
-        f"and of one policy among others that are all alike, to {_DIGITS[digits]} decimals"
+        "and of one policy among others that are all alike, rounded"
     )
