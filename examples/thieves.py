@@ -21,4 +21,4 @@ class Thieves(Game):
         yield 6 - coins, then, Hoards(s.theirs, s.mine + coins)
 
     def cells(self, s):
-        return [[boards.bar(coins, of=10)] for coins in s]
+        return [[boards.bar(coins, of=10, theirs=k)] for k, coins in enumerate(s)]

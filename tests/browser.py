@@ -66,6 +66,18 @@ class Browser:
             self.call(f"{domain}.enable")
         self.call("Network.emulateNetworkConditions", offline=True, latency=0,
                   downloadThroughput=0, uploadThroughput=0)  # fmt: skip
+        self.screen(1280, 800)
+        self.forget_games()
+
+    def forget_games(self) -> None:
+        """From now on, every page begins without games of earlier visits."""
+        source = "try { localStorage.clear() } catch {}"
+        script = self.call("Page.addScriptToEvaluateOnNewDocument", source=source)
+        self._forgets = script["identifier"]
+
+    def remember_games(self) -> None:
+        """From now on, leave games on the device."""
+        self.call("Page.removeScriptToEvaluateOnNewDocument", identifier=self._forgets)
 
     def close(self) -> None:
         """End the browser and all its processes."""
@@ -121,9 +133,10 @@ class Browser:
 
     # ---- what tests do
 
-    def visit(self, path: Path) -> None:
+    def visit(self, path: Path, address: str = "") -> None:
         """Open a page of ours from its file, and wait until it is ready."""
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=path.resolve().as_uri() + address)
         self.wait("document.documentElement?.dataset.ready")
 
     def go(self, url: str) -> None:

@@ -46,8 +46,8 @@ function oneGame(seed, ...players) {
   }
   return {
     moves: session.accounts.map(({ state, place, outcome, seat, faces, before, chosen, after, cost, isMistake, points }) =>
-      ({ row: game.row(state), thrown: game.thrown(state), place, number: outcome.number, seat, faces, before, chosen, after, cost, isMistake, points })),
-    ledgers: [0, 1].map((seat) => session.ledger(seat)),
+      ({ row: game.row(state), thrown: game.thrown(state), place, number: outcome.number, seat, faces, before: before[0], chosen: chosen[0], after: after[0], cost, isMistake, points })),
+    ledgers: game.zeros.map((_, seat) => session.ledger(seat)),
     isOver: session.isOver,
   };
 }
@@ -61,7 +61,7 @@ function recorded(seed, ...players) {
   }
   const { result, luck } = session.ledger(0);
   return { text: JSON.stringify(recordOf(game, session, players)), moves: session.accounts.map(({ state }) => state),
-    result, luck: luck[0] + luck[1] };
+    result, luck: luck.reduce((sum, one) => sum + one, 0) };
 }
 
 // Every choice is taken back once, and made again: the dice must fall as before.

@@ -52,8 +52,8 @@ from rollwise.page.document import document
             TwoSidedBearOff(checkers=4),
             TwoSidedBearOff(checkers=4).start(),
             [
-                " 4x   .   .   .   .   . other",
-                " 4o   .   .   .   .   . mover",
+                " 4x   .   .   .   .   . opponent",
+                " 4o   .   .   .   .   . you",
                 "  6   5   4   3   2   1",
             ],
         ),

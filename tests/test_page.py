@@ -187,8 +187,8 @@ def test_a_game_is_booked_as_by_the_coach(solution, node, players, seed):
         ledger, found = session.ledger(seat), played["ledgers"][seat]
         assert found["start"] == pytest.approx(ledger.start, abs=1e-11)
         assert found["result"] == pytest.approx(ledger.result, abs=1e-11)
-        assert found["luck"] == pytest.approx(ledger.luck, abs=1e-10)
-        assert found["skill"] == pytest.approx(ledger.skill, abs=1e-10)
+        assert found["luck"] == pytest.approx(ledger.luck[:n], abs=1e-10)
+        assert found["skill"] == pytest.approx(ledger.skill[:n], abs=1e-10)
 
 
 # ---- the file
@@ -201,18 +201,17 @@ def test_the_page_is_one_file_that_asks_for_nothing():
     rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
     assert rules["default-src"] == "'none'"
     assert rules["base-uri"] == rules["form-action"] == "'none'"
-    tags = ("style", 'script type="module"', 'script type="application/octet-stream" id="code"')
-    style, loader, kept = (
+    tags = ('script type="module"', 'script type="application/octet-stream" id="code"')
+    loader, kept = (
         text.split(f"<{tag}>", 1)[1].split(f"</{tag.split()[0]}>", 1)[0] for tag in tags
     )
     code = zlib.decompress(base64.b64decode(kept)).decode()
-    assert code == script()
+    assert code.endswith(script())
     hashes = [
         f"'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"
-        for inside in (style, loader, code)
+        for inside in (loader, code)
     ]
-    assert rules["style-src"] == hashes[0]
-    assert rules["script-src"].split() == hashes[1:]
+    assert rules["script-src"].split() == hashes
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "https:" not in text

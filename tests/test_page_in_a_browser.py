@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
@@ -32,6 +34,7 @@ GAMES = {
     "royal-ur": RoyalUr(pieces=1),
     "royal-ur-2": RoyalUr(pieces=2),
     "chicago": Chicago(dice=1),
+    "shut-the-box": ShutTheBox(tiles=4),
     "yahtzee": Yahtzee(boxes=1),
     "contest": rollwise.Duel(Threes(dice=2)),
     "names": HostileNames(),
@@ -40,6 +43,11 @@ GAMES = {
 PLAYED = [pytest.param(name, marks=[pytest.mark.slow] * (name == "royal-ur-2")) for name in GAMES]
 ADVISED = [one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")]
 MOST_MOVES = 300
+USED = """(() => {
+  const places = ['.score', '.place', '.tray', '.bottom', '.side', 'header'];
+  const boxes = places.map(place => document.querySelector(place).getBoundingClientRect());
+  return boxes.reduce((sum, box) => sum + box.width * box.height, 0) / (innerWidth * innerHeight);
+})()"""  # the share of the screen that is used
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +117,9 @@ def test_the_coach_says_what_advise_says(browser: Browser, pages: Any, name: str
     browser.visit(place)
     heard = 0
     for seed in range(2, 4):
+        browser.press("n")
         browser.js(f"document.querySelector('input[type=number]').value = {seed}")
-        browser.js("document.querySelector('.setup form').requestSubmit()")
+        browser.js("document.querySelector('form.setup').requestSubmit()")
         for _ in range(MOST_MOVES):
             if heading(browser) == "The game is over":
                 break
@@ -151,18 +160,20 @@ def expected_rows(solution: Solution, figures: Figures, state: Any) -> list[list
 def test_nobody_is_shut_out(browser: Browser, pages: Any, name: str, dark: bool) -> None:
     browser.screen(320, 700, dark=dark)
     browser.visit(pages(name)[0])
-    for part in ("play", "strategy", "rules"):
+    assert browser.shut_out() == []
+    for moves in range(MOST_MOVES):
+        if heading(browser) == "The game is over":
+            break
+        if moves == 2:
+            assert browser.shut_out() == []
+        browser.click(".ask button")
+    for part in ("coach", "moves", "strategy", "rules"):
         browser.click(f"#tab-{part}")
-        if part == "play":
-            for _ in range(MOST_MOVES):
-                if heading(browser) == "The game is over":
-                    break
-                browser.click(".ask button")
         assert browser.shut_out() == []
-    browser.screen(1000, 700)
+    browser.screen(1280, 800)
 
 
-@pytest.mark.parametrize("name", ["pig", "threes", "royal-ur"])
+@pytest.mark.parametrize("name", ["pig", "threes", "super-six"])
 def test_the_map_is_explored(browser: Browser, pages: Any, name: str) -> None:
     """By lists and by keys; what stands beside it is what `advise` says."""
     place, solution = pages(name)
@@ -198,8 +209,104 @@ def test_the_map_is_explored(browser: Browser, pages: Any, name: str) -> None:
     if solution.graph.throws is not None:
         browser.wait("document.querySelectorAll('#strategy details tbody tr').length > 1")
     browser.click("#strategy .tools button:last-child")
-    assert not browser.js("document.querySelector('#play').hidden")
+    assert not browser.js("document.querySelector('#coach').hidden")
     assert browser.errors == []
+
+
+def test_a_set_is_edited_by_its_members(browser: Browser, pages: Any) -> None:
+    """And no map goes along its numbers."""
+    place, solution = pages("shut-the-box")
+    browser.visit(place)
+    browser.click("#tab-strategy")
+    axes = browser.js("[...document.querySelectorAll('#strategy section option')].map(o => o.text)")
+    assert "open" not in axes
+    assert text_of(browser, "#strategy .words").startswith("open: 1 2 3 4;")
+    browser.click("#strategy .tiles button:nth-of-type(2)")
+    assert text_of(browser, "#strategy .words").startswith("open: 1 3 4;")
+    assert browser.errors == []
+
+
+def test_the_table_needs_no_scrolling(browser: Browser, pages: Any) -> None:
+    for name in ("pig", "threes", "super-six", "dice-blackjack", "royal-ur", "names"):
+        for width, height in ((1280, 800), (390, 844)):
+            browser.screen(width, height)
+            browser.visit(pages(name)[0])
+            for _ in range(4):
+                high = "[document.documentElement, document.querySelector('.stage')]"
+                assert browser.js(f"{high}.every(one => one.scrollHeight <= one.clientHeight)")
+                if width > 1000:
+                    assert browser.js(USED) > 0.6
+                browser.click(".ask button")
+    browser.screen(1280, 800)
+
+
+def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("pig")[0])
+    browser.remember_games()
+    for _ in range(4):
+        browser.click(".ask button")
+    before = [text_of(browser, place) for place in (".words", ".moves", ".plates")]
+    browser.visit(pages("pig")[0])
+    assert [text_of(browser, place) for place in (".words", ".moves", ".plates")] == before
+    browser.forget_games()
+
+
+def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:
+    """A link in the mailed file opens it, and Back leads to the position before."""
+    place, solution = pages("pig")
+    browser.visit(place, "#2,5,4")
+    assert text_of(browser, ".stage .words") == "2 in the bank and 4 at risk; the other has 5"
+    (state,) = [s for s in solution.graph.view if s.fields == (2, 5, 4)]
+    found = browser.js(
+        "[...document.querySelectorAll('.advice tbody tr')]"
+        ".map(row => [...row.children].map(cell => cell.textContent))"
+    )
+    assert found == expected_rows(solution, Figures(solution), state)
+    browser.js("document.querySelector('#coach details').open = true")
+    browser.wait("document.querySelector('#coach details a')")
+    browser.click("#coach tr:nth-child(2) a")
+    browser.wait("location.hash !== '#2,5,4'")
+    browser.js("history.back()")
+    browser.wait("location.hash === '#2,5,4'")
+    browser.wait("document.querySelector('.stage .words').textContent.startsWith('2 in the bank')")
+    assert browser.errors == []
+
+
+def test_the_parts_of_a_reason_add_up(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("pig")[0], "#2,5,4")
+    reason = text_of(browser, ".reason")
+    first = reason.split("; that is ")
+    parts = re.findall(r"(\d+) in (\d+) [^(]*\(([\d.]+) %\)", first[0])
+    total = sum(int(ways) / int(of) * float(level) for ways, of, level in parts)
+    assert total == pytest.approx(float(first[1].split(" %")[0]), abs=0.011)
+
+
+def test_enter_takes_a_mistake_back(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("pig")[0])
+    browser.js("document.querySelector('.setup details').open = true")
+    browser.js("[...document.querySelectorAll('.setup select')].find(one => one.value === 'ask')"
+               ".value = 'mistakes'")  # fmt: skip
+    browser.click(".start")
+    browser.click(".ask button")
+    browser.press("2")  # hold 2 to 6 points
+    assert "costs" in text_of(browser, ".bottom .warning")
+    browser.press("Enter")
+    assert browser.js("document.querySelector('.bottom .warning')") is None
+    assert heading(browser) == "Your move"
+    assert browser.js("document.querySelectorAll('.moves li').length") == 1
+
+
+def test_arrow_keys_step_through_the_game(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("threes")[0])
+    for _ in range(5):
+        browser.click(".ask button")
+    seen = []
+    for _ in range(3):
+        browser.press("ArrowLeft")
+        seen.append(heading(browser))
+    assert seen == ["Move 4 of 4", "Move 3 of 4", "Move 2 of 4"]
+    browser.press("Escape")
+    assert "of 4" not in heading(browser)
 
 
 def text_of(browser: Browser, place: str) -> str:

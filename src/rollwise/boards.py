@@ -42,6 +42,11 @@ def label(text: str = "") -> Cell:
     return Cell("label", text)
 
 
+def seat(after: int = 0) -> Cell:
+    """The name of a player, so many seats after the mover."""
+    return Cell("seat", "", (int(after),))
+
+
 def square(mine: int = 0, theirs: int = 0, *, marked: bool = False) -> Cell:
     """A square of a track with pieces of the mover and of the opponent; it may be marked."""
     return Cell("square", "", (int(mine), int(theirs), int(marked)))
@@ -62,8 +67,23 @@ def box(text: str, *, filled: bool = False) -> Cell:
     return Cell("box", text, (int(filled),))
 
 
-def bar(kept: int, risked: int = 0, *, of: int, theirs: bool = False) -> Cell:
-    """Steps of a column or points of a bank, some at risk; of the opponent if `theirs`."""
+def die(face: int = 0, *, sides: int = 6, kept: bool = False) -> Cell:
+    """A die with a face; 0 is a die before its throw. A kept die isn't thrown again."""
+    return Cell("die", "", (int(face), sides, int(kept)))
+
+
+def hole(full: bool, *, through: bool = False) -> Cell:
+    """A hole for a stick, full or empty; a stick falls `through` it."""
+    return Cell("hole", "", (int(full), int(through)))
+
+
+def pile(n: int, *, theirs: int = 0) -> Cell:
+    """Sticks, cards or chips of the mover, or of the player so many seats after."""
+    return Cell("pile", "", (int(n), int(theirs)))
+
+
+def bar(kept: int, risked: int = 0, *, of: int, theirs: int = False) -> Cell:
+    """Steps of a column or points of a bank, some at risk; `theirs` as in `pile`."""
     return Cell("bar", "", (int(kept), int(risked), int(of), int(theirs)))
 
 
@@ -107,6 +127,10 @@ def _bar(text: str, kept: int, risked: int, of: int, theirs: int) -> str:
 EMPTY, MARKED = ".", "*"
 KINDS: dict[str, Any] = {  # how each is written in a terminal
     "label": lambda text: text,
+    "seat": lambda text, after: ("you", "opponent")[after] if after < 2 else f"player {after + 1}",
+    "die": lambda text, face, sides, kept: f"({face})" if kept else f"[{face or ' '}]",
+    "hole": lambda text, full, through: "|" if full else "v" if through else "_",
+    "pile": lambda text, n, theirs: "|" * n if n <= LONGEST else f"{n} |",
     "square": _square,
     "point": lambda text, mine, theirs: (_pile(mine, theirs) or EMPTY).rjust(3),
     "tile": lambda text, gone: "-" * len(text) if gone else text,

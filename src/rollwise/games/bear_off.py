@@ -241,7 +241,7 @@ class TwoSidedBearOff(Bearing):
     def cells(self, s: Race) -> boards.Board:
         theirs = [boards.point(0, n) for n in reversed(s.theirs)]
         mine = [boards.point(n) for n in reversed(s.mine)]
-        return numbered([*theirs, boards.label("other")], [*mine, boards.label("mover")])
+        return numbered([*theirs, boards.seat(1)], [*mine, boards.seat()])
 
     def told(self, s: Race, throw: Throw, play: int, then: int, after: Race) -> str:
         return "all are off" if then == WIN else left(after.theirs)

@@ -287,7 +287,7 @@ class CantStop(Game):
         for place, (banked, steps) in enumerate(zip(s.mine, s.turn, strict=True)):
             most = length(place + 2, self.sides, self.shortest)
             others = [one[place] for one in self.boards_of_others(s)]
-            bars = [boards.bar(steps, of=most, theirs=True) for steps in others]
+            bars = [boards.bar(steps, of=most, theirs=k) for k, steps in enumerate(others, 1)]
             name = boards.label(str(place + 2))
             rows.append([name, boards.bar(banked, steps, of=most), *bars])
         return rows

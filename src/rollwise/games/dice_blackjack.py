@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise import dice as throws
 from rollwise.errors import ParameterError
 from rollwise.game import (
@@ -102,6 +103,15 @@ class DiceBlackjack(Game):
 
     def describe(self, s: Totals) -> str:
         return f"{s.totals[0]} to {totals_text(s.totals[1:])}; {self.low} to {self.high} wins"
+
+    def cells(self, s: Totals) -> boards.Board:
+        return [
+            [boards.seat(k), boards.bar(max(total, 0), of=self.low, theirs=k)]
+            for k, total in enumerate(s.totals)
+        ]
+
+    def show(self, s: Totals) -> str:
+        return ""  # the words say it all
 
     def deed(self, s: Totals, action: int) -> str:
         return "throw {}"

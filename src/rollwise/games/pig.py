@@ -37,10 +37,9 @@ class Banks(Game):
         return f"{s.banked} in the bank and {s.turn} at risk; {have} {spoken(s.rivals)}"
 
     def cells(self, s: Turn) -> boards.Board:
-        board = [[boards.label("mover"), boards.bar(s.banked, s.turn, of=self.target)]]
+        board = [[boards.seat(), boards.bar(s.banked, s.turn, of=self.target)]]
         for k, points in enumerate(s.rivals, 1):
-            who = boards.label("other" if len(s.rivals) == 1 else f"next {k}")
-            board.append([who, boards.bar(points, of=self.target, theirs=True)])
+            board.append([boards.seat(k), boards.bar(points, of=self.target, theirs=k)])
         return board
 
     def show(self, s: Turn) -> str:

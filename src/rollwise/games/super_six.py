@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, spoken
 from rollwise.numbers.printed import how_many
 
@@ -104,6 +105,15 @@ class SuperSix(Game):
         pits = self.holes if self.bottom else self.holes - 1
         full = f"{s.lid} of {pits} holes in the lid are full"
         return f"{full}; {how_many(s.mine, 'stick')} to {spoken(s.others)}"
+
+    def cells(self, s: Sticks) -> boards.Board:
+        pits = self.holes if self.bottom else self.holes - 1
+        lid = [boards.hole(k < s.lid, through=k >= pits) for k in range(self.holes)]
+        piles = [boards.pile(n, theirs=k) for k, n in enumerate((s.mine, *s.others))]
+        return [lid, *([boards.seat(k), pile] for k, pile in enumerate(piles))]
+
+    def show(self, s: Sticks) -> str:
+        return ""  # the words say it all
 
     def deed(self, s: Sticks, action: int) -> str:
         return self.action_names[action]

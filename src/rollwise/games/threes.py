@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.game import (
     AGAIN,
     END,
@@ -168,6 +168,14 @@ class Threes(Game):
             return hand
         lowest = "" if s.lowest == NOBODY else f", the lowest is {s.lowest}"
         return f"{hand}; {s.points} so far{lowest}"
+
+    def cells(self, s: Hand) -> boards.Board:
+        hand = _shown(s) if s.to_roll == 0 else [0] * s.to_roll
+        taken = [boards.die(kept=True)] * (self.dice - len(hand))
+        return [[*map(boards.die, hand), *taken]]
+
+    def show(self, s: Hand) -> str:
+        return ""  # the words say it all
 
     def deed(self, s: Hand, action: int) -> str:
         if action == ROLL:

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import html
 import importlib.resources
+import json
 import re
 import zlib
 from collections.abc import Sequence
@@ -39,6 +40,9 @@ MODULES = (
     "record",
     "open_game",
     "series",
+    "store",
+    "coach",
+    "moves",
     "play",
     "slices",
     "strategy",
@@ -114,20 +118,19 @@ def open_page(part: Solution, facts: OpenFacts, api: Api) -> str:
 
 
 def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
-    code = script()
+    code = f"globalThis.css = {json.dumps(style())};\n{script()}"
     parts = {
         "title": html.escape(solution.heading),
         "name": html.escape(solution.heading),
         "subtitle": html.escape(solution.graph.title),
         "shows": html.escape(shows),
         "connect": "" if api is None else "connect-src 'self'; ",
-        "style": _read("page.css"),
         "loader": script(LOADER),
         "code": _deflated(code.encode()),
         "game": _deflated(known),
         "script_hash": _hash(code),
     }
-    parts |= {f"{name}_hash": _hash(parts[name]) for name in ("style", "loader")}
+    parts["loader_hash"] = _hash(parts["loader"])
     return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
 
 
@@ -151,13 +154,19 @@ def write_page(
 
 
 def script(modules: Sequence[str] = MODULES) -> str:
-    """Modules of the page as one, without their imports and exports."""
+    """Modules of the page as one, without their imports, exports, comments and indents."""
     parts = []
     for name in modules:
         source = _read(f"{name}.js")
         source = re.sub(r"^import [^;]*;\n", "", source, flags=re.MULTILINE)
+        source = re.sub(r"^\s*//.*\n|^\s+", "", source, flags=re.MULTILINE)
         parts.append(re.sub(r"^export ", "", source, flags=re.MULTILINE))
     return "\n".join(parts)
+
+
+def style() -> str:
+    """The style sheet without comments and indents; the script applies it."""
+    return re.sub(r"/\*.*?\*/|\s*\n\s*", "", _read("page.css"), flags=re.DOTALL)
 
 
 def _read(name: str) -> str:

@@ -1,42 +1,74 @@
-// A board drawn from its cells. Colours aren't the only signs: pieces of the mover
-// are full discs, those of the other player rings.
+// A board drawn from its cells, or from the fields of a game without cells. Colours belong to seats,
+// and aren't the only signs: pieces of the mover are full discs, those of other players rings.
 
-import { el, picture } from "./dom.js";
+import { die, el, picture } from "./dom.js";
+import { SAY } from "./strings.js";
 
 const MOST_PIECES = 3; // drawn one by one on a square or a point
-const MOST_STEPS = 15; // of a bar, drawn one by one
+const MOST_STICKS = 24; // of a pile, drawn one by one
+const MOST_STEPS = 20; // of a bar, drawn one by one
+const WIDE = new Set(["bar", "box", "pile"]); // kinds as wide as there is room
 
+// `look.colour(k)` and `look.name(k)` are of the player k seats after the mover.
 const KINDS = {
   label: (text) => el("span", { class: "label" }, text),
-  square: (text, [mine, theirs, marked]) => el("span", { class: marked ? "square marked" : "square" },
-    marked > 0 && rosette(), pieces(mine, "mine"), pieces(theirs, "theirs")),
-  point: (text, [mine, theirs]) => el("span", { class: "point" },
-    pieces(mine, "mine"), pieces(theirs, "theirs")),
+  seat: (text, [after], look) => el("span", { class: `seat ${look.colour(after)}` }, look.name(after)),
+  square: (text, [mine, theirs, marked], look) => el("span", { class: "square" },
+    marked > 0 && rosette(), pieces(mine, 0, look), pieces(theirs, 1, look)),
+  point: (text, [mine, theirs], look) => el("span", { class: "point" }, pieces(mine, 0, look), pieces(theirs, 1, look)),
   tile: (text, [gone]) => el("span", { class: gone ? "tile gone" : "tile" }, gone ? el("s", {}, text) : text),
-  box: (text, [filled]) => el("span", { class: filled ? "box filled" : "box" },
-    el("b", {}, filled ? "✓" : ""), text),
-  bar: (text, [kept, risked, of, theirs]) => bar(kept, risked, of, theirs ? "theirs" : "mine"),
+  box: (text, [filled]) => el("span", { class: filled ? "box filled" : "box" }, el("b", {}, filled ? "✓" : ""), text),
+  die: (text, [face, sides, kept]) => die(face, face ? String(face) : "", sides, null, kept ? "kept" : ""),
+  hole: (text, [full, through]) => el("span", { class: `hole${full ? " full" : ""}${through ? " through" : ""}` }),
+  pile: (text, [n, after], look) => pile(n, look.colour(after)),
+  bar: (text, [kept, risked, of, after], look) => bar(kept, risked, of, look.colour(after)),
 };
 
-export function drawBoard(rows, name) {
-  const wide = Math.max(...rows.map((row) => row.length));
-  const stretched = rows.some((row) => row.some(({ kind }) => kind === "bar" || kind === "box"));
-  const board = el("div", { class: stretched ? "board stretched" : "board", role: "img", "aria-label": name },
-    rows.map((row) => Array.from({ length: wide }, (_, k) =>
-      row[k] ? KINDS[row[k].kind](row[k].text, row[k].numbers) : el("span"))));
-  const columns = Array.from({ length: wide }, (_, k) => {
-    const kinds = new Set(rows.map((row) => row[k]?.kind));
-    return kinds.has("bar") || kinds.has("box") ? "1fr" : kinds.size === 1 && kinds.has("label") ? "max-content" : null;
-  });
-  const squares = columns.filter((column) => column === null).length;
-  const size = stretched ? "2rem" : `minmax(0, ${squares > 9 ? 2.6 : 3}rem)`;
-  board.style.gridTemplateColumns = columns.map((column) => column ?? size).join(" ");
+export function drawBoard(rows, name, look) {
+  const placed = look.turns ? turned(rows, look) : rows;
+  const isWide = (row) => row.some(({ kind }) => WIDE.has(kind));
+  const groups = []; // of rows with columns of their own
+  for (const row of placed) {
+    if (groups.length && isWide(groups.at(-1)[0]) === isWide(row)) groups.at(-1).push(row);
+    else groups.push([row]);
+  }
+  const board = el("div", { class: placed.length < 4 ? "board few" : "board", role: "img", "aria-label": name },
+    groups.map((group) => drawRows(group, isWide(group[0]), look)));
+  board.style.setProperty("--wide", Math.max(...placed.filter((row) => !isWide(row)).map((row) => row.length), 1));
+  board.style.setProperty("--high", placed.length);
   return board;
 }
 
-function pieces(n, whose) {
-  if (n > MOST_PIECES) return el("span", { class: `piece ${whose} many` }, String(n));
-  return Array.from({ length: n }, () => el("span", { class: `piece ${whose}` }));
+function drawRows(rows, isWide, look) {
+  const wide = Math.max(...rows.map((row) => row.length));
+  const made = el("div", { class: isWide ? "rows wide" : "rows" }, rows.map((row) => Array.from({ length: wide }, (_, k) =>
+    (row[k] ? KINDS[row[k].kind](row[k].text, row[k].numbers, look) : el("span")))));
+  made.style.gridTemplateColumns = Array.from({ length: wide }, (_, k) => {
+    const kinds = rows.map((row) => row[k]?.kind ?? "label");
+    return kinds.some((kind) => WIDE.has(kind)) ? "minmax(0, 1fr)" : kinds.every((kind) => kind === "label" || kind === "seat") ? "max-content" : "var(--cell)";
+  }).join(" ");
+  return made;
+}
+
+// The board of a player who isn't to move, from the one of the player to move: rows and bars change
+// places, each with its player, and tracks are turned.
+function turned(rows, look) {
+  const swapped = (list, seatOf) => {
+    const owned = list.filter((one) => seatOf(one) !== undefined);
+    const now = (k) => owned.find((one) => (seatOf(one) + look.turns) % look.players === k);
+    return list.map((one) => (owned.includes(one) ? now(seatOf(one)) ?? one : one));
+  };
+  const seatIn = (row) => row.find(({ kind }) => kind === "seat")?.numbers[0];
+  if (rows.some((row) => seatIn(row) !== undefined)) return swapped(rows, seatIn);
+  const hasPieces = rows.some((row) => row.some(({ kind }) => kind === "square" || kind === "point"));
+  if (hasPieces) return [...rows].reverse();
+  return rows.map((row) => swapped(row, ({ kind, numbers }) => (kind === "bar" ? numbers[3] : undefined)));
+}
+
+function pieces(n, after, look) {
+  const style = `piece ${look.colour(after)}${look.isSecond(after) ? " ring" : ""}`;
+  if (n > MOST_PIECES) return el("span", { class: style }, String(n));
+  return Array.from({ length: n }, () => el("span", { class: style }));
 }
 
 function rosette() {
@@ -45,17 +77,76 @@ function rosette() {
   return picture("rosette", petals);
 }
 
-function bar(kept, risked, of, whose) {
+function pile(n, colour) {
+  const sticks = n <= MOST_STICKS ? Array.from({ length: n }, () => el("i", { class: "stick" })) : el("i", { class: "stick" });
+  return el("span", { class: `pile ${colour}` }, sticks, el("b", {}, String(n)));
+}
+
+function bar(kept, risked, of, colour) {
   const part = (n, style) => {
     const made = el("i", { class: style });
     made.style.width = `${(100 * Math.min(n, of)) / of}%`;
     return made;
   };
-  const steps = el("span", { class: `steps ${whose}` }, part(kept, "kept"), part(risked, "risked"));
+  const steps = el("span", { class: "steps" }, part(kept, "kept"), part(risked, "risked"));
   if (of <= MOST_STEPS) {
-    steps.classList.add("few");
+    steps.classList.add("units");
     steps.style.setProperty("--steps", of);
   }
-  const text = risked ? `${kept} + ${risked}` : String(kept);
-  return el("span", { class: "bar" }, steps, el("small", {}, text));
+  return el("span", { class: `bar ${colour}` }, steps,
+    el("span", { class: "count" }, el("b", {}, String(kept)), risked > 0 && el("em", {}, `+${risked}`), el("small", {}, ` / ${of}`)));
+}
+
+// ---- boards of games without cells
+
+// A field: its number on a scale, or its members as tiles.
+function card({ name, about, tiles, text, value, range: [least, most] = [0, 0] }) {
+  const scale = !tiles && most - least > 1 && el("span", { class: "scale" }, el("i"));
+  if (scale) scale.firstChild.style.width = `${(100 * (value - least)) / (most - least)}%`;
+  return el("div", { class: "card" }, el("span", { class: "name" }, name),
+    tiles ? el("span", { class: "tiles" }, tiles.map(([label, isThere]) => el("span", { class: isThere ? "tile" : "tile gone" }, label)))
+      : el("strong", {}, text, scale && most < 1e6 && el("small", {}, ` / ${most}`)),
+    scale, about && el("small", {}, about));
+}
+
+const OTHERS = /rival|other|their|oppo|enemy|\bhis\b|yours/i;
+
+// A board from the fields of a position: a card for each, those of each player by themselves.
+export function drawFields(game, state, name, look) {
+  const row = game.row(state);
+  const groups = new Map(); // the fields of a tuple together
+  game.fieldNames.forEach((field, f) => {
+    const [, whole] = field.match(/^(.*?)(\.\d+)?$/s);
+    groups.set(whole, [...(groups.get(whole) ?? []), f]);
+  });
+  const cards = [...groups].filter(([, list]) => row[list[0]] !== game.head.no_throw).map(([field, list]) => ({
+    owner: ownerOf(game, list[0], field), made: fieldCard(game, row, field, list) }));
+  const section = (owner, title) => {
+    const some = cards.filter((one) => one.owner === owner);
+    return some.length > 0 && el("div", { class: "owned" }, title, some.map(({ made }) => made));
+  };
+  const isAlone = cards.every(({ owner }) => owner === null);
+  return el("div", { class: "fields", role: "img", "aria-label": name },
+    !isAlone && [section(1, KINDS.seat("", [1], look)), section(0, KINDS.seat("", [0], look))], section(null, ""));
+}
+
+// 0 for a field of the mover, 1 for one of the opponent, null for one of both.
+function ownerOf(game, f, field) {
+  const other = game.head.seen_by_other[f] ?? f;
+  if (game.head.players !== 2 || other === f || other < 0) return null;
+  if (OTHERS.test(field) !== OTHERS.test(game.fieldNames[other])) return OTHERS.test(field) ? 1 : 0;
+  return f < other ? 0 : 1;
+}
+
+function fieldCard(game, row, field, list) {
+  const name = field.replaceAll("_", " ");
+  const about = game.head.fields_about?.[field] ?? "";
+  const [f] = list;
+  const texts = list.map((each) => game.valueText(each, row[each]));
+  if (list.length > 1) {
+    return card({ name, about, tiles: texts.map((text, i) => [text, row[list[i]] !== 0]) });
+  }
+  const members = game.members?.(f, row[f]);
+  if (members) return card({ name, about, tiles: members.map(({ text, isIn }) => [text, isIn]) });
+  return card({ name, about, text: texts[0] || SAY.none, value: row[f], range: game.rangeOf?.(f) });
 }

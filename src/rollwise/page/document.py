@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -110,6 +111,7 @@ def document(
         "dice": words.dice,
         "faces": words.faces,
         "values": words.values,
+        "sets": words.sets,
         "deeds": words.deeds,
         "board": words.board,
         "seen_by_other": _seen_by_other(solution),
@@ -171,6 +173,7 @@ def _about(solution: Solution) -> dict[str, Any]:
             }
             for name, value in graph.parameters.items()
         ],
+        "fields_about": _fields_about(solution),
         "players": graph.players,
         "objective": graph.objective,
         "sign": graph.view.sign,
@@ -178,6 +181,17 @@ def _about(solution: Solution) -> dict[str, Any]:
         "has_stakes": graph.has_stakes,
         "worth_name": graph.view.worth_name,
     }
+
+
+def _fields_about(solution: Solution) -> dict[str, str]:
+    """The comments of the fields of a game's state, where its class has them."""
+    if solution.game is None:
+        return {}
+    try:
+        source = inspect.getsource(type(solution.game.base_game.start()))
+    except (OSError, TypeError):  # a plain tuple, or typed in a session
+        return {}
+    return dict(re.findall(r"^    (\w+)\s*:[^#\n]*#\s*(.+)$", source, re.MULTILINE))
 
 
 def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
@@ -189,6 +203,7 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
         "dice_fields": _dice_fields(graph),
+        "ranges": np.stack([graph.fields.min(axis=0), graph.fields.max(axis=0)], 1).tolist(),
         "n_states": graph.n_states,
         "n_positions": len(graph.states),
         "start": int(small.place[0]),

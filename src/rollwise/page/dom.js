@@ -19,6 +19,10 @@ export function fill(place, ...children) {
 let made = 0;
 export const freshId = () => `e${++made}`;
 
+export function button(text, act, given = {}) {
+  return el("button", { type: "button", onclick: act, ...given }, text);
+}
+
 // A control with its name.
 export function labelled(name, control, note) {
   control.id = control.id || freshId();
@@ -50,25 +54,36 @@ export function table(caption, columns, rows, { numbers = [], marked = [] } = {}
           { class: style(k), scope: k === 0 ? "row" : null }, cell)))))));
 }
 
-// A die: pips on a die of six sides, else the name of the face.
-export function die(face, name, sides, label) {
-  const chip = el("span", { class: "die", role: "img", "aria-label": label });
-  if (sides !== 6 || name !== String(face)) return fill(chip, name);
-  const places = { 1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679" }[face];
-  return fill(chip, picture(null, [...places].map((place) => {
-    const at = Number(place) - 1;
-    return ["circle", { cx: 7 + 8 * (at % 3), cy: 7 + 8 * Math.floor(at / 3), r: 2.7 }];
-  })));
+// Outlines of dice, by their sides: a coin, a tetrahedron, and so on; others are a rounded square.
+const OUTLINES = { 4: "15,2 28,26 2,26", 8: "15,1 28,15 15,29 2,15", 10: "15,1 29,12 24,20 15,29 6,20 1,12",
+  12: "15,1 29,11 24,28 6,28 1,11", 20: "15,1 28,8 28,22 15,29 2,22 2,8" };
+const PIPS = { 1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679" };
+
+// A die: pips on a die of six sides, else the name of the face on the outline of such a die.
+export function die(face, name, sides, label, style = "") {
+  const hasPips = sides === 6 && (name === String(face) || !face);
+  const outline = OUTLINES[sides];
+  const shape = sides === 2 ? ["circle", { cx: 15, cy: 15, r: 14, class: "body" }]
+    : outline ? ["polygon", { points: outline, class: "body" }]
+      : ["rect", { x: 1, y: 1, width: 28, height: 28, rx: 6, class: "body" }];
+  const pips = hasPips ? [...PIPS[face] ?? ""].map((place) =>
+    ["circle", { cx: 7 + 8 * ((place - 1) % 3), cy: 7 + 8 * Math.floor((place - 1) / 3), r: 2.8 }]) : [];
+  const made = el("span", { class: `die ${style}${face ? "" : " blank"}`, role: label ? "img" : null, "aria-label": label, "aria-hidden": label ? null : "true" });
+  if (!hasPips && name.length > 3) return fill(made, el("span", { class: "face" }, name));
+  const text = hasPips || !name ? [] : [["text", { x: 15, y: sides === 4 ? 18 : 15.5, "text-anchor": "middle", "dominant-baseline": "central",
+    "font-size": name.length > 2 ? 9 : 12, "font-weight": 700 }, name]];
+  return fill(made, picture(null, [shape, ...pips, ...text]));
 }
 
-// A picture of 30 by 30, of shapes: each a tag with attributes.
-export function picture(style, shapes) {
-  const svg = (tag, given) => {
+// A picture of 30 by 30, of shapes: each a tag with attributes, and perhaps a text.
+export function picture(style, shapes, box = "0 0 30 30") {
+  const svg = (tag, given, text) => {
     const part = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [key, value] of Object.entries(given)) if (value !== null) part.setAttribute(key, value);
+    if (text) part.textContent = text;
     return part;
   };
-  const made = svg("svg", { viewBox: "0 0 30 30", "aria-hidden": "true", class: style });
-  made.append(...shapes.map(([tag, given]) => svg(tag, given)));
+  const made = svg("svg", { viewBox: box, "aria-hidden": "true", class: style });
+  made.append(...shapes.map(([tag, given, text]) => svg(tag, given, text)));
   return made;
 }

@@ -5,12 +5,42 @@
 // each state.
 
 import { Column, Stream, doubles } from "./bytes.js";
+import { SAY } from "./strings.js";
 
 const THROW = -1;
 const AT_ONCE = 4096; // states unpacked together
 
-export class Game {
+// Expected results of all seats, from the mover on. The opponent of a game for two has the negative.
+export class Seats {
+  get zeros() {
+    return Array(this.head.players).fill(0);
+  }
+
+  #facing(worth) {
+    return this.head.players === 2 ? [worth, -worth] : this.zeros.map((zero, k) => (k === 0 ? worth : zero));
+  }
+
+  // The points paid for an action.
+  paid(s, i) {
+    return this.#facing(this.rewardOf(s, i));
+  }
+
+  worths(s) {
+    return this.#facing(this.value(s));
+  }
+
+  worthsOf(s, i) {
+    return this.#facing(this.choices(s)[i].value);
+  }
+
+  worthsAfter(outcome) {
+    return this.#facing(this.worth(outcome));
+  }
+}
+
+export class Game extends Seats {
   constructor({ head, parts }) {
+    super();
     this.head = head;
     this.parts = parts;
     this.n = head.n_states;
@@ -212,9 +242,20 @@ export class Game {
     return this.head.dice_fields.map((k) => numbers[k]).filter((face) => face > 0);
   }
 
+  // The members of a field that is a set, each with its text and whether a number has it; null for
+  // other fields.
+  members(f, number) {
+    return this.head.sets[f]?.map(([bit, text]) => ({ bit, text, isIn: Math.floor(number / 2 ** bit) % 2 === 1 })) ?? null;
+  }
+
+  rangeOf(f) {
+    return this.head.ranges[f];
+  }
+
   // The meaning of a number in a field.
   valueText(f, number) {
-    return this.head.values[f][number] ?? String(number);
+    const held = this.members(f, number)?.filter(({ isIn }) => isIn).map(({ text }) => text).join(" ");
+    return held === undefined ? this.head.values[f][number] ?? String(number) : held || SAY.none;
   }
 
   // All numbers of a field, ascending.

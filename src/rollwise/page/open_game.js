@@ -1,6 +1,7 @@
 // A game too large for a page: a server sends each reached position, and the outcomes of actions
 // there. It has the methods of a `Game`, once it is `ready`.
 
+import { Seats } from "./game.js";
 import { SAY } from "./strings.js";
 
 const NOT_SOLVED = 409; // a server's answer for an unsolved game
@@ -43,8 +44,9 @@ async function answered(path) {
   }
 }
 
-export class OpenGame {
+export class OpenGame extends Seats {
   constructor(head) {
+    super();
     this.head = head;
     this.isLayered = false; // the position names its throw
     this.fieldNames = head.fields;
@@ -141,6 +143,10 @@ export class OpenGame {
     return this.#said(s).value;
   }
 
+  valueText(f, number) {
+    return String(number);
+  }
+
   // ---- actions and outcomes
 
   choices(s) {
@@ -186,7 +192,7 @@ export class OpenGame {
   }
 
   outcomes(s, i) {
-    return this.known[s].outcomes[i].list;
+    return this.known[s].outcomes[i]?.list ?? []; // none before `ready`
   }
 
   worth(outcome) {

@@ -1,35 +1,66 @@
-// The table of a game: position, choices, dice, coach and books.
+// The stage: the course of a game, with its board, dice and choices on one screen.
 
-import { drawBoard } from "./board.js";
-import { die, el, fill, labelled, select, table } from "./dom.js";
+import { drawBoard, drawFields } from "./board.js";
+import { CoachView } from "./coach.js";
+import { button, die, el, fill, labelled, select } from "./dom.js";
 import { plain } from "./figures.js";
+import { MovesView } from "./moves.js";
 import { Lost } from "./open_game.js";
 import { freshSeed } from "./random.js";
 import { Series } from "./series.js";
 import { Session } from "./session.js";
 import { conjugated } from "./speech.js";
+import { addressOf, keep, kept, packed, unpacked } from "./store.js";
 import { SAY } from "./strings.js";
 
 const MOST_UNASKED = 1000; // moves without a choice of a person
 const MOST_BUTTONS = 30; // outcomes with buttons; more of them are a list
-const MOST_TOLD = 12; // moves of others shown at once
+const MOST_TOLD = 6; // moves of others shown at once
+const PACES = { slow: 1800, usual: 900, fast: 350, instant: 0 }; // milliseconds a move of others
 
 export class PlayView {
-  constructor({ game, figures, speech }) {
-    Object.assign(this, { game, figures, speech });
+  constructor({ game, figures, speech, open, slices }) {
+    Object.assign(this, { game, figures, speech, open, slices });
     this.heading = el("h2", { tabindex: -1 });
+    this.score = el("div", { class: "score" });
     this.place = el("div", { class: "place" });
+    this.dice = el("div", { class: "dice" });
     this.news = el("div", { class: "news", role: "status", "aria-live": "polite" });
+    this.warning = el("div", { role: "alert" });
     this.ask = el("div", { class: "ask" });
     this.tools = el("div", { class: "tools" });
-    this.advice = el("div", { class: "advice", role: "status", "aria-live": "polite" });
-    this.books = el("div", { class: "books" });
-    this.panel = el("section", { class: "panel", "aria-label": SAY.position, onkeydown: (e) => this.#key(e) },
-      this.heading, this.place, this.ask, this.tools, this.advice, this.news);
     this.series = new Series({ game, figures, speech, playFrom: (state) => this.begin(state) });
+    this.coachView = new CoachView(this);
+    this.movesView = new MovesView(this);
     this.setup = this.#setUp();
-    this.element = el("div", { class: "play" }, this.setup, el("div", { class: "columns" }, this.panel, this.books));
-    this.begin();
+    this.element = el("section", { class: "stage", "aria-label": SAY.table },
+      this.score, this.place, el("div", { class: "tray" }, this.dice, this.news),
+      el("div", { class: "bottom" }, this.heading, this.warning, this.ask, this.tools));
+    document.addEventListener("keydown", (event) => this.#key(event));
+    this.seen = null; // a state on view instead of the one of the game: { state, number, seat }
+    this.session = null;
+  }
+
+  // The game of an earlier visit, or the first screen.
+  async start(from = null) {
+    const old = kept(this.game);
+    if (old) {
+      try {
+        const again = (one) => unpacked(this.game, one).then((session) => ({ ...one, session }));
+        this.series.games = await Promise.all(old.games.map(again));
+        if (old.current) {
+          const { session, ...about } = await again(old.current);
+          Object.assign(this, about, { session, told: session.accounts.length });
+          this.open("coach", false);
+          if (from === null) {
+            await this.#do(() => this.#advance());
+            return;
+          }
+        }
+      } catch { /* of another version, or without a server: begin anew */ }
+    }
+    if (from === null) this.#showStart();
+    else await this.look(from);
   }
 
   // ---- a new game
@@ -39,59 +70,115 @@ export class PlayView {
     const machines = head.policies.filter(({ name }) => name !== "optimal").map(({ name }) => name);
     const players = [["person", SAY.person], ["optimal", SAY.optimal],
       ...machines.map((name) => [`policy ${name}`, name]), ["random", SAY.random]];
-    const names = head.players === 1 ? [SAY.player] : SAY.seats;
+    const names = head.players === 1 ? [SAY.player] : this.game.zeros.map((_, k) => SAY.seat(k));
     this.seats = names.map((_, seat) => select(players, seat === 0 ? "person" : "optimal"));
     this.diceMode = select([["fall", SAY.diceFall], ["typed", SAY.diceTyped]]);
     this.coachMode = select(Object.entries(SAY.coaches), "ask");
+    this.paceMode = select(Object.keys(PACES).map((name) => [name, SAY.paces[name]]), "usual");
     this.seed = el("input", { type: "number", min: 0, max: 2 ** 53 - 1, step: 1, inputmode: "numeric", required: true });
     this.seed.value = freshSeed();
-    const form = el("form", { onsubmit: (event) => { event.preventDefault(); this.begin(); } },
-      el("div", { class: "controls" },
-        names.map((name, seat) => labelled(name, this.seats[seat])),
-        labelled(SAY.dice, this.diceMode), labelled(SAY.coach, this.coachMode),
-        labelled(SAY.seed, this.seed, SAY.seedNote)),
-      el("button", { class: "main" }, SAY.begin));
-    this.summary = el("summary", {}, SAY.newGame);
-    return el("details", { class: "setup" }, this.summary, form);
+    const opponents = head.players === 1 ? this.#measures(machines) : this.#opponents(players.slice(1));
+    return el("form", { class: "setup", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
+      opponents,
+      el("button", { class: "main start" }, SAY.begin),
+      el("details", {}, el("summary", {}, SAY.options),
+        el("div", { class: "controls" },
+          names.map((name, seat) => labelled(name, this.seats[seat])), labelled(SAY.coach, this.coachMode),
+          labelled(SAY.dice, this.diceMode), labelled(SAY.pace, this.paceMode),
+          labelled(SAY.seed, this.seed, SAY.seedNote))));
+  }
+
+  // Cards of opponents, each with a certified label.
+  #opponents(players) {
+    const cards = players.map(([value, name], i) => {
+      const policy = value.replace("policy ", "");
+      const radio = el("input", { type: "radio", name: "opponent", value, checked: i === 0, onchange: () => this.#sitDown(value) });
+      const about = this.game.head.policies.find((one) => one.name === policy)?.about;
+      return el("label", { class: "opponent" }, radio, el("b", {}, value === "optimal" ? SAY.perfect : name), el("small", {}, this.#strength(policy), about && ` ${about}`));
+    });
+    return el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against), cards);
+  }
+
+  // The opponents of the first person.
+  #sitDown(value) {
+    const me = Math.max(0, this.seats.findIndex((seat) => seat.value === "person"));
+    this.seats.forEach((seat, k) => { seat.value = k === me ? "person" : value; });
+  }
+
+  #strength(policy) {
+    const { head } = this.game;
+    if (policy === "optimal") return head.players === 2 ? SAY.unbeatable : "";
+    const lost = head.losses.find(({ name }) => name === policy)?.loss;
+    if (lost === undefined) return "";
+    return head.is_score ? SAY.losesTo(this.figures.cost(lost)) : SAY.isBeaten(this.figures.level(lost));
+  }
+
+  // How well perfect play and rules of thumb do in a game for one.
+  #measures(machines) {
+    const { figures, game } = this;
+    return el("ul", { class: "measures" }, el("li", {}, `${SAY.perfect}: `, el("b", {}, figures.level(game.value(game.start))), ` ${SAY.average(figures.isScore)}`),
+      machines.map((name) => {
+        const lost = game.head.losses.find((one) => one.name === name);
+        return lost && el("li", {}, SAY.worseBy(name, figures.costText(lost.loss)));
+      }));
+  }
+
+  #showStart() {
+    this.seen = null;
+    this.session = null;
+    const { head } = this.game;
+    this.element.classList.add("first");
+    fill(this.score, el("p", { class: "goal" }, head.about[0] ?? ""), el("p", { class: "aim" }, SAY.aim(head)));
+    this.#do(async () => {
+      await this.game.ready(this.game.start);
+      fill(this.place, this.#drawn(this.game.start, this.#look(0, [SAY.you, SAY.opponent])));
+    });
+    fill(this.news);
+    fill(this.dice);
+    fill(this.warning);
+    fill(this.tools);
+    this.heading.textContent = SAY.newGame;
+    fill(this.ask, this.setup);
+    this.coachView.clear();
+    this.movesView.show();
   }
 
   begin(from = this.game.start) {
-    this.#do(() => this.#begin(from));
+    return this.#do(() => this.#begin(from));
   }
 
   async #begin(from) {
-    const players = this.seats.map(({ value }) =>
-      value === "person" ? null : value.replace("policy ", ""));
+    const players = this.seats.map(({ value }) => (value === "person" ? null : value.replace("policy ", "")));
     this.session = new Session(this.game, players, { seed: Number(this.seed.value), from });
     this.coach = this.coachMode.value;
     this.byHand = this.diceMode.value === "typed";
+    this.pace = this.paceMode.value;
     const people = players.filter((player) => player === null).length;
     let person = 0;
     this.names = players.map((player, seat) => {
-      if (player === null) return people === 1 ? SAY.you : SAY.persons[person++];
-      const twice = players.length === 2 && player === players[1 - seat];
-      return twice ? `${player} (${[SAY.first, SAY.second][seat]})` : player;
+      if (player === null) return people === 1 ? SAY.you : SAY.persons(++person);
+      const isTwice = players.some((other, k) => other === player && k !== seat);
+      return isTwice ? `${player} (${SAY.seatName(seat)})` : player;
     });
     this.eyes = Math.max(0, players.indexOf(null));
     this.isLettingStand = false;
-    this.isHinted = false;
     this.told = 0;
+    this.open("coach", false);
     fill(this.news);
-    fill(this.advice);
-    this.setup.open = false;
-    this.summary.replaceChildren(`${SAY.newGame} (${SAY.seed.toLowerCase()} ${this.session.seed})`);
+    this.coachView.clear();
     await this.#advance();
   }
 
-  // Do something that may have to wait for a server. Other requests are ignored meanwhile.
+  // Do something that may have to wait for a server, or for moves of others. Other requests are
+  // ignored meanwhile.
   async #do(step) {
     if (this.isBusy) return;
     this.isBusy = true;
     try {
       await step();
     } catch (error) {
-      fill(this.advice, el("p", { class: "warning" }, error.message),
-        this.#button(SAY.goOn, () => this.#do(() => this.#goOn()), { class: "main" }));
+      fill(this.warning, el("p", { class: "warning" }, error.message),
+        button(SAY.goOn, () => this.#do(() => this.#goOn()), { class: "main" }));
       if (!(error instanceof Lost)) throw error;
     } finally {
       this.isBusy = false;
@@ -100,8 +187,9 @@ export class PlayView {
 
   // Go on where a server was waited for.
   async #goOn() {
-    fill(this.advice);
-    if (this.session.pending !== null) await this.#letFall();
+    fill(this.warning);
+    if (this.session === null) this.#showStart();
+    else if (this.session.pending !== null) await this.#letFall();
     else await this.#advance();
   }
 
@@ -114,6 +202,9 @@ export class PlayView {
 
   async #advance() {
     const { session, game } = this;
+    this.seen = null;
+    this.element.classList.remove("first");
+    this.isHurried = false;
     for (let moves = 0; !session.isOver && moves < MOST_UNASKED; moves++) {
       await game.ready(session.state);
       if (session.isPerson) break;
@@ -121,8 +212,26 @@ export class PlayView {
       await game.ready(session.state, session.pending);
       if (this.byHand && session.falls.length > 1) break;
       session.roll();
+      await this.#pause();
+    }
+    if (!session.isOver && session.isPerson) {
+      for (const [i] of session.choices.entries()) await game.ready(session.state, i);
     }
     this.#show();
+    this.save();
+  }
+
+  // Show a move of another player for a while.
+  async #pause() {
+    const { session, game } = this;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches || document.hidden;
+    if (still || this.isHurried || session.isOver || !session.players.includes(null)) return;
+    await game.ready(session.state);
+    this.#show(true);
+    await new Promise((wake) => {
+      this.hurry = wake;
+      setTimeout(wake, PACES[this.pace] ?? 0);
+    });
   }
 
   async #choose(place) {
@@ -131,112 +240,209 @@ export class PlayView {
     const isChoice = this.game.isChoice(session.state);
     const grade = isChoice ? session.grade(session.choices[place].cost) : null;
     this.isLettingStand = this.coach === "mistakes" && grade !== null;
-    if (this.isLettingStand) {
-      fill(this.advice, el("p", { class: "warning" }, this.#remark(session.state, place)));
-      this.#show();
-    } else await this.#letFall();
+    if (this.isLettingStand) this.#show();
+    else await this.#letFall();
   }
 
   async #letFall() {
     const { session } = this;
     await this.game.ready(session.state, session.pending);
     this.isLettingStand = false;
-    fill(this.advice);
+    fill(this.warning);
     if (this.byHand && session.falls.length > 1) this.#show();
     else await this.#fallen(() => session.roll());
   }
 
   async #fallen(move) {
-    this.isHinted = false;
     const entry = move();
     const isTold = this.coach === "always" && entry.isChoice && this.session.players[entry.seat] === null;
-    fill(this.advice, isTold && el("p", {}, this.#remark(entry.state, entry.place)));
+    this.coachView.clear(isTold && this.remark(entry.state, entry.place));
+    if (!this.session.isOver && !this.session.isPerson) await this.#pause();
     await this.#advance();
   }
 
   #undo() {
-    if (this.isBusy || !this.session.canUndo) return;
+    if (this.isBusy || !this.session?.canUndo) return;
     this.session.undo();
     this.isLettingStand = false;
-    this.isHinted = false;
     this.told = Math.min(this.told, this.session.accounts.length);
-    fill(this.news);
-    fill(this.advice, el("p", {}, SAY.undone));
+    this.seen = null;
+    fill(this.news, el("p", {}, SAY.undone));
+    this.coachView.clear();
     this.#show();
+    this.save();
   }
 
   #hint() {
-    if (this.isBusy || this.coach === "off" || this.session.isOver || !this.game.isChoice(this.session.state)) return;
-    this.isHinted = true;
-    fill(this.advice, this.choiceTable(this.session.state, SAY.advice));
+    const { session, game, seen } = this;
+    if (this.isBusy || !session || this.coach === "off" || session.isOver || seen || !game.isChoice(session.state)) return;
+    this.open("coach");
+    this.coachView.advise(session.state);
   }
 
   // The coach's text about an action in a state.
-  #remark(state, place) {
+  remark(state, place) {
     const choices = this.game.choices(state);
     const { cost, isBest } = choices[place];
     if (isBest) return SAY.nothingBetter;
-    const best = choices[this.game.best(state)].name;
-    return SAY.mistake(this.session.grade(cost), this.figures.costText(cost), best);
+    return SAY.mistake(this.session.grade(cost), this.figures.costText(cost), choices[this.game.best(state)].name);
   }
 
-  // The value of each choice, the best first.
-  choiceTable(state, caption) {
-    const rows = this.game.choices(state).sort((a, b) => a.cost - b.cost);
-    return table(caption, [SAY.choice, this.figures.unit, SAY.costs(this.figures.points)],
-      rows.map((row) => [`${row.isBest ? "→ " : ""}${row.name}`, this.figures.level(row.value),
-        row.isBest ? SAY.best : this.figures.cost(row.cost)]),
-      { numbers: [1, 2], marked: rows.flatMap((row, i) => (row.isBest ? [i] : [])) });
+  save() {
+    const { session, names, eyes, coach, byHand, pace } = this;
+    const plain = (one, more) => packed(one, { names: more.names, eyes: more.eyes, coach, byHand, pace });
+    keep(this.game, {
+      current: session && plain(session, { names, eyes }),
+      games: this.series.games.filter((one) => one.session !== session).map((one) => plain(one.session, one)),
+    });
+  }
+
+  // ---- another view: a position that is looked at, or an earlier one of the game
+
+  async look(state, number = null) {
+    await this.#do(async () => {
+      await this.game.ready(state);
+      const seat = number === null ? 0 : this.session.accounts[number].seat;
+      this.seen = { state, number, seat };
+      this.element.classList.remove("first");
+      this.#show();
+      if (number === null) this.open("coach", false);
+      this.coachView.advise(state, number === null ? null : this.session.accounts[number].place);
+    });
+  }
+
+  // Step through the game.
+  async step(number) {
+    const { session } = this;
+    if (!session?.accounts.length) return;
+    if (number >= session.accounts.length) await this.#do(() => this.#back());
+    else await this.look(session.accounts[Math.max(0, number)].state, Math.max(0, number));
+  }
+
+  async #back() {
+    if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+    this.coachView.clear();
+    if (this.session) await this.#advance();
+    else this.#showStart();
+  }
+
+  back() {
+    return this.#do(() => this.#back());
   }
 
   // ---- display
 
-  #show() {
-    const { session } = this;
-    const hadFocus = this.panel.contains(document.activeElement);
-    this.heading.textContent = session.isOver ? SAY.isOver : SAY.toMove(this.names[session.seat]);
-    fill(this.place, session.isOver ? el("p", { class: "result" }, this.#result()) : this.position(session.state));
-    this.#tell();
-    fill(this.ask, this.#asked());
-    this.#showTools();
-    this.#showBooks();
-    if (hadFocus) (this.ask.querySelector("button, input, select") ?? this.heading).focus({ preventScroll: true });
+  #look(mover, names = this.names ?? this.game.zeros.map((_, k) => SAY.seatName(k)), eyes = 0) {
+    const n = names.length;
+    const own = (after) => (after + mover - eyes + n) % n;
+    return { turns: own(0), players: n, colour: (after) => `p${own(after)}`, isSecond: (after) => own(after) > 0,
+      name: (after) => names[(mover + after) % n] };
   }
 
-  // A position: board, words and fields.
-  position(state) {
+  #show(isMoving = false) {
+    const { session, seen } = this;
+    const hadFocus = this.element.contains(document.activeElement) && document.activeElement !== document.body;
+    const state = seen ? seen.state : session.state;
+    const isOver = !seen && session.isOver;
+    const mover = seen && !session ? 0 : seen?.seat ?? session.seat;
+    this.heading.textContent = isOver ? SAY.isOver : seen ? (seen.number === null ? SAY.lookedAt : SAY.moveOf(seen.number + 1, session.accounts.length))
+      : SAY.toMove(this.names[session.seat]);
+    fill(this.place, isOver && el("p", { class: "result" }, this.#result()),
+      this.#drawn(isOver ? session.accounts.at(-1).state : state, this.#look(isOver ? session.accounts.at(-1).seat : mover, undefined, this.eyes ?? 0)));
+    this.#showScore(mover);
+    if (!seen) this.#tell();
+    this.#showDice(state, isOver);
+    fill(this.warning, this.isLettingStand && el("p", { class: "warning" }, this.remark(session.state, session.pending)));
+    fill(this.ask, this.#asked(isMoving));
+    this.#showTools();
+    this.movesView.show();
+    if (this.coach === "always" && !seen && !isOver && !isMoving && session.isPerson && session.pending === null && this.game.isChoice(state)) this.coachView.advise(state);
+    else if (!seen) this.coachView.offer(!isOver && session.isPerson && session.pending === null && this.game.isChoice(state) && this.coach !== "off", () => this.#hint());
+    if (hadFocus && !isMoving) (this.ask.querySelector("button, input, select") ?? this.heading).focus({ preventScroll: true });
+  }
+
+  // A position: its board and its words.
+  #drawn(state, look) {
     const { game, speech } = this;
     const cells = game.board(state);
     const board = cells ? "" : game.shown(state);
-    const thrown = speech.thrown(state);
-    const faces = game.facesThrown(state);
     const words = game.described(state);
-    const isWorthShown = this.coach === "always" && state === this.session.state;
+    const name = words || `${SAY.board}: ${speech.position(state)}`;
+    this.hasDice = cells?.some((row) => row.some(({ kind }) => kind === "die"));
     return [
-      cells && drawBoard(cells, SAY.board),
-      board && el("pre", { tabindex: 0, role: "img", "aria-label": SAY.board }, board),
-      words ? el("p", { class: "words" }, words)
-        : el("dl", { class: "fields" }, speech.fields(state).map(([name, text]) =>
-          el("div", {}, el("dt", {}, name), el("dd", {}, text)))),
-      faces.length > 0 ? el("p", { class: "thrown" }, faces.map((face) => die(face, String(face), 6, SAY.die(face))))
-        : thrown && el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown)),
-      isWorthShown && el("p", {}, `${this.figures.unit}: ${this.figures.level(game.value(state))}`),
+      cells ? drawBoard(cells, name, look)
+        : board ? el("pre", { tabindex: 0, role: "img", "aria-label": name }, board)
+          : drawFields(game, state, name, look),
+      words && el("p", { class: "words" }, words),
     ];
+  }
+
+  // The position as the map shows it.
+  position(state) {
+    return el("div", { class: "small place" }, this.#drawn(state, this.#look(0, this.game.zeros.map((_, k) => (k ? SAY.opponent : SAY.you)))));
+  }
+
+  // The dice on the table: those of the throw to be played, or the last ones.
+  #showDice(state, isOver) {
+    const { game, speech, session, seen } = this;
+    const last = seen?.number != null ? session.accounts[seen.number - 1] : seen ? null : session.accounts.at(-1);
+    const faces = isOver ? [] : game.facesThrown(state);
+    const thrown = isOver ? "" : speech.thrown(state);
+    const sides = last && !faces.length ? game.dice(last.state, last.place)?.sides : null;
+    const isOnBoard = this.hasDice && !faces.length;
+    fill(this.dice, faces.length > 0 ? faces.map((face) => die(face, String(face), game.head.dice_sides ?? 6, SAY.die(face)))
+      : thrown ? el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown))
+        : last && !isOnBoard && last.faces.map((face, i) => die(face, speech.face(face), sides?.[i] ?? 6, SAY.die(speech.face(face)))));
+  }
+
+  // The evaluation bar: the chance of each seat, or the expected points.
+  #showScore(mover) {
+    const { game, session, figures, names, seen } = this;
+    const { head } = game;
+    const isSilent = this.coach === "off" && !session?.isOver && !seen;
+    const n = game.zeros.length;
+    const eyes = this.eyes ?? 0;
+    const order = game.zeros.map((_, k) => (eyes + k) % n);
+    const worths = seen ? game.worths(seen.state) : null;
+    const levels = seen ? order.map((seat) => worths[(seat - mover + n) % n] + (seen.number === null ? 0 : session.accounts[seen.number].before[seat] - worths[(seat - mover + n) % n]))
+      : session.isOver ? order.map((seat) => session.accounts.at(-1).after[seat]) : order.map((seat) => session.levels[seat]);
+    const shares = figures.isScore ? [this.#shareOf(levels[0])] : levels.map((level) => (1 + level) / 2);
+    const bar = el("div", { class: "meter", role: "img", "aria-label": isSilent ? SAY.silent
+      : order.map((seat, k) => `${names?.[seat] ?? SAY.seatName(seat)}: ${figures.level(levels[k])}`).slice(0, figures.isScore ? 1 : n).join(", ") },
+    !isSilent && shares.map((share, k) => {
+      const part = el("i", { class: `p${k}` });
+      part.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+      return part;
+    }));
+    fill(this.score, el("div", { class: "plates" }, order.map((seat, k) => el("div", { class: `plate p${k}${seat === mover && !session?.isOver ? " moves" : ""}` },
+      el("b", {}, names?.[seat] ?? SAY.seatName(seat)),
+      !isSilent && (k === 0 || !figures.isScore) && el("span", {}, figures.level(levels[k]))))),
+    bar, el("small", { class: "unit" }, isSilent ? SAY.silent : SAY.unitOf(figures.unit, head.bound, figures.points)));
+  }
+
+  // Where expected points lie between the worst and the best.
+  #shareOf(level) {
+    const { sign, stake, scores } = this.game.head;
+    const start = this.game.value(this.session?.from ?? this.game.start);
+    const room = scores.length > 1 ? scores.at(-1)[1] - scores[0][1] : stake;
+    return 0.5 + (sign * (level - start)) / Math.max(room, 1e-9) / 1.5;
   }
 
   // The moves since a person last had a say.
   #tell() {
     const { accounts } = this.session;
     const fresh = accounts.slice(this.told);
-    this.told = accounts.length;
+    if (!this.session.isOver && !this.session.isPerson) fresh.splice(0, Math.max(0, fresh.length - 2));
+    else this.told = accounts.length;
     if (!fresh.length) return;
     const left = fresh.length - MOST_TOLD;
     fill(this.news, el("ul", {},
       left > 0 && el("li", {}, "…"),
-      fresh.slice(-MOST_TOLD).map((entry) => el("li", {}, this.#move(entry)))));
+      fresh.slice(-MOST_TOLD).map((entry) => el("li", {}, this.move(entry)))));
+    this.news.scrollTop = this.news.scrollHeight;
   }
 
-  #move(entry) {
+  move(entry) {
     const { game, speech } = this;
     const { state, place } = entry;
     const name = this.names[entry.seat];
@@ -245,40 +451,55 @@ export class PlayView {
     const deed = conjugated(speech.deed(state, place), name === SAY.you);
     const [before, ...after] = deed.split("{}");
     const did = [before, after.length || !dice.length ? "" : " ", dice, after.join(" ")];
+    const who = el("b", { class: `who p${(entry.seat - this.eyes + this.names.length) % this.names.length}` }, name);
     if (game.isThrow(state) && game.isLayered) {
       const thrown = game.facesThrown(entry.outcome.target);
-      return [el("b", {}, name), " ", did, " ", thrown.length > 0
-        ? thrown.map((face) => die(face, String(face), 6, SAY.die(face)))
-        : el("strong", { class: "die" }, this.#cameOf(entry))];
+      return [who, " ", did, " ", thrown.length > 0
+        ? thrown.map((face) => die(face, String(face), game.head.dice_sides ?? 6, SAY.die(face)))
+        : el("strong", {}, this.cameOf(entry))];
     }
-    const isScored = game.head.objective !== "win" && entry.gain !== 0;
-    const score = isScored ? SAY.soFarIs(plain(entry.points + entry.gain)) : "";
-    const came = [this.#cameOf(entry), score].filter(Boolean).join("; ");
-    return [el("b", {}, name), " ", did, came && `: ${came}`];
+    const isScored = game.head.objective !== "win" && entry.gain[entry.seat] !== 0;
+    const score = isScored ? SAY.soFarIs(plain(entry.points + entry.gain[entry.seat])) : "";
+    const came = [this.cameOf(entry), score].filter(Boolean).join("; ");
+    return [who, " ", did, came && `: ${came}`];
   }
 
-  #cameOf(entry) {
+  cameOf(entry) {
     return this.speech.cameOfMove(entry.state, entry.place, entry.outcome);
   }
 
   // The question to the player: a choice, a confirmation of a mistake, or the faces of the dice.
-  #asked() {
-    const { session } = this;
-    if (session.isOver) return this.#button(SAY.again, () => this.#again(), { class: "main" });
+  #asked(isMoving) {
+    const { session, seen } = this;
+    if (seen) {
+      return [button(SAY.playFrom, () => this.begin(seen.state)), button(session ? SAY.toGame : SAY.newGame, () => this.back(), { class: "main" })];
+    }
+    if (isMoving) return button(SAY.hurry, () => { this.isHurried = true; this.hurry?.(); });
+    if (session.isOver) {
+      return [button(SAY.again, () => this.#again(), { class: "main" }),
+        button(SAY.lookBack, () => { this.open("moves"); this.step(this.#worst()); })];
+    }
     if (this.isLettingStand) {
-      return [this.#button(SAY.letStand, () => this.#do(() => this.#letFall())),
-        this.#button(SAY.takeBack, () => this.#undo(), { class: "main" })];
+      return [button(SAY.takeBack, () => this.#undo(), { class: "main" }),
+        button(SAY.letStand, () => this.#do(() => this.#letFall()))];
     }
     if (session.pending !== null) return this.#askDice();
-    if (!session.isPerson) return this.#button(SAY.goOn, () => this.#do(() => this.#advance()), { class: "main" });
+    if (!session.isPerson) return button(SAY.goOn, () => this.#do(() => this.#advance()), { class: "main" });
     const choices = session.choices;
-    return el("fieldset", {}, el("legend", {}, SAY.choose),
+    return el("fieldset", { class: choices.length > 4 ? "choices many" : "choices" }, el("legend", { class: "unseen" }, SAY.choose),
       choices.map((choice, i) => {
         const key = i < 9 ? String(i + 1) : null;
-        const worth = this.coach === "always" && choices.length > 1 ? this.figures.level(choice.value) : null;
-        return this.#button([choice.name, worth && el("small", {}, `${worth}${choice.isBest ? `, ${SAY.best}` : ""}`)],
+        const worth = this.coach === "always" && choices.length > 1 && `${this.figures.level(choice.value)}${choice.isBest ? `, ${SAY.best}` : ""}`;
+        const consequence = this.speech.consequence(session.state, i);
+        return button([el("b", {}, choice.name), consequence && el("small", {}, consequence), worth && el("small", {}, worth)],
           () => this.#do(() => this.#choose(i)), { "data-key": key, "aria-keyshortcuts": key, class: choices.length === 1 ? "main" : null });
       }));
+  }
+
+  // The move that lost most, or the first one.
+  #worst() {
+    const own = this.session.accounts.filter((entry) => entry.isMistake && this.session.players[entry.seat] === null);
+    return own.reduce((worst, entry) => (entry.cost > worst.cost ? entry : worst), own[0] ?? { number: 0 }).number;
   }
 
   #askDice() {
@@ -288,9 +509,9 @@ export class PlayView {
     if (dice) {
       const inputs = dice.sides.map((sides, i) => {
         const options = Array.from({ length: sides }, (_, k) => [k + 1, this.speech.face(k + 1)]);
-        return [labelled(SAY.showDie(i + 1, dice.sides.length), select(options))];
+        return labelled(SAY.showDie(i + 1, dice.sides.length), select(options));
       });
-      const form = el("form", { class: "dice", onsubmit: (event) => {
+      const form = el("form", { class: "thrower", onsubmit: (event) => {
         event.preventDefault();
         const faces = [...form.querySelectorAll("select")].map((one) => Number(one.value));
         this.#do(() => this.#fallen(() => session.throw(faces)));
@@ -300,38 +521,48 @@ export class PlayView {
     const falls = session.falls.map((fall) => [fall.number,
       this.speech.came(session.state, session.pending, fall), SAY.ways(plain(fall.weight), plain(fall.total))]);
     const title = el("legend", {}, `${this.names[session.seat]}: ${name}. ${SAY.showOutcome}`);
+    const take = (number) => this.#do(() => this.#fallen(() => session.fall(number)));
     if (falls.length <= MOST_BUTTONS) {
-      return el("fieldset", {}, title, falls.map(([number, text, ways], i) =>
-        this.#button([text, el("small", {}, ways)], () => this.#do(() => this.#fallen(() => session.fall(number))),
-          { "data-key": i < 9 ? String(i + 1) : null })));
+      return el("fieldset", { class: "choices many" }, title, falls.map(([number, text, ways], i) =>
+        button([text, el("small", {}, ways)], () => take(number), { "data-key": i < 9 ? String(i + 1) : null })));
     }
     const list = select(falls.map(([number, text, ways]) => [number, `${text} (${ways})`]));
     list.setAttribute("aria-label", SAY.showOutcome);
-    return el("fieldset", {}, title, list,
-      this.#button(SAY.take, () => this.#do(() => this.#fallen(() => session.fall(Number(list.value)))), { class: "main" }));
-  }
-
-  #button(text, act, given = {}) {
-    return el("button", { type: "button", onclick: act, ...given }, text);
+    return el("fieldset", {}, title, list, button(SAY.take, () => take(Number(list.value)), { class: "main" }));
   }
 
   #showTools() {
-    const { session } = this;
-    const canAsk = this.coach !== "off" && !session.isOver && session.pending === null
+    const { session, seen, coach } = this;
+    const canAsk = coach !== "off" && session && !seen && !session.isOver && session.pending === null
       && session.isPerson && this.game.isChoice(session.state);
     fill(this.tools,
-      canAsk && this.#button(SAY.hint, () => this.#hint(), { "aria-keyshortcuts": "h" }),
-      session.canUndo && this.#button(SAY.undo, () => this.#undo(), { "aria-keyshortcuts": "u" }));
+      canAsk && button(SAY.hint, () => this.#hint(), { "aria-keyshortcuts": "h" }),
+      session?.canUndo && !seen && button(SAY.undo, () => this.#undo(), { "aria-keyshortcuts": "u" }),
+      session && button(SAY.newGame, () => this.#newGame(), { "aria-keyshortcuts": "n" }));
+  }
+
+  #newGame() {
+    if (this.isBusy) return;
+    this.seed.value = freshSeed();
+    this.#showStart();
+    this.ask.querySelector("input, button")?.focus({ preventScroll: true });
+  }
+
+  addressOf(state) {
+    return addressOf(this.slices.placeOf(state));
   }
 
   #key(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT)$/.test(event.target.tagName)) return;
-    const acts = { h: () => this.#hint(), u: () => this.#undo(), n: () => {
-      this.setup.open = true;
-      this.seats[0].focus();
-    } };
-    const button = this.ask.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-    if (button) button.click();
+    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+    if (event.target.closest("input:not([type=radio]), select, canvas, [role=tab]")) return;
+    const { session, seen } = this;
+    const number = seen?.number ?? session?.accounts.length;
+    const acts = { h: () => this.#hint(), u: () => this.#undo(), n: () => this.#newGame(),
+      ArrowLeft: () => this.step(number - 1), ArrowRight: () => seen && session && this.step(number + 1),
+      Escape: () => seen && this.back() };
+    const key = this.ask.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (event.key.startsWith("Arrow") && event.target.closest("input, .scroll")) return;
+    if (key) key.click();
     else if (acts[event.key]) acts[event.key]();
     else return;
     event.preventDefault();
@@ -341,70 +572,13 @@ export class PlayView {
     const { session, names } = this;
     const { head } = this.game;
     const last = session.accounts.at(-1);
-    if (head.objective !== "win") return SAY.scored(plain(session.points));
-    const result = last.after; // in the eyes of the first player
-    if (head.has_stakes) return SAY.gained(names[0], plain(result));
-    if (head.players === 1) return result > 0 ? SAY.youWin : result < 0 ? SAY.youLose : SAY.drawn;
-    if (result === 0) return SAY.drawn;
-    const winner = names[result > 0 ? 0 : 1];
-    return winner === SAY.you ? SAY.youWin : SAY.hasWon(winner);
-  }
-
-  // ---- the books
-
-  #showBooks() {
-    const { session } = this;
-    const isSilent = this.coach === "off" && !session.isOver;
-    this.series.note(session, this.names, this.eyes);
-    const wasOpen = this.books.querySelector("details")?.open;
-    fill(this.books, el("details", { open: session.isOver || wasOpen },
-      el("summary", {}, SAY.luckAndSkill),
-      isSilent ? el("p", {}, SAY.silent) : this.#ledger(),
-      session.accounts.length ? this.#moves(isSilent) : el("p", {}, SAY.noMoves)),
-    this.series.element(isSilent) ?? []);
-  }
-
-  #ledger() {
-    const { session, names, figures, eyes } = this;
-    const { start, result, luck, skill } = session.ledger(eyes);
-    const rows = [[SAY.atStart, figures.level(start)]];
-    [eyes, 1 - eyes].slice(0, names.length).forEach((seat, i) => {
-      rows.push([SAY.luckOf(names[seat]), figures.change(luck[i])]);
-      rows.push([SAY.skillOf(names[seat]), figures.change(skill[i])]);
-    });
-    rows.push([session.isOver ? SAY.atEnd : SAY.now, figures.level(result)]);
-    const few = this.game.head.objective === "minimize" ? SAY.fewGood : "";
-    return [
-      el("p", {}, SAY.inEyes(names[eyes], figures.unit, figures.points) + few),
-      table(SAY.luckAndSkill, ["", figures.unit], rows, { numbers: [1] }),
-      session.players.map((player, seat) => player === null && el("p", {},
-        names.length > 1 && el("b", {}, `${names[seat]}: `), this.#judged(seat))),
-    ];
-  }
-
-  #judged(seat) {
-    const made = this.session.accounts.filter((entry) => entry.seat === seat && entry.isChoice);
-    const graded = [...this.game.head.grades].reverse().flatMap(([grade]) => {
-      const n = made.filter((entry) => this.session.grade(entry.cost) === grade).length;
-      return n ? [`${n} ${grade}`] : [];
-    });
-    const mean = made.reduce((sum, entry) => sum + entry.cost, 0) / Math.max(1, made.length);
-    return SAY.decisions(made.length, graded.join(", "), this.figures.cost(mean), this.figures.points);
-  }
-
-  #moves(isSilent) {
-    const { accounts } = this.session;
-    const sign = this.eyes === 0 ? 1 : -1;
-    const rows = accounts.map((entry) => [
-      this.names[entry.seat],
-      this.speech.did(entry.state, entry.place, entry.faces),
-      this.#cameOf(entry),
-      ...(isSilent ? [] : [
-        entry.isChoice && entry.isMistake ? this.figures.cost(entry.cost) : "",
-        this.figures.change(sign * (entry.after - entry.chosen)),
-      ]),
-    ]).reverse();
-    const columns = [SAY.who, SAY.did, SAY.came, ...(isSilent ? [] : [SAY.lost, SAY.luck])];
-    return [el("h3", {}, SAY.moves), table(SAY.moves, columns, rows, { numbers: [3, 4] })];
+    if (head.objective !== "win") return SAY.scored(plain(session.points[0]));
+    const results = last.after;
+    if (head.has_stakes) return names.map((name, k) => SAY.gained(name, plain(results[k]))).slice(0, head.players > 2 ? 9 : 1).join("; ");
+    if (head.players === 1) return results[0] > 0 ? SAY.youWin : results[0] < 0 ? SAY.youLose : SAY.drawn;
+    const most = Math.max(...results);
+    const winners = names.filter((_, k) => results[k] === most);
+    if (winners.length > 1) return head.players === 2 ? SAY.drawn : SAY.haveShared(winners);
+    return winners[0] === SAY.you ? SAY.youWin : SAY.hasWon(winners[0]);
   }
 }

@@ -5,11 +5,9 @@ import { SAY } from "./strings.js";
 
 export function rulesView({ game, figures }) {
   const { head } = game;
-  const aim = head.objective !== "win" ? SAY.aims[head.objective]
-    : head.players === 1 ? SAY.aims.one : head.has_stakes ? SAY.aims.stakes : SAY.aims.two;
   return el("div", { class: "rules" },
     head.about.map((text) => el("p", {}, coded(text))),
-    el("p", {}, aim),
+    el("p", {}, SAY.aim(head)),
     head.parameters.length > 0 && [el("h2", {}, SAY.parameters),
       table(SAY.parameters, ["", "", ""], head.parameters.map(({ name, value, about }) => [name, value, coded(about)]))],
     head.policies.some(({ about }) => about) && [el("h2", {}, SAY.policies),

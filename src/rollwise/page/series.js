@@ -1,6 +1,6 @@
 // A series of games: a tally, the mistakes, and the games to save.
 
-import { el, picture, table } from "./dom.js";
+import { button, el, picture, table } from "./dom.js";
 import { asked } from "./open_game.js";
 import { recordOf } from "./record.js";
 import { SAY } from "./strings.js";
@@ -45,7 +45,7 @@ export class Series {
       this.isLost && el("p", { class: "warning" }, SAY.notKept),
       !isSilent && this.#mistakes(),
       Object.keys(this.game.head.record).length > 0
-        && el("div", { class: "tools" }, el("button", { type: "button", onclick: () => this.#save() }, SAY.saveGames)));
+        && el("div", { class: "tools" }, button(SAY.saveGames, () => this.#save())));
   }
 
   #rows() {
@@ -89,7 +89,7 @@ export class Series {
   #scores() {
     const bins = this.game.head.scores;
     if (!bins.length) return null;
-    const made = this.games.map(({ session }) => session.points);
+    const made = this.games.map(({ session }) => session.points[0]);
     const shares = bins.map(([, low, high]) => made.filter((score) => score >= low && score <= high).length / made.length);
     const most = Math.max(...shares, ...bins.map(([, , , chance]) => chance));
     const percent = (share) => `${(100 * share).toFixed(1)} %`;
@@ -113,7 +113,7 @@ export class Series {
       const thrown = this.speech.thrown(entry.state);
       return [this.speech.position(entry.state) + (thrown ? `; ${SAY.thrown} ${thrown}` : ""), names[entry.place],
         names[this.game.best(entry.state)], this.figures.cost(entry.cost),
-        el("button", { type: "button", onclick: () => this.playFrom(entry.state) }, SAY.tryAgain)];
+        button(SAY.tryAgain, () => this.playFrom(entry.state))];
     });
     return [el("h3", {}, SAY.mistakes), table(SAY.mistakes,
       [SAY.position, SAY.did, SAY.best, SAY.lost, SAY.practise], rows, { numbers: [3] })];
@@ -133,8 +133,7 @@ const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 function histogramBar(share, best) {
   const shapes = [["rect", { x: 0, y: 6, width: 100 * share, height: 18, class: "share" }],
     ["rect", { x: Math.max(0, 100 * best - 1), y: 1, width: 2, height: 28, class: "mark" }]];
-  const made = picture("bars", shapes);
-  made.setAttribute("viewBox", "0 0 100 30");
+  const made = picture("bars", shapes, "0 0 100 30");
   made.setAttribute("preserveAspectRatio", "none");
   return made;
 }

@@ -22,7 +22,18 @@ export class Session {
     this.seat = seat;
     this.pending = null; // the place of the chosen action, until its dice fall
     this.isOver = false;
-    this.points = this.accounts.reduce((sum, entry) => sum + entry.gain, 0);
+    this.points = this.game.zeros.map((_, k) => this.accounts.reduce((sum, entry) => sum + entry.gain[k], 0));
+  }
+
+  // Numbers of the mover and the next players, as a list by seat.
+  #bySeat(numbers) {
+    return numbers.map((_, k) => numbers[(k - this.seat + numbers.length) % numbers.length]);
+  }
+
+  // The expected result of each seat.
+  get levels() {
+    const worths = this.isOver ? this.game.zeros : this.#bySeat(this.game.worths(this.state));
+    return this.points.map((points, k) => points + worths[k]);
   }
 
   get isPerson() {
@@ -65,28 +76,29 @@ export class Session {
 
   // Take an outcome of the chosen action by its number.
   fall(number, faces = []) {
-    const { game, state, seat, pending: place } = this;
-    const sign = seat === 0 ? 1 : -1;
+    const { game, state, seat, pending: place, points } = this;
     const choices = game.choices(state);
     const outcome = game.outcomes(state, place)[number];
-    const gain = sign * game.rewardOf(state, place);
+    const total = (worths) => this.#bySeat(worths).map((worth, k) => points[k] + worth);
+    const paid = game.paid(state, place);
     const entry = {
       number: this.accounts.length,
-      seat, state, place, outcome, faces, gain,
-      before: this.points + sign * game.value(state),
-      chosen: this.points + sign * choices[place].value,
-      after: this.points + gain + sign * game.worth(outcome),
+      seat, state, place, outcome, faces,
+      gain: this.#bySeat(paid), // by seat, as `before`, `chosen` and `after`: expected results
+      before: total(game.worths(state)),
+      chosen: total(game.worthsOf(state, place)),
+      after: total(game.worthsAfter(outcome).map((worth, k) => worth + paid[k])),
       cost: choices.length > 1 ? choices[place].cost : 0,
       isChoice: choices.length > 1,
       isMistake: !choices[place].isBest,
-      points: sign * this.points,
+      points: points[seat],
     };
     this.accounts.push(entry);
     if (outcome.isOver) {
       this.#goTo(state, seat);
       this.isOver = true;
     } else {
-      this.#goTo(outcome.target, outcome.passes ? 1 - seat : seat);
+      this.#goTo(outcome.target, (seat + outcome.passes) % points.length);
     }
     return entry;
   }
@@ -112,16 +124,15 @@ export class Session {
     this.#goTo(state, seat);
   }
 
-  // Luck and skill so far, in the eyes of a seat.
+  // Luck and skill so far, in the eyes of a seat: of this seat, and of the next ones.
   ledger(seat) {
-    const sign = seat === 0 ? 1 : -1;
-    const start = this.game.value(this.from);
-    const sum = (of, part) => sign * this.accounts.filter((e) => e.seat === of)
-      .reduce((total, e) => total + part(e), 0);
-    const luck = [seat, 1 - seat].map((of) => sum(of, (e) => e.after - e.chosen));
-    const skill = [seat, 1 - seat].map((of) => sum(of, (e) => e.chosen - e.before));
-    const result = this.accounts.length ? this.accounts.at(-1).after : start;
-    return { start: sign * start, result: sign * result, luck, skill };
+    const start = this.game.worths(this.from)[seat];
+    const seats = this.points.map((_, k) => (seat + k) % this.points.length);
+    const sum = (of, part) => this.accounts.filter((e) => e.seat === of).reduce((total, e) => total + part(e), 0);
+    const luck = seats.map((of) => sum(of, (e) => e.after[seat] - e.chosen[seat]));
+    const skill = seats.map((of) => sum(of, (e) => e.chosen[seat] - e.before[seat]));
+    const result = this.accounts.length ? this.accounts.at(-1).after[seat] : start;
+    return { start, result, luck, skill };
   }
 
   // How bad it is to lose so much: "doubtful", "bad", "very bad", or null for less.

@@ -13,9 +13,10 @@ export class WholeSlices {
   constructor(game, speech) {
     Object.assign(this, { game, speech });
     this.numbers = game.fieldNames.map((_, f) => game.valuesOf(f));
-    const varying = this.numbers.map((_, f) => f).filter((f) => this.numbers[f].length > 1);
+    const varying = this.numbers.map((_, f) => f).filter((f) => this.numbers[f].length > 1 && !game.members(f, 0));
     const axes = game.head.map.axes.filter((f) => varying.includes(f));
-    this.axes = [axes[0] ?? varying[0] ?? 0, axes[1] ?? varying.find((f) => f !== axes[0])];
+    this.axes = [axes[0] ?? varying[0] ?? 0];
+    this.axes.push(axes[1] ?? varying.find((f) => f !== this.axes[0]));
     this.first = { at: [...game.head.map.at], thrown: null, left: null };
   }
 
@@ -41,7 +42,7 @@ export class WholeSlices {
       place: { at, thrown: chosen, left: null }, state: this.#after(position, chosen), x, y, numbers, cells, leftOut: 0,
       throws: throws.map((o) => [game.thrown(o.target), this.speech.throwText(o)]), lefts: [],
       text: (f, number) => game.valueText(f, number),
-      hasWords: (f) => Object.keys(game.head.values[f]).length > 0,
+      hasWords: (f) => Object.keys(game.head.values[f]).length > 0 || game.head.sets[f] !== null,
     };
   }
 

@@ -42,6 +42,26 @@ export class Speech {
     return this.game.told(outcome) || listed(this.game.thrown(outcome.target).map(String));
   }
 
+  // What can come of an action, in a few words: "1 in 6: the turn's points are lost".
+  consequence(s, place) {
+    const outcomes = this.game.outcomes(s, place);
+    const told = (outcome) => this.game.told(outcome) || (this.game.isLayered ? "" : this.#changes(s, outcome, 1));
+    if (outcomes.length < 2) return outcomes.length && !outcomes[0].isOver ? told(outcomes[0]) : "";
+    const { objective } = this.game.head;
+    const parts = [];
+    const add = (say, some) => some.length > 0 && parts.push(say(odds(some), some));
+    if (objective === "win") {
+      const over = outcomes.filter(({ isOver }) => isOver);
+      add(SAY.winsIn, over.filter(({ payoff }) => payoff > 0));
+      add(SAY.losesIn, over.filter(({ payoff }) => payoff < 0));
+    }
+    const passing = outcomes.filter(({ isOver, passes }) => !isOver && passes);
+    if (passing.length < outcomes.filter(({ isOver }) => !isOver).length) {
+      add((text, some) => SAY.happens(text, told(some[0]) || SAY.passes), passing);
+    }
+    return parts.join("; ");
+  }
+
   // An action as a deed of its player; `{}` is the place of the dice.
   deed(s, place) {
     const deed = this.game.deed(s, place);
@@ -93,7 +113,7 @@ export class Speech {
   }
 
   // The changed fields, as the mover saw them.
-  #changes(s, outcome) {
+  #changes(s, outcome, most = MOST_CHANGES) {
     const { game } = this;
     const before = game.row(s);
     const after = game.row(outcome.target);
@@ -101,11 +121,20 @@ export class Speech {
     game.fieldNames.forEach((name, f) => {
       const seen = outcome.passes ? game.head.seen_by_other[f] : f;
       if (seen < 0 || before[f] === after[seen]) return;
-      const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : x));
+      const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : game.valueText(f, x)));
       told.push(`${name} ${from} → ${to}`);
     });
-    return told.slice(0, MOST_CHANGES).join(", ") + (told.length > MOST_CHANGES ? " …" : "");
+    return told.slice(0, most).join(", ") + (told.length > MOST_CHANGES ? " …" : "");
   }
+}
+
+// The chance of outcomes: "1 in 6".
+export function odds(outcomes) {
+  const ways = outcomes.reduce((sum, { weight }) => sum + weight, 0);
+  const { total } = outcomes[0];
+  const common = (a, b) => (b ? common(b, a % b) : a);
+  const least = common(ways, total);
+  return total / least <= 40 ? SAY.inAll(ways / least, total / least) : `${Number((100 * ways / total).toPrecision(2))} %`;
 }
 
 // What a player does, with its verb, the first word, as it goes with the player.

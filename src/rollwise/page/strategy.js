@@ -1,6 +1,6 @@
 // The strategy as an explorable map: two fields go across and down, the others are chosen.
 
-import { el, fill, fillSelect, labelled, select, table } from "./dom.js";
+import { button, el, fill, fillSelect, labelled, select, table } from "./dom.js";
 import { drawMap, swatch } from "./map.js";
 import { Lost } from "./open_game.js";
 import { SAY } from "./strings.js";
@@ -39,17 +39,12 @@ export class StrategyView {
     this.advice = el("section", { class: "panel", "aria-live": "polite", "aria-label": SAY.position });
     this.sheet = el("section", { class: "sheet" });
     fill(this.element,
-      el("div", { class: "columns" },
-        el("section", { "aria-label": SAY.map }, this.axisPlace,
-          el("div", { class: "scroll map" }, this.canvas), this.legend, this.note),
-        el("div", {},
-          el("div", { class: "controls" }, this.controls.map(({ element, typed }) => [element, typed]),
-            this.throwControl.element, this.leftControl.element),
-          el("div", { class: "tools" },
-            el("button", { type: "button", onclick: () => this.#toGame() }, SAY.fromGame),
-            el("button", { type: "button", onclick: () => this.#playFrom() }, SAY.playFrom)),
-          this.advice)),
-      this.sheet);
+      this.mapPlace = el("section", { "aria-label": SAY.map }, this.axisPlace,
+        el("div", { class: "map" }, this.canvas), this.legend, this.note),
+      el("div", { class: "controls" }, this.controls.map(({ element, typed, tiles }) => [element, typed, tiles]),
+        this.throwControl.element, this.leftControl.element),
+      el("div", { class: "tools" }, button(SAY.fromGame, () => this.#toGame()), button(SAY.playFrom, () => this.#playFrom())),
+      this.advice, this.sheet);
   }
 
   // A list, filled with the map; hidden while there is no choice.
@@ -75,11 +70,22 @@ export class StrategyView {
     const control = this.#chosen(name, set);
     const input = el("input", { type: "number", onchange: () => { set(input.value); this.#draw(); } });
     const typed = labelled(name, input);
-    return Object.assign(control, { input, typed });
+    const tiles = el("div", { class: "tiles", role: "group", "aria-label": name });
+    return Object.assign(control, { input, typed, tiles });
   }
 
   #offerNumbers(f, { numbers, place, text }) {
     const control = this.controls[f];
+    const members = this.game.members?.(f, place.at[f]);
+    control.tiles.hidden = !members;
+    if (members) {
+      control.element.hidden = control.typed.hidden = true;
+      fill(control.tiles, el("span", {}, this.game.fieldNames[f]), members.map(({ bit, text, isIn }) => button(text, () => {
+        place.at[f] += isIn ? -(2 ** bit) : 2 ** bit;
+        this.#draw();
+      }, { class: isIn ? "tile" : "tile gone", "aria-pressed": String(isIn) })));
+      return;
+    }
     const some = numbers[f];
     const isTyped = some.length > MOST_LISTED;
     const name = (n) => (n === this.game.head.no_throw ? SAY.beforeThrow : text(f, n));
@@ -95,13 +101,13 @@ export class StrategyView {
   }
 
   #toGame() {
-    this.place = this.slices.placeOf(this.play.session.state);
+    this.place = this.slices.placeOf(this.play.session?.state ?? this.game.start);
     this.#draw();
   }
 
   #playFrom() {
     if (this.slice.state < 0) return;
-    this.open("play");
+    this.open("coach", false);
     this.play.begin(this.slice.state);
   }
 
@@ -114,7 +120,7 @@ export class StrategyView {
     } catch (error) {
       if (asked !== this.asked) return;
       fill(this.advice, el("p", { class: "warning" }, error.message),
-        el("button", { type: "button", onclick: () => this.#draw() }, SAY.goOn));
+        button(SAY.goOn, () => this.#draw()));
       if (!(error instanceof Lost)) throw error;
     }
   }
@@ -123,7 +129,9 @@ export class StrategyView {
     const { game } = this;
     Object.assign(this, { slice, place: slice.place });
     const { x, y, cells, place } = slice;
-    const varying = game.fieldNames.flatMap((name, f) => (slice.numbers[f].length > 1 || f === x || f === y ? [[f, name]] : []));
+    const isSet = (f) => Boolean(game.members?.(f, 0));
+    const varying = game.fieldNames.flatMap((name, f) => ((slice.numbers[f].length > 1 && !isSet(f)) || f === x || f === y ? [[f, name]] : []));
+    this.mapPlace.hidden = isSet(x) || varying.length === 0;
     this.axisControls.forEach((control, k) => this.#offer(control, varying, [x, y][k]));
     this.controls.forEach((_, f) => this.#offerNumbers(f, slice));
     const thrown = place.thrown ? place.thrown.join(" ") : "";
@@ -157,7 +165,7 @@ export class StrategyView {
     }
     fill(this.advice, el("h2", {}, SAY.position), play.position(state),
       el("p", {}, `${figures.unit}: `, el("strong", {}, figures.level(game.value(state)))),
-      play.choiceTable(state, SAY.advice), place.thrown && this.#afterThrows(state));
+      play.coachView.choiceTable(state, SAY.advice), place.thrown && this.#afterThrows(state));
   }
 
   // The best choice after each throw, computed on first view.
@@ -175,6 +183,10 @@ export class StrategyView {
 
   // The map in words: the best actions along each row, equal rows as one.
   #showSheet(xs, ys, rows) {
+    if (this.mapPlace.hidden) {
+      fill(this.sheet, this.#easier());
+      return;
+    }
     const { game, slice } = this;
     const { x, y, place, numbers, text: valueText } = slice;
     const lines = [];

@@ -6,7 +6,7 @@ beforehand in games of moderate size. For larger games the page names the change
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from rollwise.words.narration import thrown_dice
 MOST_ASKED = 250_000  # outcomes of a game with all words
 BOARDS = 1_000  # positions of a larger game with a board
 LISTED = 400  # numbers of a field in a list for choosing
-SAMPLE = 40  # actions of a kind with collected dice, in larger games
+SAMPLE = 40  # actions of a kind with collected dice in larger games, and numbers of a set
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -43,6 +43,8 @@ class PageWords(NamedTuple):
         The names of the faces, from 1.
     values : list of dict
         Of each field: the meaning of its numbers, by number, where the game has texts.
+    sets : list
+        Of each field: the members of its sets as pairs of bit and text; None for other numbers.
     deeds : list of (int, str)
         The text of each action label with a constant text, in games without the part.
     board : list or None
@@ -56,6 +58,7 @@ class PageWords(NamedTuple):
     dice: list[dict[str, Any] | None]
     faces: list[str]
     values: list[dict[int, str]]
+    sets: list[list[tuple[int, str]] | None]
     deeds: list[tuple[int, str]]
     board: list[list[list[Any]]] | None
 
@@ -78,8 +81,9 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     most = max((max(found["sides"]) for found in dice if found), default=0)
     faces = [narrator.face_name(face) for face in range(1, most + 1)]
     deeds = [] if "deeds" in parts else _deeds(narrator, packed)
-    values = _values(narrator)
-    return PageWords(list(texts), parts, dice, faces, values, deeds, board)
+    sets = _sets(narrator)
+    values = _values(narrator, sets)
+    return PageWords(list(texts), parts, dice, faces, values, sets, deeds, board)
 
 
 def _questions(
@@ -105,13 +109,30 @@ def _questions(
     return questions
 
 
-def _values(narrator: Narrator) -> list[dict[int, str]]:
-    """The meanings of the numbers of each field."""
+def _sets(narrator: Narrator) -> list[list[tuple[int, str]] | None]:
+    """The fields that are sets: their texts have as many words as their numbers have bits."""
+    graph = narrator.graph
+    found: list[list[tuple[int, str]] | None] = []
+    for name, column in zip(graph.field_names, graph.fields.T, strict=True):
+        numbers = np.unique(column)
+        some = numbers[np.linspace(0, len(numbers) - 1, min(len(numbers), SAMPLE)).astype(np.int64)]
+        texts = {n: narrator.field_text(name, n) for n in some.tolist() if n}
+        if len(texts) < 3 or any(n < 0 or n.bit_count() != len(texts[n].split()) for n in texts):
+            found.append(None)
+            continue
+        bits = [k for k in range(int(numbers[-1]).bit_length()) if (numbers >> k & 1).any()]
+        found.append([(k, narrator.field_text(name, 1 << k)) for k in bits])
+    return found
+
+
+def _values(narrator: Narrator, sets: Sequence[object]) -> list[dict[int, str]]:
+    """The meanings of the numbers of each field, but for sets."""
     graph = narrator.graph
     found = []
-    for name, column in zip(graph.field_names, graph.fields.T, strict=True):
+    for name, column, members in zip(graph.field_names, graph.fields.T, sets, strict=True):
         numbers = np.unique(column).tolist()
-        texts = {n: narrator.field_text(name, n) for n in numbers} if len(numbers) <= LISTED else {}
+        is_listed = members is None and len(numbers) <= LISTED
+        texts = {n: narrator.field_text(name, n) for n in numbers} if is_listed else {}
         found.append({number: text for number, text in texts.items() if text})
     return found
 
