@@ -126,7 +126,7 @@ export function drawFields(game, state, name, look) {
     return some.length > 0 && el("div", { class: "owned" }, title, some.map(({ made }) => made));
   };
   const isAlone = cards.every(({ owner }) => owner === null);
-  return el("div", { class: "fields", role: "img", "aria-label": name },
+  return el("div", { class: "fields", role: "img", tabindex: 0, "aria-label": name },
     !isAlone && [section(1, KINDS.seat("", [1], look)), section(0, KINDS.seat("", [0], look))], section(null, ""));
 }
 

@@ -25,7 +25,7 @@ export class PlayView {
     this.score = el("div", { class: "score" });
     this.place = el("div", { class: "place" });
     this.dice = el("div", { class: "dice" });
-    this.news = el("div", { class: "news", role: "status", "aria-live": "polite" });
+    this.news = el("div", { class: "news", tabindex: 0, role: "status", "aria-live": "polite" });
     this.warning = el("div", { role: "alert" });
     this.ask = el("div", { class: "ask" });
     this.tools = el("div", { class: "tools" });

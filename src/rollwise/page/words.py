@@ -110,18 +110,18 @@ def _questions(
 
 
 def _sets(narrator: Narrator) -> list[list[tuple[int, str]] | None]:
-    """The fields that are sets: their texts have as many words as their numbers have bits."""
-    graph = narrator.graph
+    """The members of the sets in each field: texts there have a word for each bit of a number."""
     found: list[list[tuple[int, str]] | None] = []
-    for name, column in zip(graph.field_names, graph.fields.T, strict=True):
+    for name, column in zip(narrator.graph.field_names, narrator.graph.fields.T, strict=True):
         numbers = np.unique(column)
-        some = numbers[np.linspace(0, len(numbers) - 1, min(len(numbers), SAMPLE)).astype(np.int64)]
-        texts = {n: narrator.field_text(name, n) for n in some.tolist() if n}
-        if len(texts) < 3 or any(n < 0 or n.bit_count() != len(texts[n].split()) for n in texts):
+        some = numbers[np.linspace(0, len(numbers) - 1, SAMPLE).astype(np.int64)].tolist()
+        texts = {n: narrator.field_text(name, n).split() for n in some if n}
+        if len(texts) < 3 or any(n < 0 or n.bit_count() != len(texts[n]) for n in texts):
             found.append(None)
             continue
-        bits = [k for k in range(int(numbers[-1]).bit_length()) if (numbers >> k & 1).any()]
-        found.append([(k, narrator.field_text(name, 1 << k)) for k in bits])
+        bits = range(int(numbers[-1]).bit_length())
+        members = [(k, narrator.field_text(name, 1 << k)) for k in bits if (numbers >> k & 1).any()]
+        found.append(members)
     return found
 
 
