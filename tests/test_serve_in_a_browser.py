@@ -194,14 +194,14 @@ def heading(browser: Browser) -> str:
 
 
 def asked_next(browser: Browser) -> str:
-    return str(browser.js("document.querySelector('.panel').textContent"))
+    return str(browser.js("document.querySelector('.stage').textContent"))
 
 
 def take(browser: Browser) -> None:
     """Take the first choice, and wait for what comes of it."""
     before = asked_next(browser)
     browser.click(".ask button")
-    browser.wait(f"document.querySelector('.panel').textContent !== {json.dumps(before)}")
+    browser.wait(f"document.querySelector('.stage').textContent !== {json.dumps(before)}")
 
 
 def said_by_the_coach(browser: Browser) -> list[list[str]]:
@@ -225,7 +225,8 @@ def test_a_large_game_is_played_to_its_end(
     browser.go(f"{open_server.url}page?{words}")
     browser.wait("document.querySelector('h2').textContent")
     assert browser.js("[...document.querySelectorAll('[role=tab]')].map(one => one.id)") == [
-        "tab-play",
+        "tab-coach",
+        "tab-moves",
         "tab-strategy",
         "tab-rules",
     ]
@@ -277,7 +278,9 @@ def test_a_game_goes_on_after_its_server_was_killed(browser: Browser, open_serve
     open_server.kill()
     before = browser.js("document.querySelector('.words').textContent")
     browser.click(".ask button")
-    browser.wait("document.querySelector('.advice').textContent.includes('Start it again')")
+    browser.wait(
+        "document.querySelector('.bottom .warning')?.textContent.includes('Start it again')"
+    )
     assert browser.js("document.querySelector('.words').textContent") == before
     assert kept(open_server) == []
     open_server.start()
@@ -288,8 +291,8 @@ def test_a_game_goes_on_after_its_server_was_killed(browser: Browser, open_serve
             break
         except urllib.error.URLError:
             assert time.monotonic() < end
-    browser.click(".advice button")  # go on: the game is solved anew first
-    browser.wait("!document.querySelector('.advice button')")
+    browser.click(".bottom .warning + button")  # go on: the game is solved anew first
+    browser.wait("!document.querySelector('.bottom .warning')")
     for _ in range(MOST_MOVES):
         if heading(browser) == "The game is over":
             break

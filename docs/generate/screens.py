@@ -108,7 +108,7 @@ def pictures() -> Iterator[tuple[str, bytes]]:
                 browser.screen(*screen.size, dark=screen.dark)
                 browser.visit(place)
                 browser.js(f"document.querySelector('input[type=number]').value = {screen.seed}")
-                browser.js("document.querySelector('.setup form').requestSubmit()")
+                browser.js("document.querySelector('form.setup').requestSubmit()")
                 for _ in range(screen.moves):
                     browser.click(".ask button")
                 if screen.then:
@@ -160,10 +160,10 @@ def _open_page(browser: Any, url: str, screen: ServedScreen) -> None:
     while browser.js(f"fetch('api/solve?{screen.query}').then(answer => answer.status)") == 202:
         time.sleep(0.2)
     browser.go(f"{url}page?{screen.query}")
-    ready = "document.querySelector('.ask button') && !document.querySelector('.advice button')"
+    ready = "document.querySelector('.ask button') && !document.querySelector('.bottom .warning')"
     browser.wait(ready)
     browser.js(f"document.querySelector('input[type=number]').value = {SEED}")
-    browser.js("document.querySelector('.setup form').requestSubmit()")
+    browser.js("document.querySelector('form.setup').requestSubmit()")
     for _ in range(screen.moves):
         time.sleep(1)  # for the server
         browser.wait(ready)

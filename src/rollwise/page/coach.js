@@ -39,9 +39,13 @@ export class CoachView {
     const best = choices[game.best(state)];
     const others = choices.filter((one) => !one.isBest).sort((a, b) => a.cost - b.cost);
     const other = chosen !== null && !choices[chosen].isBest ? choices[chosen] : others[0];
-    fill(this.advice, this.choiceTable(state, SAY.advice, chosen),
-      choices.length > 1 && el("p", { class: "reason" }, this.#reason(state, best), " ", other && this.#reason(state, other),
-        other && ` ${SAY.difference(figures.costText(other.cost))}`),
+    const reason = el("p", { class: "reason" });
+    const explain = async () => {
+      for (const one of [best, other]) if (one) await game.ready(state, one.place);
+      fill(reason, this.#reason(state, best), other && [" ", this.#reason(state, other), ` ${SAY.difference(figures.costText(other.cost))}`]);
+    };
+    if (choices.length > 1) explain().catch(() => {});
+    fill(this.advice, this.choiceTable(state, SAY.advice, chosen), reason,
       el("p", { class: "dim" }, SAY.certainly(game.head.bound, figures.points)));
     fill(this.more, choices.map((one) => this.#outcomes(state, one)),
       el("p", {}, el("a", { href: this.play.addressOf(state) }, SAY.link)));

@@ -57,6 +57,7 @@ async function start() {
   const speech = new Speech(game);
   const slices = known.head.is_open ? new AskedSlices(game) : new WholeSlices(game, speech);
   const parts = { game, figures, speech, slices, open: (...how) => open(...how) };
+  await game.ready(game.start);
   const play = new PlayView(parts);
   if (game.head.api?.has_file) {
     document.querySelector("header p").append(" ", el("a", { href: `page${location.search}&file=yes` }, SAY.wholePage));
@@ -87,4 +88,7 @@ async function start() {
   setTimeout(unpack);
 }
 
-start();
+start().catch((error) => {
+  fill(document.querySelector("main"), el("p", { class: "warning" }, error.message), button(SAY.goOn, () => location.reload()));
+  throw error;
+});

@@ -214,9 +214,6 @@ export class PlayView {
       session.roll();
       await this.#pause();
     }
-    if (!session.isOver && session.isPerson) {
-      for (const [i] of session.choices.entries()) await game.ready(session.state, i);
-    }
     this.#show();
     this.save();
   }
@@ -276,8 +273,9 @@ export class PlayView {
   #hint() {
     const { session, game, seen } = this;
     if (this.isBusy || !session || this.coach === "off" || session.isOver || seen || !game.isChoice(session.state)) return;
-    this.open("coach");
+    this.open("coach", false);
     this.coachView.advise(session.state);
+    this.#show();
   }
 
   // The coach's text about an action in a state.
@@ -489,7 +487,8 @@ export class PlayView {
     return el("fieldset", { class: choices.length > 4 ? "choices many" : "choices" }, el("legend", { class: "unseen" }, SAY.choose),
       choices.map((choice, i) => {
         const key = i < 9 ? String(i + 1) : null;
-        const worth = this.coach === "always" && choices.length > 1 && `${this.figures.level(choice.value)}${choice.isBest ? `, ${SAY.best}` : ""}`;
+        const isHinted = this.coach === "always" || this.coachView.state === session.state;
+        const worth = isHinted && choices.length > 1 && `${this.figures.level(choice.value)}${choice.isBest ? `, ${SAY.best}` : ""}`;
         const consequence = this.speech.consequence(session.state, i);
         return button([el("b", {}, choice.name), consequence && el("small", {}, consequence), worth && el("small", {}, worth)],
           () => this.#do(() => this.#choose(i)), { "data-key": key, "aria-keyshortcuts": key, class: choices.length === 1 ? "main" : null });
