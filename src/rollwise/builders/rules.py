@@ -432,7 +432,7 @@ class Rules:
             if not layout.fits(state):
                 return False
             state = layout.numbers(state)
-        return set(map(type, state)) == {int} and min(state) >= LEAST and max(state) <= MOST
+        return are_plain(state)
 
     def checked(self, state: Any, where: str) -> Any:
         """The state with plain ints as fields. A RulesError names an invalid field."""
@@ -477,8 +477,10 @@ class Rules:
 
     def few_roots(self, most: int) -> np.ndarray | None:
         """As `roots`, or None if there are more than `most`."""
-        few = sum(1 for _ in islice(self._roots(), most + 1)) <= most
-        return self.roots(most) if few else None
+        try:
+            return self.roots(most)
+        except TooManyStates:
+            return None
 
     def _roots(self) -> Iterator[Any]:
         try:
@@ -508,13 +510,15 @@ class Rules:
         roots = list(islice(self._roots(), most + 1))
         if len(roots) > most:
             raise self.too_many_roots(most)
-        for root in roots:
-            if type(root) is not self.state_type or not self.is_plain(root):
-                self.checked(root, "roots()")
-        numbers = self.layout.numbers
-        flat = chain(numbers(start), chain.from_iterable(map(numbers, roots)))
-        size = (len(roots) + 1) * len(self.field_names)
-        return np.fromiter(flat, np.int32, size).reshape(-1, len(self.field_names))
+        layout, kind = self.layout, self.state_type
+        fit = all(type(root) is kind and (layout.is_flat or layout.fits(root)) for root in roots)
+        flat = list(chain.from_iterable(map(layout.numbers, roots))) if fit else []
+        if not are_plain(flat):  # one by one
+            checked = (self.checked(root, "roots()") for root in roots)
+            flat = list(chain.from_iterable(map(layout.numbers, checked)))
+        return np.array([*layout.numbers(start), *flat], np.int32).reshape(
+            -1, len(self.field_names)
+        )
 
     def too_many_roots(self, most: int) -> TooManyStates:
         """The error for more roots than the limit on states allows."""
@@ -621,6 +625,11 @@ class Rules:
 
     def action_text(self, label: int) -> str:
         return self.action_names.get(label, str(label))
+
+
+def are_plain(numbers: Sequence[Any]) -> bool:
+    """Whether numbers are plain ints within the limits of fields."""
+    return set(map(type, numbers)) == {int} and min(numbers) >= LEAST and max(numbers) <= MOST
 
 
 def _is_throw(throw: Any) -> bool:
