@@ -10,6 +10,7 @@ import re
 import typing
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from rollwise.errors import ParameterError, spelled
@@ -17,13 +18,19 @@ from rollwise.faults import shown
 
 Value = int | float | bool | str
 
-KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+KINDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    Fraction: "a number such as 2/5",
+}
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 WORD = r"[\w.-]+"  # a text that titles, files and records of games can hold
 
 
 def parameter(
-    default: Value | enum.Enum,
+    default: Value | enum.Enum | Fraction,
     *,
     at_least: float | None = None,
     at_most: float | None = None,
@@ -40,7 +47,8 @@ def parameter(
     A text is one of the words of `among`:
     ``path: str = parameter("long", among=("long", "short"))``. An enumeration allows all its
     members: ``path: Path = parameter(Path.LONG)``. A member is typed, and stored in files, by its
-    name in small letters, with dashes for underscores.
+    name in small letters, with dashes for underscores. A chance is exact as a fraction:
+    ``p: Fraction = parameter(Fraction(2, 5))``.
     """
     metadata = {
         "at_least": at_least,
@@ -53,7 +61,9 @@ def parameter(
 
 
 def word_of(value: Any) -> Any:
-    """A parameter as it is typed and kept: the word for a member of an enumeration."""
+    """A parameter as it is typed and kept: the word for a member of an enumeration, ``2/5``."""
+    if isinstance(value, Fraction):
+        return str(value)
     return value.name.lower().replace("_", "-") if isinstance(value, enum.Enum) else value
 
 
@@ -69,7 +79,7 @@ class ParameterSpec:
     Attributes
     ----------
     type : type
-        int, float, bool, str or an enumeration.
+        int, float, Fraction, bool, str or an enumeration.
     default, among
         As `word_of` writes them. `among` is empty for a parameter with a range only.
     """
@@ -97,7 +107,7 @@ class ParameterSpec:
 
     def check(self, game: str, value: Any) -> None:
         """Raise ParameterError unless `value` has the right type and lies in range."""
-        accepted = int | float if self.type is float else self.type
+        accepted: Any = {float: int | float, Fraction: int | Fraction}.get(self.type, self.type)
         is_member = issubclass(self.type, enum.Enum)
         right = (
             isinstance(value, accepted)
@@ -147,7 +157,7 @@ class ParameterSpec:
         elif issubclass(kind, enum.Enum):
             value = {word_of(member): member for member in kind}.get(text, text)
         else:
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, ZeroDivisionError):
                 value = kind(text)
         self.check(game, value)
         return typing.cast(Value, value)
@@ -162,7 +172,7 @@ def either(words: Iterable[str]) -> str:
 def no_parameter(name: str) -> str:
     """The advice for a field of a type that no parameter can have."""
     return (
-        f"a parameter is an int, a float, a bool, an enumeration or a str with "
+        f"a parameter is an int, a float, a Fraction, a bool, an enumeration or a str with "
         f"parameter(..., among=(...)), and anything else is written {name}: ClassVar = ..."
     )
 
@@ -188,6 +198,8 @@ def _spec_of(game: type[Any], field: dataclasses.Field[Any], kind: Any) -> Param
     meta = field.metadata
     among = meta.get("among", ())
     default = None if field.default is dataclasses.MISSING else field.default
+    if kind is Fraction:
+        default = word_of(default)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         among, default = tuple(map(word_of, kind)), word_of(default)
     elif kind not in KINDS or (kind is str and not among):

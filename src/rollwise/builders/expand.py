@@ -15,6 +15,7 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -157,6 +158,7 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
             raise RulesError(f"{error}{_line_of(rules.game.throws, at, k)}") from error
         if weight:
             found[throw] = found.get(throw, 0) + weight
+    found = dict(zip(found, without_fractions(found.values()), strict=True))
     _require_total(rules, sum(found.values()), bool(found), "throw", at)
     return found
 
@@ -337,7 +339,20 @@ def _one_by_one(
         if found[0] != 0:
             checked.append(found)
     weights, thens, next_states = zip(*checked, strict=True) if checked else ((), (), ())
-    return weights, thens, next_states
+    return without_fractions(weights), thens, next_states
+
+
+def without_fractions(weights: Iterable[Any]) -> tuple[int | float, ...]:
+    """Weights in the same proportions without fractions: whole numbers, or floats beside floats."""
+    weights = tuple(weights)
+    fractions = [weight for weight in weights if isinstance(weight, Fraction)]
+    if not fractions:
+        return weights
+    if any(isinstance(weight, float) for weight in weights):
+        return tuple(map(float, weights))
+    ways = math.lcm(*(weight.denominator for weight in fractions))
+    whole = [int(weight * ways) for weight in weights]
+    return tuple(weight // math.gcd(*whole) for weight in whole)
 
 
 def _checked_outcome(
@@ -378,13 +393,13 @@ def _checked_weight(rules: Rules, weight: Any, at: Situation, *action: int) -> i
     try:
         number = whole(weight)
     except TypeError:
-        if not isinstance(weight, float | np.floating):
+        if not isinstance(weight, float | np.floating | Fraction):
             raise RulesError(
                 f"{rules.game.name}: the weight {shown(weight)} in the state "
                 f"{rules.where(at, *action)} isn't a number; a weight is a whole number of "
-                "ways (or, for unfair dice, a float)"
+                "ways (or, for unfair dice, a fraction or a float)"
             ) from None
-        number = float(weight)
+        number = weight if isinstance(weight, Fraction) else float(weight)  # type: ignore[assignment]
     if not number >= 0 or number == math.inf:
         raise RulesError(
             f"{rules.game.name}: the weight {shown(weight)} in the state "

@@ -378,7 +378,8 @@ class Rules:
             return "is for games of one player or two"
         return (
             "is for the objectives 'maximize' and 'minimize' and for games of two players, but "
-            "this is a solitaire game and the objective is 'win'"
+            "this is a solitaire game and the objective is 'win': WIN, LOSE or payoff(x) in "
+            "outcomes() ends it with a result"
         )
 
     def allows(self, then: int) -> bool:

@@ -27,7 +27,7 @@ from rollwise.documents.model import (
     unit,
 )
 from rollwise.numbers.printed import in_bytes, rounded_up
-from rollwise.parameters import KINDS, parameter_specs, typed
+from rollwise.parameters import parameter_specs, typed
 
 if TYPE_CHECKING:
     from rollwise.answer.verify import Verification
@@ -96,7 +96,7 @@ def _listed(cls: type[Game]) -> ListedGame:
         [
             Parameter.from_result(
                 spec,
-                type=spec.type.__name__ if spec.type in KINDS else "str",
+                type=spec.type.__name__ if spec.type in (int, float, bool) else "str",
                 range=spec.range_text,
             )
             for spec in parameter_specs(cls)

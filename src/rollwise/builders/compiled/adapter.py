@@ -38,7 +38,7 @@ from rollwise.builders.compiled.disk import OPTIONS, RulesCache, pointer_to
 from rollwise.builders.compiled.listers import Writing, frozen, renamed, rewritten, running
 from rollwise.builders.compiled.python_words import STUBS, word
 from rollwise.builders.compiled.reads import Reads, array_dtype, is_constant, record_source
-from rollwise.builders.compiled.translating import Table
+from rollwise.builders.compiled.translating import RATIO, Table
 from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST, ThrowLayout
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
@@ -74,6 +74,8 @@ KINDS: list[tuple[Any, str]] = [
 
 def _not_as_needed(what: str, kind: Any, needed: str) -> NotCompilable:
     """The error for a value of the wrong type, in words other than Numba's."""
+    if str(kind).startswith("Ratio("):
+        return NotCompilable(f"{what} is a fraction: {RATIO}")
     found = next((text for one, text in KINDS if isinstance(kind, one)), "of another type")
     return NotCompilable(f"{what} is {found}: write {needed}")
 

@@ -21,6 +21,7 @@ import struct
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,6 +183,8 @@ class _Encoder:
     def _of_parts(self, value: Any) -> bytes | None:
         """The encoding of an enumeration's member, a NamedTuple or a dataclass; None for others."""
         kind = type(value)
+        if isinstance(value, Fraction):
+            return _joined("fraction", map(self.encoded, (value.numerator, value.denominator)))
         if isinstance(value, enum.Enum):
             member = self.encoded((value.name, value._value_))
             return _joined("member", [self._enumeration(kind), member])

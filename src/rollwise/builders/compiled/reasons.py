@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.sources import MISSING, Place, Source
-from rollwise.builders.compiled.translating import OBJECTS
+from rollwise.builders.compiled.translating import OBJECTS, RATIO
 from rollwise.faults import PASSED_ON, is_users, one_line
 from rollwise.game import Game
 
@@ -112,6 +112,7 @@ def _is_odd_yield(node: Any) -> bool:
 
 # Constructs that Numba rejects, and replacements. The first match counts.
 CONSTRUCTS = [
+    Remedy("Ratio\\(", (ast.BinOp, ast.Compare), _any, RATIO),
     Remedy("(?i)yield.?from", (ast.YieldFrom,), _any, "yield in a loop: for one in ...: yield one"),
     Remedy("closure", (ast.GeneratorExp,), _any, "write a loop instead of a generator expression"),
     Remedy(

@@ -16,6 +16,7 @@ import inspect
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -40,10 +41,22 @@ class Table:
         return name in self.names
 
 
+class Ratio(NamedTuple):
+    """A fraction in compiled rules, which read its two numbers and do no arithmetic with it."""
+
+    numerator: int
+    denominator: int
+
+
+RATIO = "in compiled rules write whole numbers: p.numerator, and p.denominator - p.numerator"
+
+
 def as_constant(value: Any) -> Any:
     """A constant of rules in the form that Numba compiles; other values are returned unchanged."""
     if isinstance(value, set | frozenset | range):
         return as_constant(list(value))
+    if isinstance(value, Fraction):
+        return Ratio(value.numerator, value.denominator)
     if isinstance(value, dict):
         return Table(tuple(map(as_constant, value)), tuple(map(as_constant, value.values())))
     if type(value) is list:
