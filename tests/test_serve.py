@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -103,9 +105,10 @@ def test_the_documents_are_those_of_the_commands(client):
 
 
 def test_the_coach_page_is_the_mailed_one(client):
-    """But for what it may ask of the server."""
+    """But for what it may ask of the server, and for the link home."""
     made = page(rollwise.solve(find("pig")(target=5)), api={"keeps": False, "has_file": False})
-    assert client.get(f"/page?{PIG}").text == made
+    served = client.get(f"/page?{PIG}").text
+    assert re.sub("<p class='home'>.*?</p>", "", served) == made
 
 
 def test_a_game_is_played_by_positions(client):
@@ -260,11 +263,44 @@ def test_mistakes_are_a_line(client, path, status, said):
     assert "\n" not in answer.json()["error"]
 
 
+def test_a_person_who_follows_a_link_gets_a_page(client):
+    """An unsolved game can be solved there, a table is read, and every page links home."""
+    person = {"accept": "text/html,*/*"}
+    unsolved = client.get("/report?game=piglet&parameter=target=4", headers=person)
+    assert unsolved.status_code == 409
+    assert unsolved.headers["content-type"].startswith("text/html")
+    assert "href='./#game=piglet&amp;parameter=target=4&amp;then=report'" in unsolved.text
+    table = client.get(f"/table?{PIG}&where=turn == 2&limit=3", headers=person)
+    assert table.text.count("<tr>") == 4
+    assert "<th scope='col'>banked</th>" in table.text
+    assert "offset=3" in table.text
+    assert "form-action 'self'" in table.headers["content-security-policy"]
+    assert client.get(f"/table?{PIG}&where=nothing", headers=person).status_code == 400
+    for path in ("page", "report", "plot", "table", "nowhere"):
+        answer = client.get(f"/{path}?{PIG}", headers=person)
+        assert f"<a href='./#{html.escape(PIG)}'>All games</a>" in answer.text, path
+    assert "All games" not in client.get(f"/page?{PIG}&file=yes").text
+
+
+def test_a_faulty_sheet_is_listed_with_its_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    head = "from rollwise import *\n"
+    (tmp_path / "wrong.py").write_text(head + "class Wrong(Game)\n    pass\n")
+    (tmp_path / "fails.py").write_text(head + "class Fails(Game):\n    pass\n1 / 0\n")
+    with pytest.warns(UserWarning, match="left out"):
+        offering = client_of([])
+    with offering as client:
+        faults = client.get("/api/faults").json()
+        assert "line 2" in faults["wrong.py"]
+        assert "ZeroDivisionError" in faults["fails.py:Fails"]
+        assert client.get("/api/games/pig").status_code == 200
+
+
 TEXT = st.text(max_size=12) | st.sampled_from(
     ["pig", "target=5", "../x", "/etc/passwd", "x.py:X", "banked=0", "a=(1,2)", "1", "\0", "policy"]
 )
 ROUTES = ["/api/games/", "/api/solve", "/api/advise", "/api/position", "/api/map", "/api/table",
-          "/page", "/report", "/plot"]  # fmt: skip
+          "/page", "/report", "/plot", "/table"]  # fmt: skip
 NAMES = ["game", "parameter", "state", "throw", "rolls_left", "action", "where", "limit", "offset",
          "kind", "x", "y"]  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import html
 import importlib.resources
 import json
 import re
@@ -12,6 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -174,7 +176,8 @@ PICTURES = (
     "style-src 'unsafe-inline'; img-src data: blob:"
 )
 STATUS = {UnknownGame: 404, NotSolved: 409, Busy: 503, NotYours: 403}
-END = "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+END = "; base-uri 'none'; form-action {}; frame-ancestors 'none'"
+KEPT = ("game", "parameter", "limit")  # of the address of a table, in its links
 
 
 class Guard:
@@ -211,7 +214,9 @@ class Guard:
                 known = {name for name, _ in headers}
                 headers += [pair for pair in HEADERS if pair[0] not in known]
                 if b"content-security-policy" not in known:
-                    headers.append((b"content-security-policy", (OURS + END).encode()))
+                    headers.append(
+                        (b"content-security-policy", (OURS + END.format("'none'")).encode())
+                    )
                 message["headers"] = headers
             try:
                 async with asyncio.timeout(PATIENCE):
@@ -295,7 +300,9 @@ def make_app(
             Route("/api/map", site.asks("map", _place, x=None, y=None)),
             Route("/api/history", site.keep, methods=["POST"]),
             Route("/api/table", site.asks("table", _rows, where=None)),
+            Route("/api/faults", site.faults),
             Route("/page", site.page),
+            Route("/table", site.table),
             Route("/report", site.asks("report", policy=PICTURES)),
             Route(
                 "/plot",
@@ -304,7 +311,9 @@ def make_app(
         ],
         exception_handlers={
             RollwiseError: _refused,
-            HTTPException: lambda request, error: _error(error.detail, error.status_code),
+            HTTPException: lambda request, error: _mistake(
+                request, error.detail, error.status_code
+            ),
         },
         lifespan=life,
     )
@@ -366,9 +375,19 @@ class _Site:
                 for word, usual in words.items()
             }
             text = await self._ask(request, {"ask": name, **parts(request), **told})
-            return _json(text) if policy is None else _html(text, policy)
+            return _json(text) if policy is None else _html(_with_home(request, text), policy)
 
         return answer
+
+    async def faults(self, request: Request) -> Response:
+        return JSONResponse(self.offered.faults)
+
+    async def table(self, request: Request) -> Response:
+        part, where = _rows(request), _query(request, "where")
+        text = await self._ask(request, {"ask": "table_rows", **part, "where": where})
+        query = [pair for pair in request.query_params.multi_items() if pair[0] in KEPT]
+        body = _table_body(json.loads(text), part, where or "", query)
+        return _html(_shell(request, self._asked(request).heading, body), OURS, "'self'")
 
     async def keep(self, request: Request) -> Response:
         if self.history is None:
@@ -381,7 +400,8 @@ class _Site:
     async def page(self, request: Request) -> Response:
         is_file = _query(request, "file") == "yes"
         question = {"ask": "page", "keeps": self.history is not None, "file": is_file}
-        return _html(await self._ask(request, question), COACH)
+        text = await self._ask(request, question)
+        return _html(text if is_file else _with_home(request, text), COACH)
 
     def _asked(self, request: Request) -> Game:
         values: dict[str, str] = {}
@@ -484,14 +504,91 @@ def _json(text: str, status: int = 200) -> Response:
     return Response(text, status, media_type="application/json")
 
 
-def _html(text: str, policy: str) -> Response:
-    return Response(text, media_type="text/html", headers={"content-security-policy": policy + END})
+def _html(text: str, policy: str, forms: str = "'none'", status: int = 200) -> Response:
+    headers = {"content-security-policy": policy + END.format(forms)}
+    return Response(text, status, media_type="text/html", headers=headers)
+
+
+def _home(request: Request) -> str:
+    """The link to the start page, with the game and its parameters."""
+    query = html.escape(request.url.query)
+    return f"<p class='home'><a href='./{query and '#'}{query}'>All games</a></p>"
+
+
+def _with_home(request: Request, page: str) -> str:
+    """A page with the link home in its header; a picture has none, and gets it above."""
+    if "<header>" in page:
+        return page.replace("<header>", f"<header>{_home(request)}", 1)
+    return page.replace(
+        "<body>", f"<body>\n<div style='margin: 8px 16px'>{_home(request)}</div>", 1
+    )
+
+
+def _shell(request: Request, title: str, body: str) -> str:
+    """A small page in the style of the start page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n<link rel="stylesheet" href="/page.css">\n'
+        f'<link rel="stylesheet" href="/serve.css">\n<title>{html.escape(title)}</title>\n'
+        f"</head>\n<body>\n<header>{_home(request)}<h1>{html.escape(title)}</h1></header>\n"
+        f"<main>{body}</main>\n</body>\n</html>\n"
+    )
+
+
+def _table_body(
+    found: dict[str, Any], part: dict[str, Any], where: str, query: list[tuple[str, str]]
+) -> str:
+    """The rows of a table, a form to choose some, and links to those before and after."""
+    columns, total, offset = found["columns"], found["total"], part["offset"]
+    names, rows = list(columns), list(zip(*columns.values(), strict=True))
+    hidden = "".join(
+        f"<input type='hidden' name='{html.escape(name)}' value='{html.escape(value)}'>"
+        for name, value in query
+    )
+    form = (
+        f"<form>{hidden}<div class='controls'><div class='control wide'><label for='where'>"
+        f"Only rows with</label> <input id='where' name='where' value='{html.escape(where)}' "
+        f"placeholder='{html.escape(names[0])} == 1'></div></div>"
+        "<p class='tools'><button class='main'>Show</button></p></form>"
+    )
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in names)
+    lines = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    links = []
+    chosen = [("where", where)] if where else []
+    step = max(part["limit"], 1)
+    for text, place in (("Before", offset - step), ("After", offset + len(rows))):
+        if -step < place < total:
+            words = urlencode([*query, *chosen, ("offset", str(max(place, 0)))])
+            links.append(f"<a class='button' href='table?{html.escape(words)}'>{text}</a>")
+    said = f"Rows {offset + 1:,} to {offset + len(rows):,} of {total:,}" if rows else "No row fits"
+    return (
+        f"{form}<p>{said}.</p><div class='scroll' tabindex='0' role='region' aria-label='Table'>"
+        f"<table><tr>{head}</tr>{lines}</table></div><p class='tools'>{' '.join(links)}</p>"
+    )
 
 
 def _error(message: str, status: int) -> Response:
     return JSONResponse({"error": message}, status)
 
 
+def _mistake(request: Request, message: str, status: int) -> Response:
+    """An error as JSON, or as a page for a person who follows a link."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return _error(message, status)
+    body = f"<p>{html.escape(message)}</p>"
+    if status == STATUS[NotSolved]:
+        path = request.url.path.strip("/")
+        query = html.escape(request.url.query)
+        body = (
+            "<p>This game isn't solved yet, or no more.</p><p class='tools'><a class='button main' "
+            f"href='./#{query}&amp;then={html.escape(quote(path))}'>Solve it and go on</a></p>"
+        )
+    return _html(_shell(request, "Dice games, solved", body), OURS, status=status)
+
+
 async def _refused(request: Request, error: Exception) -> Response:
     status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 400)
-    return _error(" ".join(str(error).split())[:800], status)
+    return _mistake(request, " ".join(str(error).split())[:800], status)

@@ -32,11 +32,14 @@ class Offered:
         References to the same rules, for a worker.
     saved : dict
         Files of solutions, and folders of layers.
+    faults : dict
+        The errors of rule sheets of the folder that are left out, by file and class.
     """
 
     kinds: dict[str, type[Game]]
     references: dict[str, str]
     saved: dict[Key, Path] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
 
     def game(self, name: str, values: dict[str, str]) -> Game:
         """The game of a request.
@@ -74,7 +77,7 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
     """The games of these names; without any, the gallery and the rule sheets of this folder.
 
     An unreadable rule sheet of this folder, or one with the name of another game, is omitted
-    with a warning.
+    with a warning, and the start page shows its error.
 
     Raises
     ------
@@ -83,6 +86,7 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
     """
     kinds: dict[str, type[Game]] = {}
     known: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for reference in names:
         _enter(reference, kinds, known)
     if not names:
@@ -92,9 +96,10 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
             except ForMorePlayers:
                 continue  # a sheet of the folder, not requested by name
             except RollwiseError as error:
+                faults[reference] = " ".join(str(error).split())
                 warnings.warn(f"{reference} is left out: {error}", stacklevel=2)
     saved = {} if solutions is None else _saved(solutions, kinds)
-    return Offered(kinds, known, saved)
+    return Offered(kinds, known, saved, faults)
 
 
 def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) -> None:
@@ -133,13 +138,20 @@ def _require_listed(kind: type[Game], reference: str) -> None:
 
 
 def own_sheets(folder: Path) -> list[str]:
-    """The rule sheets of a folder: files with a subclass of ``Game``."""
+    """The rule sheets of a folder: files with a subclass of ``Game``, or that can't be parsed."""
     found = []
     for path in sorted(folder.glob("*.py")):
-        with contextlib.suppress(SyntaxError, ValueError, OSError):
-            for node in ast.parse(path.read_bytes()).body:
-                if isinstance(node, ast.ClassDef) and any(map(_is_game, node.bases)):
-                    found.append(f"{path}:{node.name}")
+        text = b""
+        with contextlib.suppress(OSError):
+            text = path.read_bytes()
+        try:
+            body = ast.parse(text).body
+        except (SyntaxError, ValueError):
+            found += [str(path)] if b"(Game)" in text else []
+            continue
+        for node in body:
+            if isinstance(node, ast.ClassDef) and any(map(_is_game, node.bases)):
+                found.append(f"{path}:{node.name}")
     return found
 
 

@@ -4,7 +4,7 @@
 const $ = (id) => document.getElementById(id);
 const LOST = "The server doesn't answer. Start it again with `rollwise serve`, then try again. "
   + "A coach page that is open already goes on without it.";
-const PAGES = { Play: "page", Report: "report", Picture: "plot", Table: "api/table" };
+const PAGES = { Play: "page", Report: "report", Picture: "plot", Table: "table" };
 let games = [];
 
 function element(tag, text = "", given = {}) {
@@ -29,9 +29,11 @@ async function api(path, options) {
 
 function field(parameter, i) {
   let input;
-  if (parameter.among.length || parameter.type === "bool") {
+  const seats = parameter.name === "players" ? [1, 2].filter((n) => n >= parameter.default) : [];
+  const words = seats.length ? seats : parameter.among;
+  if (words.length || parameter.type === "bool") {
     input = element("select");
-    for (const word of parameter.among.length ? parameter.among : [true, false]) {
+    for (const word of words.length ? words : [true, false]) {
       input.append(element("option", String(word)));
     }
   } else {
@@ -42,7 +44,7 @@ function field(parameter, i) {
   input.value = parameter.default ?? "";
   const control = element("div", "", { class: "control" });
   control.append(element("label", parameter.name, { for: input.id }), input,
-    element("small", [parameter.about, parameter.range].filter(Boolean).join("; ")));
+    element("small", [parameter.about, seats.length ? "" : parameter.range].filter(Boolean).join("; ")));
   return control;
 }
 
@@ -75,6 +77,7 @@ async function solve(event) {
   event.preventDefault();
   const wanted = chosen();
   current = wanted;
+  history.replaceState(null, "", `#${query(wanted)}`);
   $("solved").hidden = true;
   $("stop").hidden = false;
   try {
@@ -151,6 +154,34 @@ async function ask(event) {
   }
 }
 
+// The address holds the game and its parameters, and the page of a link to an unsolved game.
+async function restore() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  if (!gameOf(words.get("game"))) return;
+  $("game").value = words.get("game");
+  choose();
+  for (const text of words.getAll("parameter")) {
+    const at = text.indexOf("=");
+    const input = [...$("parameters").querySelectorAll("[name]")].find((one) => one.name === text.slice(0, at));
+    if (input) input.value = text.slice(at + 1);
+  }
+  const wanted = chosen();
+  const then = words.get("then");
+  if (Object.values(PAGES).includes(then)) {
+    await solve(new Event("submit"));
+    if (!$("solved").hidden) location.replace(`${then}?${query(wanted)}`);
+    return;
+  }
+  try {
+    const found = await api(`api/solve?${query(wanted)}`);
+    if (found.state !== "solved") return;
+    current = wanted;
+    show(wanted, found.solution);
+  } catch {
+    // it isn't solved any more
+  }
+}
+
 async function stop() {
   const wanted = current;
   current = null;
@@ -176,6 +207,10 @@ try {
     return option;
   }));
   choose();
+  const faults = Object.entries(await api("api/faults"));
+  $("faults").append(...faults.flatMap(([name, text]) => [element("dt", name), element("dd", text)]));
+  $("faulty").hidden = !faults.length;
+  await restore();
 } catch (error) {
   $("status").textContent = error.message;
 }

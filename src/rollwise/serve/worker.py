@@ -214,6 +214,17 @@ def _table(answer: Any, question: Mapping[str, Any]) -> str:
     return table_json(answer, answer.rows_of(states[begin:end]))
 
 
+def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
+    """The columns of some rows as texts, and the number of all rows."""
+    from rollwise.numbers.printed import as_text
+    from rollwise.words import in_words
+
+    begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
+    states = answer.states_where(question["where"])
+    cells = answer.cells_of(states[begin:end])
+    return encode({"columns": as_text(in_words(answer.game, cells), {}), "total": len(states)})
+
+
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.table import Table
     from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
@@ -258,6 +269,7 @@ REPLIES = {
     "map": _map,
     "keep": _keep,
     "table": _table,
+    "table_rows": _table_rows,
     "page": _page,
     "report": _report,
     "plot": _plot,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rollwise.words.game_words import Words, word_faults
+from rollwise.words.game_words import Words, in_words, word_faults
 from rollwise.words.narration import Narrator, as_other_sees
 
-__all__ = ["Narrator", "Words", "as_other_sees", "word_faults"]
+__all__ = ["Narrator", "Words", "as_other_sees", "in_words", "word_faults"]

@@ -150,6 +150,19 @@ class Words:
         return RulesError(f"{self.game.name}: {word}() gives {shown(found)}; {right}")
 
 
+def in_words(game: Game | None, cells: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns of a table of positions, with the meanings of numbers in fields (sets)."""
+    if game is None:
+        return cells
+    words = Words(game.base_game)
+    told = {
+        name: [words.text("field_text", name, n) or n for n in cells[name]]
+        for name in StateLayout.of(game.base_game).columns
+        if name in cells
+    }
+    return cells | told
+
+
 def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
     """The faults in the words of a game, in a sample of its states."""
     words, situation = Words(game), rules_situation(game, graph)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -45,10 +45,9 @@ from rollwise.cli.printing import (
 from rollwise.documents.answers import advice_document, grid_document, table_json
 from rollwise.documents.parts import undecided_lines
 from rollwise.errors import UsageError
-from rollwise.graph.layout import StateLayout
 from rollwise.methods import find_method
 from rollwise.numbers.printed import as_text, rounded_up
-from rollwise.words import Words
+from rollwise.words import in_words
 
 if TYPE_CHECKING:
     from rollwise.answer.grids import Grid
@@ -107,25 +106,12 @@ def table(
         rows = solution.rows_of(shown, **how)
         write_rows(rows, form, out, lambda rows: table_json(solution, rows))
     else:
-        cells = in_words(solution, solution.cells_of(shown, **how))
+        cells = in_words(solution.game, solution.cells_of(shown, **how))
         bounds = solution.action_bounds if each_action else {}
         print_rows(as_text(cells, bounds), len(shown), len(states))
         for line in undecided_lines(solution.n_undecided(shown)):
             typer.echo(line)
     _tell_unfinished(solution)
-
-
-def in_words(solution: Solution, cells: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The columns of a table, where a field's numbers have meanings (sets) with these."""
-    if solution.game is None:
-        return cells
-    game = solution.game.base_game
-    told = {
-        name: [Words(game).text("field_text", name, n) or str(n) for n in cells[name]]
-        for name in StateLayout.of(game).columns
-        if name in cells
-    }
-    return cells | told
 
 
 def _tell_grid(solution: Solution, where: str | None, *, throws: bool, json: bool) -> None:
