@@ -121,6 +121,7 @@ def test_a_discount_is_a_chance_to_end():
     game = rollwise.from_arrays([[1.0], [0.0]], [[[0.25, 0.75]], [[0, 1]]], 0.9, by="state")
     graph = rollwise.build(game)
     assert graph.outcome_weight[:3].tolist() == [9, 27, 4]
+    assert rollwise.solve(type(game)(discount=0.0)).value == pytest.approx(1, abs=1e-14)
     # v = 1 + 0.9 v / 4
     assert rollwise.solve(game).value == pytest.approx(1 / (1 - 0.9 / 4), abs=1e-14)
 
@@ -391,7 +392,7 @@ def test_arrays_that_are_no_model(rewards, transitions, how, says):
 
 def test_commands_take_a_model_where_a_game_is_typed(tmp_path):
     path, saved = write_umb(tmp_path / "game.umb", GAME), str(tmp_path / "saved.parquet")
-    assert "0.6666666666666" in run("solve", path, "--save", saved).stdout
+    assert "wins 66.6667 %" in run("solve", path, "--save", saved).stdout
     for words in [
         ("verify", saved, path),
         ("verify", "--exact", saved, path),

@@ -67,7 +67,7 @@ GameArgument = Annotated[
     typer.Argument(
         metavar="GAME",
         autocompletion=_complete_game,
-        help="A game (`rollwise games` lists them), or file.py:ClassName.",
+        help="A game (`rollwise games` lists them), file.py:ClassName, a model (.umb, .drn, .tra).",
     ),
 ]
 

@@ -110,7 +110,7 @@ def find_installed(name: str) -> type[Game]:
     hint = f"; did you mean {close[0]}?" if close else ""
     raise UnknownGame(
         f"no game is called {name!r}{hint} (`rollwise games` lists them; a game in a file "
-        "is path/to/file.py:ClassName)"
+        "is path/to/file.py:ClassName, and a model of another tool ends in .umb, .drn or .tra)"
     )
 
 

@@ -395,6 +395,8 @@ class Building:
                 if self.rate != 1:
                     alive += self.size[size]
                     size += self.n_plain
+                if not self.rate:
+                    continue
             ways[way] = self._added(ways.get(way), size)
         if alive:
             way = OVER, False, self._for_mover(self.worth_over, seat) if self.wins else 0.0
