@@ -208,13 +208,34 @@ def answer(
     return solve_by_layers(game, progress=progress)
 
 
-def policies_in_one_graph(game: Game, *, progress: Progress | None = None) -> Policies | None:
-    """As `policies`; None for a game too large for one graph."""
-    if large(game) is not None:
+def policies_in_one_graph(
+    game: Game,
+    *,
+    other_way: bool,
+    any_players: bool = False,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Policies | None:
+    """As `policies`; None for a game too large for one graph.
+
+    Parameters
+    ----------
+    other_way : bool
+        Whether the question has an answer without a graph. Otherwise, and with `max_states`, the
+        size is an error.
+
+    Raises
+    ------
+    TooManyStates
+    """
+    other_way = other_way and max_states is None
+    if other_way and large(game) is not None:
         return None
     try:
-        return policies(game, progress=progress)
+        return policies(game, any_players=any_players, max_states=max_states, progress=progress)
     except TooManyStates:
+        if not other_way:
+            raise
         return None
 
 

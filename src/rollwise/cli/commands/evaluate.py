@@ -44,7 +44,7 @@ from rollwise.documents.answers import (
     with_rows,
 )
 from rollwise.documents.model import as_number, encode
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import UsageError
 from rollwise.game import has_many
 from rollwise.numbers.printed import as_text
 
@@ -177,15 +177,16 @@ def _evaluated(
     from rollwise.answer.evaluation import evaluate
 
     with Progress() as progress:
-        try:
-            policies = kept.policies(game, max_states=max_states, progress=progress)
-        except TooManyStates:
+        of_start = method == "exact" and names[1] is None and position is None and not all_states
+        by_turns = of_start and names[0].endswith(".json")
+        if by_turns:
             from rollwise.analysis.thumb.turns import evaluate_rule, has_turns
 
-            given = names[1], position, max_states
-            is_plain = method == "exact" and given == (None, None, None) and not all_states
-            if not (is_plain and names[0].endswith(".json") and has_turns(game)):
-                raise
+            by_turns = has_turns(game)
+        policies = kept.policies_in_one_graph(
+            game, other_way=by_turns, max_states=max_states, progress=progress
+        )
+        if policies is None:
             found, graph = evaluate_rule(game, names[0], progress=progress)
             return graph, 0, None, None, found
         graph = policies.graph

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game
+from rollwise.cli.common import read_game
 from rollwise.cli.options import (
     POLICIES,
     GameArgument,
@@ -21,7 +21,7 @@ from rollwise.cli.options import (
 from rollwise.cli.printing import end_if, show, show_table
 from rollwise.cli.progress import Progress
 from rollwise.documents.played import length_document
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import UsageError
 from rollwise.graph import title_of
 from rollwise.numbers.printed import between, certified, estimated
 from rollwise.numbers.randomness import fresh_seed
@@ -117,13 +117,13 @@ def _found(game: Game, policy: str, max_states: int | None, progress: Progress) 
     from rollwise.analysis.length_range import length_range, length_range_by_layer
     from rollwise.answer import kept
 
-    try:
-        policies = policies_of(game, max_states, progress)
-        return length_range(policies, policy, progress=progress)
-    except TooManyStates:
-        if policy != "optimal" or not kept.goes_by_layers(game, max_states):
-            raise
-    return length_range_by_layer(game, max_states=max_states, progress=progress)
+    in_layers = policy == "optimal" and kept.goes_by_layers(game, max_states)
+    policies = kept.policies_in_one_graph(
+        game, other_way=in_layers, any_players=True, max_states=max_states, progress=progress
+    )
+    if policies is None:
+        return length_range_by_layer(game, progress=progress)
+    return length_range(policies, policy, progress=progress)
 
 
 def _print(title: str, found: LengthRange, seed: int) -> None:

@@ -158,10 +158,11 @@ def _policies(
     if load is not None:
         found = solve_or_open(game, load, max_states)
         return Policies.of(found.whole()) if found.is_small else None
+    in_turns = not told and game.base_game is game
     with Progress() as progress:
-        if told or max_states is not None or game.base_game is not game:
-            return kept.policies(game, max_states=max_states, progress=progress)
-        return kept.policies_in_one_graph(game, progress=progress)
+        return kept.policies_in_one_graph(
+            game, other_way=in_turns, max_states=max_states, progress=progress
+        )
 
 
 def _of_large(

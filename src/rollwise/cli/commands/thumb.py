@@ -109,6 +109,7 @@ def thumb(
     """Find rules of thumb, each with its certified cost."""
     from rollwise.analysis.thumb.frontier import find_rules
     from rollwise.analysis.thumb.turn_search import find_turn_rules
+    from rollwise.analysis.thumb.turns import has_turns
     from rollwise.answer import kept
     from rollwise.thumb.sentences import python_source
 
@@ -145,7 +146,9 @@ def thumb(
     }
     searchers = processes_or(cluster, workers)
     with Progress() as progress, searchers as limits["pool"]:
-        policies = _policies(chosen, max_states, progress)
+        policies = kept.policies_in_one_graph(
+            chosen, other_way=has_turns(chosen), max_states=max_states, progress=progress
+        )
         if policies is None:
             refuse("needs all positions at once, and these are too many", out=out)
             answer = kept.solve_by_layers(chosen, progress=progress)
@@ -166,16 +169,6 @@ def thumb(
     if found.stopped:
         typer.echo("rollwise: stopped; these are the rules found so far", err=True)
         raise typer.Exit(130)
-
-
-def _policies(game: Game, max_states: int | None, progress: Progress) -> Policies | None:
-    """The policies of a game; None where it is too large for one graph, and goes turn by turn."""
-    from rollwise.analysis.thumb.turns import has_turns
-    from rollwise.answer import kept
-
-    if max_states is None and has_turns(game):
-        return kept.policies_in_one_graph(game, progress=progress)
-    return kept.policies(game, max_states=max_states, progress=progress)
 
 
 def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json: bool) -> None:
