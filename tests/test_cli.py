@@ -75,25 +75,8 @@ def test_the_shell_completes_words(typed, offered, monkeypatch):
     assert run().stdout.strip() == offered
 
 
-def test_solve_prints_the_documented_keys():
+def test_solve_prints_a_document():
     document = json.loads(output("solve", "piglet", "target=3", "--json"))
-    assert list(document) == [
-        "game",
-        "parameters",
-        "method",
-        "status",
-        "states",
-        "actions",
-        "outcomes",
-        "components",
-        "largest_component",
-        "start",
-        "value",
-        "win_probability",
-        "error_bound",
-        "seconds",
-        "check",
-    ]
     assert document["check"] == []
     assert set(document["seconds"]) == {"compile", "build", "solve", "certify"}
     assert document["parameters"] == {"target": 3}

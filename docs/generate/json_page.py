@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,51 +17,80 @@ INTRODUCTION = """\
 documents. `rollwise schema COMMAND` prints the JSON schema of a command's documents. The key
 `schema` names the document and the version of its keys: `rollwise/solve/1`. `kind` says whether the
 numbers are exact, certified (with `error_bound`) or estimated (with a standard error and a seed).
-Infinite, undefined and unknown numbers are `null`.
+Infinite, undefined and unknown numbers are `null`; without a proof so is `error_bound`, the largest
+error of the value beside it. A value is 1 for a win and -1 for a loss, or it is in points.
 
-A star marks keys that a document may leave out. `rows[].error` is a key of each element of the list
-`rows`.
+Documents about a game begin with `game`, `parameters` (also the form of the game, as `as`),
+`players` (if there are three or more) and `kind`. A star marks keys that a document may leave out,
+and a question mark types that include `null`. `rows[].error` is a key of each element of the list
+`rows`. Objects of several documents follow at the end.
 """
+HEADS = ["| key | type | unit | meaning |", "|---|---|---|---|"]
+Row = tuple[str, str, str, str]
 
 
 def page() -> str:
     """The whole page, in Markdown."""
     from rollwise.cli.app import all_functions
-    from rollwise.documents.model import documents_of, schema_of
+    from rollwise.documents.model import GameDocument, documents_of, schema_of
 
+    kinds = {name: documents_of(name) for name in all_functions()}
+    schemas = {kind: schema_of([kind])["$defs"] for some in kinds.values() for kind in some}
+    uses = Counter(
+        name
+        for parts in schemas.values()
+        for part in parts.values()
+        for field in part["properties"].values()
+        for name, _ in _objects(field)
+    )
+    shared = {
+        name: parts[name] for parts in schemas.values() for name in sorted(parts) if uses[name] > 1
+    }
     lines = [INTRODUCTION]
-    for command in all_functions():
-        for number, kind in enumerate(documents_of(command)):
+    for command, some in kinds.items():
+        for number, kind in enumerate(some):
             lines += [f"## {command}", ""] if number == 0 else []
             text = (inspect.getdoc(kind) or "").partition("\n")[0]
-            parts = schema_of([kind])["$defs"]
-            fields = parts[kind.__name__]["properties"]
-            lines += [f"`{fields.pop('schema')['enum'][0]}`: {text}", ""]
-            lines += ["| key | type | unit | meaning |", "|---|---|---|---|"]
-            lines += [*_rows(parts[kind.__name__], parts, ""), ""]
+            parts = schemas[kind]
+            keys = parts[kind.__name__]["properties"]
+            tag = keys.pop("schema")["enum"][0]
+            for name in GameDocument.__struct_fields__ if issubclass(kind, GameDocument) else ():
+                del keys[name]
+            own = {name: part for name, part in parts.items() if name not in shared}
+            lines += [f"`{tag}`: {text}", "", *HEADS]
+            lines += [*_merged(_rows(parts[kind.__name__], own, "")), ""]
+    lines += ["## Objects of several documents", ""]
+    for name, part in sorted(shared.items()):
+        lines += [f"`{name}`: {part['description']}", "", *HEADS, *_merged(_rows(part, {}, "")), ""]
     return "\n".join(lines)
 
 
-def _rows(part: dict[str, Any], parts: dict[str, Any], path: str) -> Iterator[str]:
+def _rows(part: dict[str, Any], parts: dict[str, Any], path: str) -> Iterator[Row]:
     """A row for each key of an object, with the keys of objects within."""
     for key, field in part["properties"].items():
-        name = f"{path}{key}"
         star = "" if key in part.get("required", ()) else "*"
         meaning = field.get("description", "").replace("|", "\\|")
-        objects = list(_objects(field))
-        if meaning or star or not objects:
-            yield f"| `{name}`{star} | {_type(field)} | {field.get('unit', '')} | {meaning} |"
-        for inner, marks in objects:
-            yield from _rows(parts[inner], parts, f"{name}{marks}.")
+        within = [(name, marks) for name, marks in _objects(field) if name in parts]
+        if meaning or star or not within:
+            yield f"`{path}{key}`{star}", _type(field), field.get("unit", ""), meaning
+        for name, marks in within:
+            yield from _rows(parts[name], parts, f"{path}{key}{marks}.")
+
+
+def _merged(rows: Iterable[Row]) -> Iterator[str]:
+    """The lines of a table, with one line for neighbours that differ in their keys alone."""
+    for (kind, unit, meaning), some in groupby(rows, key=lambda row: row[1:]):
+        yield f"| {', '.join(row[0] for row in some)} | {kind} | {unit} | {meaning} |"
 
 
 def _type(field: dict[str, Any]) -> str:
     if "anyOf" in field:
-        return " or ".join(_type(one) for one in field["anyOf"])
+        types = [_type(one) for one in field["anyOf"] if one.get("type") != "null"]
+        return " or ".join(types) + "?" * (len(types) < len(field["anyOf"]))
     if "enum" in field:
         return ", ".join(map(str, field["enum"]))
     if "$ref" in field:
-        return "object"
+        return field["$ref"].rpartition("/")[2]
     kind = field.get("type", "any")
     if kind == "array" and field.get("items"):
         return f"list of {_type(field['items'])}"

@@ -53,9 +53,9 @@ Maybe: TypeAlias = T | UnsetType  # a field that a document may leave out
 # Null stands for an infinite, an undefined and an unknown number.
 Number = float | None
 Chance = Annotated[Number, unit("probability")]
-Value = Annotated[Number, unit("value: a win is 1 and a loss is -1; or points")]
+Value = Annotated[Number, unit("value")]
 Cost = Annotated[Number, unit("probability, or points", "loss to the best action")]
-Bound = Annotated[Number, unit("the unit of the value", "largest error; null: not proved")]
+Bound = Annotated[Number, unit("that of the value")]
 DeviationGain = Annotated[
     Number, unit("probability, or points", "largest gain of a player by another policy; proved")
 ]
