@@ -25,7 +25,6 @@ import numpy as np
 
 import rollwise
 from rollwise.answer import solve as solving
-from rollwise.answer.layer_folder import LayerFacts
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, is_compiled
 from rollwise.builders.arrays import action_names, first_rows_of
@@ -611,6 +610,8 @@ OF_LAYERS = ("states", "layers", "progress", "actions")  # arrays
 
 
 def _parts_of_layers(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]]:
+    from rollwise.answer.layer_folder import LayerFacts
+
     space = solution.space
     assert not isinstance(space, StateGraph)
     facts = {field.name: getattr(space, field.name) for field in fields(LayerFacts)}
@@ -625,6 +626,7 @@ def _parts_of_layers(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]
 
 
 def _layers_of(game: Game, found: dict[str, Any]) -> Solution:
+    from rollwise.answer.layer_folder import LayerFacts
     from rollwise.answer.layered_states import LayeredStates
 
     facts, first = LayerFacts(**found["facts_of_layers"]), _by_number(found["first_rows"])

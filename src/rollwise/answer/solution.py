@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.layered_states import LayeredStates, open_states
 from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
 
     from rollwise.answer.advice import Advice
     from rollwise.answer.grids import Grid
+    from rollwise.answer.layered_states import LayeredStates
     from rollwise.graph.policies import Policy
     from rollwise.machine.atomic_files import HtmlPage
     from rollwise.many.equilibrium import Equilibrium
@@ -199,7 +199,7 @@ class Solution:
     def _solved_again(self) -> Solution:
         from rollwise.builders import build
 
-        assert isinstance(self.space, LayeredStates)
+        assert not isinstance(self.space, StateGraph)
         self.space.require_graph()
         return Solution.of_graph(build(self.space.game), self.space.game)
 
@@ -240,7 +240,7 @@ class Solution:
         ------
         UnknownState
         """
-        if isinstance(self.space, LayeredStates):
+        if not isinstance(self.space, StateGraph):
             return self.space.numbers_of(rows)
         return np.array([self.space.find(row) for row in rows.tolist()], np.int64)
 
@@ -389,6 +389,8 @@ class Solution:
         SolutionFileError
             It contains no answer, or the answer of another game, or an unfinished one.
         """
+        from rollwise.answer.layered_states import open_states
+
         return cls.of_layers(*open_states(Path(folder), game))
 
     @classmethod
@@ -652,7 +654,7 @@ class Solution:
         if self.profile is not None:
             return self.profile.taken(throws)
         space = self.space
-        if isinstance(space, LayeredStates):
+        if not isinstance(space, StateGraph):
             if throws:
                 raise UsageError(f"{self.title}: part_where() gives the rows after throws")
             return np.arange(space.n_positions)
@@ -668,7 +670,7 @@ class Solution:
         None before a throw.
         """
         space = self.space
-        if isinstance(space, LayeredStates):
+        if not isinstance(space, StateGraph):
             return None if space.has_throws else space.actions[states]
         if self.profile is not None or (space.throw_names and not throws):
             return None
@@ -783,7 +785,7 @@ class Solution:
     def fields_of(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
         """The columns of some states: their fields, and on request their throws."""
         graph = self.space
-        if isinstance(graph, LayeredStates):
+        if not isinstance(graph, StateGraph):
             graph.require_rows(states)
             return dict(zip(graph.field_names, graph.states[states].T, strict=True))
         rows = graph.rows if throws or graph.throws is None else graph.states
@@ -853,7 +855,7 @@ class Solution:
         ------
         UnknownState
         """
-        if isinstance(self.space, LayeredStates) and throw is None:
+        if not isinstance(self.space, StateGraph) and throw is None:
             return self.space.find(state)
         return self.graph.find(state, throw, rolls_left)
 
