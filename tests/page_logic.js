@@ -21,6 +21,7 @@ function allStates() {
     shown: game.shown(s),
     cells: (game.board(s) ?? []).map((row) => row.map(({ kind, text, numbers }) => [kind, text, numbers])),
     value: game.value(s),
+    worths: game.worths(s),
     level: figures.level(game.value(s)),
     best: game.best(s),
     policies: Object.fromEntries(game.head.policies.map(({ name, mixes }) => [name, mixes ? game.weights(name, s) : game.policy(name, s)])),

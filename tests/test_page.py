@@ -23,6 +23,7 @@ import rollwise
 from rollwise.answer.references import Policies
 from rollwise.cli.printing import Figures
 from rollwise.coach import Session, Table, read_records, replay
+from rollwise.games import find
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -51,6 +52,7 @@ GAMES = {
     "names": HostileNames(),
 }
 ROOM = Path(rollwise.__file__).parent / "page"
+KingMaker = find(str(Path(__file__).parents[1] / "examples" / "king_maker.py"))
 
 
 @pytest.fixture(scope="session")
@@ -136,6 +138,28 @@ def test_every_state_is_what_python_says(solution, node):
                         there["row"] == list(key_of(solution, outcome.target))[: len(there["row"])]
                     )
                 assert there["text"] == narrator.outcome_text(action.index, outcome.number)
+
+
+@pytest.mark.parametrize("game", [Pig(target=6, players=3), KingMaker()], ids=["pig", "king-maker"])
+def test_an_equilibrium_is_what_python_says(node, game):
+    """Values of all seats, looked ahead by the profile, which may mix actions."""
+    solution = rollwise.solve(game)
+    found = states_by_row(node(solution, "states"))
+    seats = solution.profile.as_values(solution.profile.values)
+    for state in solution.graph.view:
+        here = found[key_of(solution, state.index)]
+        assert here["worths"] == pytest.approx(seats[state.index].tolist(), abs=1e-10)
+        choices = solution.choices_in(np.array([state.index]))
+        for one, value, cost in zip(here["choices"], choices.values, choices.regret, strict=True):
+            assert one["value"] == pytest.approx(value, abs=1e-10)
+            assert one["cost"] == pytest.approx(cost, abs=1e-10)
+    played = node(solution, "game", "3", "optimal", "random", "optimal")
+    assert played["isOver"]
+    ends = [ledger["result"] for ledger in played["ledgers"]]
+    parts = [
+        ledger["start"] + sum(ledger["luck"]) + sum(ledger["skill"]) for ledger in played["ledgers"]
+    ]
+    assert ends == pytest.approx(parts, abs=1e-10)
 
 
 def test_policies_take_what_they_take_in_python(solution, node):

@@ -28,6 +28,7 @@ from rollwise.words import Narrator
 
 GAMES = {
     "pig": Pig(target=12),
+    "pig-3": Pig(target=8, players=3),
     "threes": Threes(dice=3),
     "super-six": SuperSix(sticks=3),
     "dice-blackjack": DiceBlackjack(),

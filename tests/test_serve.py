@@ -111,6 +111,15 @@ def test_the_coach_page_is_the_mailed_one(client):
     assert re.sub("<p class='home'>.*?</p>", "", served) == made
 
 
+def test_a_game_for_three_has_a_page(client):
+    assert solved(client, target=4, players=3)["state"] == "solved"
+    words = "game=pig&parameter=target=4&parameter=players=3"
+    made = page(
+        rollwise.solve(find("pig")(target=4, players=3)), api={"keeps": False, "has_file": False}
+    )
+    assert client.get(f"/page?{words}").text == made
+
+
 def test_a_game_is_played_by_positions(client):
     """From the start to an end, by the API alone; values are those of the solution."""
     solution = rollwise.solve(find("pig")(target=5))

@@ -959,8 +959,6 @@ class Solution:
             There is no such policy.
         """
         self._require_answer("a page")
-        if self.profile is not None:
-            raise UsageError(f"{self.title}: a page can't be had of an equilibrium")
         written: HtmlPage = HOOKS.page(self, path, policies=policies, shows=shows)
         return written
 

@@ -27,8 +27,10 @@ def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, f
     -------
     dict of float
         In units of value, the mean over the seats, the least first. Policies that fail or play
-        for ever are left out.
+        for ever are left out. Empty in games of three or more players.
     """
+    if solution.profile is not None:
+        return {}
     game, start = solution.game, float(solution.values[0])
     losses = {}
     for typed in (*({} if game is None else game.policies()), *others, "random"):

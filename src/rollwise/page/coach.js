@@ -46,7 +46,7 @@ export class CoachView {
     };
     if (choices.length > 1) explain().catch(() => {});
     fill(this.advice, this.choiceTable(state, SAY.advice, chosen), reason,
-      el("p", { class: "dim" }, SAY.certainly(game.head.bound, figures.points)));
+      el("p", { class: "dim" }, SAY.certainly(game.head.bound, figures.points, game.head.players > 2)));
     fill(this.more, choices.map((one) => this.#outcomes(state, one)),
       el("p", {}, el("a", { href: this.play.addressOf(state) }, SAY.link)));
   }

@@ -32,6 +32,7 @@ from rollwise.graph import NO_THROW, StateGraph
 from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of
 from rollwise.graph.packed import PackedGraph, anchors, packed, stream
 from rollwise.graph.policies import Policy
+from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import rounded_up, scaled
 from rollwise.page.words import Progress, words_of
 from rollwise.parameters import typed
@@ -77,16 +78,18 @@ def document(
     if progress is not None:
         progress("packing the graph", 0, None)
     small = packed(graph)
-    known = small.place[anchors(graph)]
+    known = small.place[_known(solution)]
     known.sort()
-    values = solution.values[small.states[known]]
     parts = {
         **{f"field {f}": column for f, column in enumerate(small.fields)},
         "menu": small.menu,
         "slots": small.slots,
         "targets": small.targets,
         "anchors": stream(np.diff(known, prepend=0)),
-        "values": values.astype("<f8").view(np.uint8).reshape(-1, 8).T.tobytes(),
+        **{
+            f"values {seat}": values.astype("<f8").view(np.uint8).reshape(-1, 8).T.tobytes()
+            for seat, values in enumerate(_values(solution, small.states[known]).T)
+        },
     }
     words = words_of(Narrator(graph, solution.game), small, progress)
     parts |= words.parts
@@ -100,6 +103,7 @@ def document(
     head = {
         **_about(solution),
         **_tables(graph, small),
+        **_endings(solution),
         **_certainty(solution),
         "anchors": len(known),
         "map": _map(solution),
@@ -217,9 +221,33 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
             "weight": lotteries.weight.tolist(),
             "over": lotteries.over.astype(int).tolist(),
             "passes": lotteries.passes.astype(int).tolist(),
-            "payoff": lotteries.payoff.tolist(),
         },
     }
+
+
+def _known(solution: Solution) -> NDArray[np.int64]:
+    """The states with saved values: anchors, and those where an equilibrium mixes actions."""
+    graph, found = solution.graph, anchors(solution.graph)
+    if solution.profile is None:
+        return found
+    mixed = ~np.isin(solution.profile.policy.probability, (0.0, 1.0))
+    return np.union1d(found, graph.action_state[mixed])
+
+
+def _values(solution: Solution, states: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The values of states: of the mover, or in an equilibrium of each seat, a column each."""
+    if solution.profile is None:
+        return solution.values[states, None]
+    values: NDArray[np.float64] = solution.profile.as_values(solution.profile.values[states])
+    return values
+
+
+def _endings(solution: Solution) -> dict[str, Any]:
+    """The payoffs of lotteries to the mover, or in an equilibrium to each seat, as values."""
+    lotteries = solution.graph.lotteries
+    if solution.profile is None:
+        return {"payoffs": lotteries.payoff[:, None].tolist()}
+    return {"payoffs": solution.profile.as_values(payoffs_of(solution.graph)).tolist()}
 
 
 def _dice_fields(graph: StateGraph) -> list[int]:
@@ -269,7 +297,10 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
     """The policies of a game, and others: names, descriptions, and policies."""
     graph, game = solution.graph, solution.game
     found = []
-    if (solution.best_actions != first_of_each_state(graph, solution.is_best)).any():
+    if (
+        solution.profile is not None
+        or (solution.best_actions != first_of_each_state(graph, solution.is_best)).any()
+    ):
         found.append(("optimal", "", solution.policy))
     for name, function in ({} if game is None else game.policies()).items():
         about = (inspect.getdoc(function) or "").partition("\n")[0]

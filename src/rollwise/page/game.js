@@ -58,7 +58,10 @@ export class Game extends Seats {
     this.values = new Float64Array(this.n);
     this.isKnown = new Uint8Array(this.n); // whether each value is known
     const anchors = new Stream(parts.anchors).sums(new Int32Array(head.anchors));
-    doubles(parts.values).forEach((value, i) => this.#know(anchors[i], value));
+    const known = this.zeros.map((_, seat) => parts[`values ${seat}`]).filter(Boolean).map(doubles);
+    anchors.forEach((s, i) => this.#know(s, known[0][i]));
+    // in an equilibrium of three or more players: the values of each seat, by state
+    if (head.players > 2) this.vectors = new Map([...anchors].map((s, i) => [s, known.map((column) => column[i])]));
     this.policies = new Map();
     this.spoken = new Map();
     this.drawn = [];
@@ -80,10 +83,10 @@ export class Game extends Seats {
   }
 
   #readLotteries() {
-    const { sizes, reward, weight, over, passes, payoff } = this.head.lotteries;
+    const { sizes, reward, weight, over, passes } = this.head.lotteries;
     this.lotteryStart = [0];
     for (const size of sizes) this.lotteryStart.push(this.lotteryStart.at(-1) + size);
-    Object.assign(this, { reward, weight, over, passes, payoff });
+    Object.assign(this, { reward, weight, over, passes, payoff: this.head.payoffs.map(([first]) => first) });
     this.total = sizes.map((size, k) => {
       let sum = 0;
       for (let j = 0; j < size; j++) sum += weight[this.lotteryStart[k] + j];
@@ -334,8 +337,9 @@ export class Game extends Seats {
         chance: this.chance[k],
         total: this.total[lottery],
         isOver: this.over[k] === 1,
-        passes: this.passes[k] === 1,
+        passes: this.passes[k],
         payoff: this.payoff[k],
+        payoffs: this.head.payoffs[k],
       });
     }
     return found;
@@ -344,6 +348,7 @@ export class Game extends Seats {
   // ---- values
 
   value(s) {
+    if (this.vectors) return this.worths(s)[0];
     const waiting = [s];
     while (waiting.length) {
       const here = waiting.at(-1);
@@ -391,8 +396,33 @@ export class Game extends Seats {
     return worth;
   }
 
+  // ---- values of each seat in an equilibrium of three or more players: those of the outcomes of the
+  // equilibrium's action, turned to the seat of the mover
+
+  worths(s) {
+    if (!this.vectors) return super.worths(s);
+    if (!this.vectors.has(s)) this.vectors.set(s, this.worthsOf(s, this.best(s)));
+    return this.vectors.get(s);
+  }
+
+  worthsOf(s, i) {
+    if (!this.vectors) return super.worthsOf(s, i);
+    return this.outcomes(s, i).reduce((sum, outcome) => {
+      const after = this.worthsAfter(outcome);
+      return sum.map((worth, k) => worth + outcome.chance * after[k]);
+    }, this.paid(s, i));
+  }
+
+  worthsAfter(outcome) {
+    if (!this.vectors) return super.worthsAfter(outcome);
+    if (outcome.isOver) return outcome.payoffs;
+    const there = this.worths(outcome.target);
+    return there.map((_, k) => there[(k - outcome.passes + there.length) % there.length]);
+  }
+
   // The value of an outcome to the mover.
   worth(outcome) {
+    if (this.vectors) return this.worthsAfter(outcome)[0];
     if (outcome.isOver) return outcome.payoff;
     const value = this.value(outcome.target);
     return outcome.passes ? -value : value;
@@ -401,8 +431,8 @@ export class Game extends Seats {
   // The mover's actions: names, value, cost against the best, and whether none is better.
   choices(s) {
     const names = this.names(s);
-    this.#lookAhead(s);
-    const worth = names.map((_, i) => this.#ahead(s, i));
+    if (!this.vectors) this.#lookAhead(s);
+    const worth = names.map((_, i) => (this.vectors ? this.worthsOf(s, i)[0] : this.#ahead(s, i)));
     const { sign, best_below: below } = this.head;
     const most = Math.max(...worth.map((value) => sign * value));
     return names.map((name, place) => {
@@ -413,6 +443,10 @@ export class Game extends Seats {
 
   // The place of the action of optimal play: the first of the best.
   best(s) {
+    if (this.mixes("optimal")) {
+      const weights = this.weights("optimal", s);
+      return weights.indexOf(Math.max(...weights));
+    }
     if (this.parts["policy optimal"]) return this.policy("optimal", s);
     this.#lookAhead(s);
     const { sign, best_below: below } = this.head;

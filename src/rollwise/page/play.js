@@ -107,7 +107,7 @@ export class PlayView {
 
   #strength(policy) {
     const { head } = this.game;
-    if (policy === "optimal") return head.players === 2 ? SAY.unbeatable : "";
+    if (policy === "optimal") return head.players === 2 ? SAY.unbeatable : SAY.equilibrium;
     const lost = head.losses.find(({ name }) => name === policy)?.loss;
     if (lost === undefined) return "";
     return head.is_score ? SAY.losesTo(this.figures.cost(lost)) : SAY.isBeaten(this.figures.level(lost));
@@ -158,7 +158,7 @@ export class PlayView {
     this.names = players.map((player, seat) => {
       if (player === null) return people === 1 ? SAY.you : SAY.persons(++person);
       const isTwice = players.some((other, k) => other === player && k !== seat);
-      return isTwice ? `${player} (${SAY.seatName(seat)})` : player;
+      return isTwice ? `${player} ${seat + 1}` : player;
     });
     this.eyes = Math.max(0, players.indexOf(null));
     this.isLettingStand = false;

@@ -50,7 +50,7 @@ export class Session {
 
   machineChoice() {
     const player = this.players[this.seat];
-    if (player === "optimal") return this.game.best(this.state);
+    if (player === "optimal" && !this.game.mixes(player)) return this.game.best(this.state);
     if (!this.game.mixes(player)) return this.game.policy(player, this.state);
     return drawn(this.game.weights(player, this.state), randomOf(this.seed, this.accounts.length, 1));
   }

@@ -115,6 +115,7 @@ export class Speech {
   // The changed fields, as the mover saw them.
   #changes(s, outcome, most = MOST_CHANGES) {
     const { game } = this;
+    if (outcome.isOver || (outcome.passes && game.head.players > 2)) return ""; // numbers of others stand elsewhere
     const before = game.row(s);
     const after = game.row(outcome.target);
     const told = [];

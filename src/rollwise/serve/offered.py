@@ -11,11 +11,10 @@ from pathlib import Path
 
 from rollwise.documents.games import games_document
 from rollwise.documents.model import encode
-from rollwise.errors import ForMorePlayers, RollwiseError, UnknownGame, UsageError
+from rollwise.errors import RollwiseError, UnknownGame, UsageError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import Game
 from rollwise.games import available, create, find
-from rollwise.graph.naming import title_of
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a game and its parameters, as typed
 
@@ -47,25 +46,10 @@ class Offered:
         Raises
         ------
         UnknownGame, ParameterError
-        ForMorePlayers
-            It is for three or more.
         """
         if name not in self.kinds:
             raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
-        game = create(self.kinds[name], values)
-        _require_two(game, title_of(name, game.parameters))
-        return game
-
-
-def _require_two(game: Game, typed: str) -> None:
-    """Refuse a game of three or more players, and say where such games are played."""
-    if game.players > 2:
-        raise ForMorePlayers(
-            f"{typed} is a game for {game.players}, and games in a browser are for one or two; "
-            f"`rollwise play {typed}` plays it in a terminal, and `rollwise report {typed} --out "
-            "FILE.html` writes a page about it",
-            game,
-        )
+        return create(self.kinds[name], values)
 
 
 def key_of(game: Game) -> Key:
@@ -93,8 +77,6 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
         for reference in (*available(), *own_sheets(Path())):
             try:
                 _enter(reference, kinds, known)
-            except ForMorePlayers:
-                continue  # a sheet of the folder, not requested by name
             except RollwiseError as error:
                 faults[reference] = " ".join(str(error).split())
                 warnings.warn(f"{reference} is left out: {error}", stacklevel=2)
@@ -107,8 +89,7 @@ def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) 
     if "=" in reference and not reference.endswith(".py"):
         raise UsageError(
             f"{reference} isn't a game; parameters are chosen in the browser, so name the "
-            "games alone, as in rollwise serve pig. Games for three or more aren't served: "
-            "`rollwise play pig players=3` plays them in a terminal"
+            "games alone, as in rollwise serve pig"
         )
     kind = find(reference)
     _require_listed(kind, reference)
@@ -118,8 +99,6 @@ def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) 
             f"{known[name]} and {reference} have the same name, {name!r}; "
             "name the games to serve, as in rollwise serve pig"
         )
-    if isinstance(kind.players, int) and kind.players > 2:
-        _require_two(create(kind, {}), reference)
     kinds[name] = kind
     path, colon, class_name = reference.rpartition(":")
     known[name] = f"{Path(path).resolve()}:{class_name}" if colon else reference

@@ -232,12 +232,12 @@ def _page(answer: Any, question: Mapping[str, Any]) -> str:
     api = {"keeps": question["keeps"], "has_file": False}
     table = Table.of(answer, answer.game)
     if answer.is_whole:
-        is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE
+        is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE or answer.profile is not None
         if is_small or question["file"]:
             try:
                 return page(answer, api=api)
             except TooLargeForPage:
-                if question["file"]:
+                if question["file"] or answer.profile is not None:
                     raise
         api["has_file"] = not is_small
     return open_page(table.solution, OpenFacts(answer.error_bound, table.fingerprint), api)

@@ -32,6 +32,7 @@ from rollwise.cli.progress import Progress
 from rollwise.documents.games import Exported, PageWritten, Plotted, Reported
 from rollwise.documents.parts import sizes
 from rollwise.errors import TooManyStates, UsageError
+from rollwise.game import has_many
 from rollwise.graph.naming import title_of
 from rollwise.machine.atomic_files import check_place, write_atomically
 from rollwise.numbers.printed import in_bytes
@@ -225,7 +226,8 @@ def page(
     from rollwise.page import too_large, write_page
 
     try:
-        solution = solve_or_load(chosen, load, max_states)
+        answered = solve_or_open if has_many(chosen) else solve_or_load
+        solution = answered(chosen, load, max_states)
     except TooManyStates as error:
         if max_states is not None:
             raise
