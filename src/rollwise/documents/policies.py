@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -18,12 +18,23 @@ from rollwise.documents.model import (
     Maybe,
     Number,
     Part,
+    Rows,
     State,
     about,
+    as_number,
     unit,
 )
-from rollwise.documents.parts import state_fields
+from rollwise.documents.parts import about_draws, state_fields
 from rollwise.documents.solved import Unit, seats_worth
+from rollwise.graph.view import worth_name
+from rollwise.numbers.printed import (
+    column,
+    estimated,
+    estimated_chance,
+    in_common,
+    percent,
+    percents,
+)
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
     from rollwise.simulate import Estimate, Length, Match, Side, ToldMove, Tournament
     from rollwise.simulate.seats import Played, SeatsTournament
 
+SCORES_SHOWN = 30
 Seats = Annotated[Maybe[list[Number] | None], about("of each seat")]
 Matrix = Annotated[Maybe[list[list[Number]] | None], about("the row's policy against the column's")]
 Loss = Annotated[Number, unit("probability, or points", "against optimal play")]
@@ -52,6 +64,21 @@ class Mean(Part, frozen=True):
     games: int
     exact: Annotated[Number, about("null: unknown")]
     exact_bound: Bound
+
+    def text(self, *, is_share: bool = False) -> str:
+        """The mean with its standard error, and the exact value."""
+        roughly, exactly = (estimated_chance, percents) if is_share else (estimated, column)
+        text = str(roughly(as_number(self.mean), as_number(self.standard_error)))
+        if self.exact is not None and self.exact_bound is not None:
+            (exact,) = exactly([self.exact], [self.exact_bound])
+            text += f" (exact {exact.number}, {exact.sure})"
+        return text
+
+    def interval(self, *, is_share: bool = False) -> str:
+        """The confidence interval."""
+        roughly, error = estimated_chance if is_share else estimated, as_number(self.standard_error)
+        low, high = (roughly(as_number(end), error).number for end in self.interval_95)
+        return f"95 % confidence interval {low} to {high}"
 
 
 class PlayedLength(Mean, frozen=True):
@@ -80,6 +107,35 @@ class PlayedSide(Part, frozen=True):
     turns: PlayedLength
     moves: PlayedLength
 
+    def lines(self, score: str) -> Iterator[str]:
+        """Wins, scores and lengths; `score` is the word for a score."""
+        pair = f"{self.first} first, {self.second} second" if self.second else self.first
+        yield f"{pair}: {self.games:,} games"
+        if self.win_rate is not None:
+            who = "the first player wins" if self.second else "wins"
+            yield f"  {who} {self.win_rate.text(is_share=True)}"
+            yield f"    {self.win_rate.interval(is_share=True)}"
+            draws = f", {self.draws:,} draws" if self.draws else ""
+            yield f"    {self.wins:,} won, {self.losses:,} lost{draws}"
+        if self.score is not None:
+            of = " of the first player" if self.second else ""
+            yield f"  {score}{of} {self.score.text()}"
+            yield f"    {self.score.interval()}"
+            yield from self._score_lines()
+        for name, one in (("turns", self.turns), ("moves", self.moves)):
+            yield f"  {name} {one.text()}; {one.shortest} to {one.longest}, median {one.median}"
+
+    def _score_lines(self) -> Iterator[str]:
+        if self.scores is None:
+            yield "    too many different scores to count one by one"
+            return
+        likely = sorted(self.scores, key=lambda item: -item[1])[:SCORES_SHOWN]
+        for score, count in sorted(likely):
+            share = count / self.games
+            yield f"    {score:>8g}  {percent(share):>10}  {'#' * round(60 * share)}"
+        if len(self.scores) > len(likely):
+            yield f"    and {len(self.scores) - len(likely):,} rarer scores (--json for all)"
+
 
 class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/1"):
     """Many games between policies, with the exact figures beside the simulated ones."""
@@ -87,6 +143,7 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
     policy: Maybe[str] = UNSET
     against: Maybe[str] = UNSET
     policies: Annotated[Maybe[list[str]], about("of all seats")] = UNSET
+    unit: Unit
     games: int
     games_asked: Maybe[int] = UNSET
     seed: int
@@ -104,6 +161,43 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
     payoffs: Annotated[Seats, about("exact, of each seat")] = UNSET
     error_bound: Maybe[Bound] = UNSET
 
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.policies:
+            yield from self._seats(self.policies)
+            return
+        sides, asked = self.sides or [], self.games_asked or 0
+        yield self.title
+        stopped = f" of the {asked:,} asked for" if self.games < asked else ""
+        draws = about_draws(any(side.draws for side in sides if side.win_rate is not None))
+        sure = f"estimated ± standard error{draws}"
+        yield f"{self.games:,} games{stopped}, seed {self.seed} ({sure})"
+        if self.win_rate:
+            yield f"  {self.policy} wins {self.win_rate.text(is_share=True)} over both seats"
+        if self.payoff:
+            yield f"  {self.policy} gains {self.payoff.text()} a game over both seats"
+        for side in sides:
+            yield from side.lines(self.unit.removeprefix("expected "))
+        yield from (f"  {note}" for note in self.notes or ())
+        if self.equally_good:
+            yield f"  {self.equally_good.text}"
+
+    def _seats(self, policies: list[str]) -> Iterator[str]:
+        yield f"{self.title}: {self.games:,} games, seed {self.seed}"
+        means, gets = self.win_rates or [], "wins"
+        roughly, exactly = estimated_chance, percents
+        if self.payoff_means:
+            means, gets = self.payoff_means, "gets on average"
+            roughly, exactly = estimated, column  # type: ignore[assignment]
+        errors, worth = self.standard_errors or [], self.payoffs or self.win_probabilities
+        for seat, name in enumerate(policies):
+            rate = roughly(as_number(means[seat]), as_number(errors[seat]))
+            line = f"  seat {seat + 1}, {name}, {gets} {rate} (estimated)"
+            if worth:
+                (sure,) = exactly([as_number(worth[seat])], [as_number(self.error_bound)])
+                line += f"; exactly {sure.number}"
+            yield line
+        yield f"  {self.moves:.1f} actions in a game"
+
 
 def mean_of(estimate: Estimate | None) -> Mean | None:
     """A mean over games, its interval, and the exact value if known."""
@@ -117,10 +211,12 @@ def good_of(ties: Ties | None) -> EquallyGood | None:
 
 def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> Simulated:
     """Many games between policies, with the exact figures beside the simulated ones."""
+    has_score = any(side.score is not None for side in match.sides)
     return Simulated.on(
         game,
         match,
         kind="estimated",
+        unit=worth_name(game.objective, has_score and game.objective == "win"),
         games_asked=match.asked,
         win_rate=mean_of(match.win_rate),
         payoff=mean_of(match.payoff) or UNSET,
@@ -152,10 +248,16 @@ def seats_match_document(graph: StateGraph, found: Played, exact: Shares | None)
     """Many games of several seats, with the exact figures beside them."""
     (name,) = seats_worth(graph, ())
     rates = "payoff_means" if name == "payoffs" else "win_rates"
-    facts = {"win_rates": UNSET, rates: found.win_rates, name: None, "error_bound": None}
+    facts: dict[str, Any] = {"unit": seats_unit(graph)}
+    facts |= {"win_rates": UNSET, rates: found.win_rates, name: None, "error_bound": None}
     if exact is not None:
         facts |= {name: list(exact.win_probabilities), "error_bound": exact.error_bound}
     return Simulated.on(graph, found, kind="estimated", **facts)
+
+
+def seats_unit(graph: StateGraph) -> str:
+    """The name of a seat's result."""
+    return worth_name("win", graph.lotteries.has_seat_payoffs())
 
 
 class Move(Part, frozen=True):
@@ -207,7 +309,9 @@ class Standing(Part, frozen=True):
 class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1"):
     """Every policy against every other, or in every seating."""
 
+    unit: Unit
     games: Annotated[int | None, about("of each pair or seating; none where certified")]
+    seatings: Maybe[int] = UNSET
     seed: int | None
     policies: list[str]
     standings: Annotated[Maybe[list[Standing]], about("the best first")] = UNSET
@@ -222,19 +326,82 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
     error_bound: Maybe[Bound] = UNSET
     standard_errors: Maybe[list[Number] | None] = UNSET
 
+    def blocks(self) -> Iterator[str | Rows]:
+        is_score, simulated = self.unit != "win probability", self.kind == "estimated"
+        exactly, roughly = (column, estimated) if is_score else (percents, estimated_chance)
+        cell: Callable[[Any], str] = "{:.6f}".format if is_score else percent
+        if self.seatings:
+            yield from self._seatings(exactly, roughly, cell)
+            return
+        yield self.title
+        sure = "exact, certified ± the error before rounding"
+        if simulated:
+            sure = f"{self.games:,} games a pair, seed {self.seed}, ± the standard error"
+        yield sure
+        standings = self.standings or []
+        results = [as_number(one.result) for one in standings]
+        errors = [as_number(one.error) for one in standings]
+        shown = list(map(roughly, results, errors)) if simulated else exactly(results, errors)
+        heads = ["policy", "result", "error"]
+        heads += [f"vs {name}" for name in self.policies] if self.both else []
+        rows = []
+        for one, result in zip(standings, shown, strict=True):
+            row = self.both[self.policies.index(one.policy)] if self.both else ()
+            rows.append([one.policy, result.number, result.bound, *map(cell, row)])
+        yield Rows(heads, rows, left=("policy",))
+        if self.both:
+            draws = "" if is_score else " (a draw is half a win)"
+            yield f"{'payoffs' if is_score else 'wins'} over both seats{draws}, rounded"
+        if self.equally_good:
+            yield self.equally_good.text
+
+    def _seatings(
+        self, exactly: Any, roughly: Any, cell: Callable[[Any], str]
+    ) -> Iterator[str | Rows]:
+        results, among = self.results or [], self.among or []
+        if self.standard_errors:
+            numbers = list(map(str, map(roughly, results, self.standard_errors)))
+            games = f" of {self.games:,} games each, seed {self.seed}"
+            sure = "estimated ± the standard error"
+        else:
+            numbers, worst = in_common(exactly(results, [self.error_bound] * len(results)))
+            games, sure = "", worst.sure
+        yield f"{self.title}: {self.seatings:,} seatings{games}"
+        order = sorted(range(len(results)), key=lambda i: -as_number(results[i]))
+        rows = [[self.policies[i], numbers[i], *map(cell, among[i])] for i in order]
+        heads = ("policy", "in a seat", *(f"among {name}" for name in self.policies))
+        yield Rows(heads, rows, left=("policy",))
+        yield (
+            f"{'wins' if self.unit == 'win probability' else self.unit} of a seat ({sure}), over "
+            "all seatings with different policies; and of one policy among others that are all "
+            "alike, rounded"
+        )
+
 
 def tournament_document(graph: StateGraph, found: Tournament, ties: Ties | None) -> Ranked:
     """Every policy against every other."""
-    standings = [Standing.from_result(entry) for entry in found.standings]
-    kind = "certified" if found.exact else "estimated"
-    good = good_of(ties)
-    return Ranked.on(graph, found, kind=kind, standings=standings, equally_good=good)
+    return Ranked.on(
+        graph,
+        found,
+        kind="certified" if found.exact else "estimated",
+        unit=graph.view.worth_name,
+        standings=[Standing.from_result(entry) for entry in found.standings],
+        **_lists(found, "first", "both", "errors"),
+        equally_good=good_of(ties),
+    )
+
+
+def _lists(found: object, *names: str) -> dict[str, Any]:
+    """Arrays of a result as lists."""
+    arrays = {name: getattr(found, name) for name in names}
+    return {name: None if array is None else array.tolist() for name, array in arrays.items()}
 
 
 def seats_tournament_document(graph: StateGraph, found: SeatsTournament) -> Ranked:
     """The result of each policy, over all tables with it."""
     kind = "estimated" if found.error_bound is None else "certified"
-    return Ranked.on(graph, found, kind=kind)
+    lists = _lists(found, "results", "among", "standard_errors")
+    return Ranked.on(graph, found, kind=kind, unit=seats_unit(graph), **lists)
 
 
 class Assessed(Part, frozen=True):

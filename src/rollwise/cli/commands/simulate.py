@@ -27,9 +27,8 @@ from rollwise.cli.options import (
     ParametersArgument,
     PolicyOption,
 )
-from rollwise.cli.printing import print_json, tell_ties
+from rollwise.cli.printing import print_json, render
 from rollwise.cli.progress import Progress
-from rollwise.documents.parts import about_draws, ties_document
 from rollwise.documents.policies import (
     match_document,
     seats_match_document,
@@ -37,17 +36,15 @@ from rollwise.documents.policies import (
 )
 from rollwise.errors import UsageError
 from rollwise.game import has_many
-from rollwise.numbers.printed import column, estimated, estimated_chance, percent, percents
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
-    from rollwise.simulate import Estimate, Match, Side
+    from rollwise.simulate import Match
 
 GAMES, OF_LARGE = 100_000, 1_000
-SCORES_SHOWN = 30
 NOT_LARGE = "isn't for games that are played turn by turn: too large for one graph, or in a folder"
 
 
@@ -140,12 +137,7 @@ def simulate(
         _tell(policies, first, second, tell, seed, json=json)
         return
     resting = ties_in_play(graph, first, second)
-    if json:
-        print_json(match_document(graph, match, resting))
-    else:
-        typer.echo(graph.title)
-        _print(match, has_stakes=graph.has_stakes)
-        tell_ties(ties_document(resting))
+    render(match_document(graph, match, resting), json)
 
 
 def _policies(
@@ -177,7 +169,6 @@ def _of_large(
 ) -> None:
     """Simulate a game too large for one graph."""
     from rollwise.answer import kept
-    from rollwise.graph import title_of
     from rollwise.simulate.large_match import simulate_large
 
     with Progress() as progress:
@@ -190,11 +181,7 @@ def _of_large(
             answer=lambda: kept.solve_by_layers(game, load, progress=progress),
             progress=progress,
         )
-    if json:
-        print_json(match_document(game, match, None))
-    else:
-        typer.echo(title_of(game.name, game.parameters))
-        _print(match, has_stakes=game.objective == "win")
+    render(match_document(game, match, None), json)
 
 
 def _played(
@@ -242,67 +229,6 @@ def _tell(
             typer.echo(f"  {move.text}")
 
 
-def _print(match: Match, *, has_stakes: bool) -> None:
-    stopped = f" of the {match.asked:,} asked for" if match.games < match.asked else ""
-    draws = about_draws(any(side.draws for side in match.sides if side.win_rate is not None))
-    typer.echo(
-        f"{match.games:,} games{stopped}, seed {match.seed} (estimated ± standard error{draws})"
-    )
-    if match.win_rate is not None:
-        typer.echo(f"  {match.policy} wins {_text(match.win_rate, is_share=True)} over both seats")
-    if match.payoff is not None:
-        typer.echo(f"  {match.policy} gains {_text(match.payoff)} a game over both seats")
-    for side in match.sides:
-        pair = f"{side.first} first, {side.second} second" if side.second else side.first
-        typer.echo(f"{pair}: {side.games:,} games")
-        if side.win_rate is not None:
-            who = "the first player wins" if side.second else "wins"
-            typer.echo(f"  {who} {_text(side.win_rate, is_share=True)}")
-            typer.echo(f"    95 % confidence interval {_interval(side.win_rate, is_share=True)}")
-            draws = f", {side.draws:,} draws" if side.draws else ""
-            typer.echo(f"    {side.wins:,} won, {side.losses:,} lost{draws}")
-        if side.score is not None:
-            of = " of the first player" if side.second else ""
-            typer.echo(f"  {'payoff' if has_stakes else 'score'}{of} {_text(side.score)}")
-            typer.echo(f"    95 % confidence interval {_interval(side.score)}")
-            _print_scores(side)
-        for name, length in (("turns", side.turns), ("moves", side.moves)):
-            typer.echo(
-                f"  {name} {_text(length.estimate)}; "
-                f"{length.shortest} to {length.longest}, median {length.median}"
-            )
-    for note in match.notes:
-        typer.echo(f"  {note}")
-
-
-def _text(estimate: Estimate, *, is_share: bool = False) -> str:
-    roughly, exactly = (estimated_chance, percents) if is_share else (estimated, column)
-    text = str(roughly(estimate.mean, estimate.standard_error))
-    if estimate.exact is not None and estimate.exact_bound is not None:
-        (exact,) = exactly([estimate.exact], [estimate.exact_bound])
-        text += f" (exact {exact.number}, {exact.sure})"
-    return text
-
-
-def _interval(estimate: Estimate, *, is_share: bool = False) -> str:
-    roughly = estimated_chance if is_share else estimated
-    low, high = (roughly(end, estimate.standard_error).number for end in estimate.interval)
-    return f"{low} to {high}"
-
-
-def _print_scores(side: Side) -> None:
-    if side.scores is None:
-        typer.echo("    too many different scores to count one by one")
-        return
-    likely = sorted(side.scores.items(), key=lambda item: -item[1])[:SCORES_SHOWN]
-    for score, count in sorted(likely):
-        share = count / side.games
-        typer.echo(f"    {score:>8g}  {percent(share):>10}  {'#' * round(60 * share)}")
-    if len(side.scores) > len(likely):
-        rest = len(side.scores) - len(likely)
-        typer.echo(f"    and {rest:,} rarer scores (--json for all)")
-
-
 def _play_seats(
     game: Game,
     policy: str,
@@ -315,7 +241,6 @@ def _play_seats(
 ) -> None:
     """Play games with a policy for each seat, and print the results."""
     from rollwise.answer.evaluate_seats import evaluate_seats
-    from rollwise.many.seats import has_payoffs
     from rollwise.simulate.seats import simulate_seats
 
     with Progress() as progress:
@@ -323,18 +248,4 @@ def _play_seats(
         seated = [found.find(name.strip()) for name in policy.split(",")]
     played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
     shares = evaluate_seats(found.graph, seated) if exact else None
-    if json:
-        print_json(seats_match_document(found.graph, played, shares))
-        return
-    typer.echo(f"{found.graph.title}: {played.games:,} games, seed {played.seed}")
-    payoffs = has_payoffs(found.graph)
-    roughly, exactly = (estimated, column) if payoffs else (estimated_chance, percents)
-    gets = "gets on average" if payoffs else "wins"
-    for seat, name in enumerate(played.policies):
-        rate = roughly(played.win_rates[seat], played.standard_errors[seat])
-        line = f"  seat {seat + 1}, {name}, {gets} {rate} (estimated)"
-        if shares is not None:
-            (sure,) = exactly([shares.win_probabilities[seat]], [shares.error_bound])
-            line += f"; exactly {sure.number}"
-        typer.echo(line)
-    typer.echo(f"  {played.moves:.1f} actions in a game")
+    render(seats_match_document(found.graph, played, shares), json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,26 +23,11 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
 )
-from rollwise.cli.printing import print_json, print_table, tell_ties
+from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
-from rollwise.documents.parts import ties_document
 from rollwise.documents.policies import seats_tournament_document, tournament_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
-from rollwise.numbers.printed import (
-    column,
-    estimated,
-    estimated_chance,
-    in_common,
-    percent,
-    percents,
-)
-
-if TYPE_CHECKING:
-    from rollwise.graph import StateGraph
-    from rollwise.simulate import Tournament
-    from rollwise.simulate.seats import SeatsTournament
-
 
 GAMES, OF_SEATING = 1_000_000, 10_000
 
@@ -111,42 +96,7 @@ def tournament(
             err=True,
         )
     resting = ties_in_play(graph, *entered)
-    if json:
-        print_json(tournament_document(graph, found, resting))
-    else:
-        typer.echo(graph.title)
-        _print(found, graph.is_score)
-        tell_ties(ties_document(resting), "")
-
-
-def _print(found: Tournament, is_score: bool) -> None:
-    from rich.table import Table
-
-    if found.exact:
-        typer.echo("exact, certified ± the error before rounding")
-    else:
-        typer.echo(f"{found.games:,} games a pair, seed {found.seed}, ± the standard error")
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    shown.add_column("policy")
-    shown.add_column("result", justify="right")
-    shown.add_column("error", justify="right")
-    for name in found.policies if found.both is not None else ():
-        shown.add_column(f"vs {name}", justify="right")
-    results = [entry.result for entry in found.standings]
-    errors = [entry.error for entry in found.standings]
-    exactly, roughly = (column, estimated) if is_score else (percents, estimated_chance)
-    written = exactly if found.exact else (lambda *both: list(map(roughly, *both)))
-    for entry, result in zip(found.standings, written(results, errors), strict=True):
-        row = [entry.policy, result.number, result.bound]
-        if found.both is not None:
-            i = found.policies.index(entry.policy)
-            row += map("{:.6f}".format if is_score else percent, found.both[i].tolist())
-        shown.add_row(*row)
-    print_table(shown)
-    if found.both is not None:
-        rates = "payoffs" if is_score else "wins"
-        draws = "" if is_score else " (a draw is half a win)"
-        typer.echo(f"{rates} over both seats{draws}, rounded")
+    render(tournament_document(graph, found, resting), json)
 
 
 def _play_seatings(
@@ -177,41 +127,4 @@ def _play_seatings(
                 seed=seed,
                 progress=progress.listener,
             )
-    if json:
-        print_json(seats_tournament_document(graph, found))
-        return
-    _print_seatings(graph, found)
-
-
-def _print_seatings(graph: StateGraph, found: SeatsTournament) -> None:
-    from rich.table import Table
-
-    from rollwise.many.seats import has_payoffs
-
-    m, payoffs = len(found.policies), has_payoffs(graph)
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    shown.add_column("policy")
-    for head in ("in a seat", *(f"among {name}" for name in found.policies)):
-        shown.add_column(head, justify="right")
-    errors = found.standard_errors
-    if errors is None:
-        assert found.error_bound is not None
-        exactly = column if payoffs else percents
-        numbers, worst = in_common(exactly(found.results.tolist(), [found.error_bound] * m))
-        head, said = "", worst.sure
-    else:
-        pairs = zip(found.results.tolist(), errors.tolist(), strict=True)
-        roughly = estimated if payoffs else estimated_chance
-        numbers = [str(roughly(*pair)) for pair in pairs]
-        head = f" of {found.games:,} games each, seed {found.seed}"
-        said = "estimated ± the standard error"
-    typer.echo(f"{graph.title}: {found.seatings:,} seatings{head}")
-    for i in sorted(range(m), key=lambda i: -found.results[i]):
-        cells = map("{:.6f}".format if payoffs else percent, found.among[i].tolist())
-        shown.add_row(found.policies[i], numbers[i], *cells)
-    print_table(shown)
-    what = "expected payoff" if payoffs else "wins"
-    typer.echo(
-        f"{what} of a seat ({said}), over all seatings with different policies; "
-        "and of one policy among others that are all alike, rounded"
-    )
+    render(seats_tournament_document(graph, found), json)
