@@ -68,7 +68,7 @@ def test_several_people_and_policies(tmp_path):
     assert "win" in shown.stdout
     review = run("review", "a.game", "--json", cwd=tmp_path)
     assert review.returncode == 0, review.stderr
-    players = json.loads(review.stdout)["players"]
+    players = json.loads(review.stdout)["by_player"]
     assert [one["player"] for one in players] == ["player 1", "random", "player 3"]
     assert run("review", "a.game", cwd=tmp_path).returncode == 0
 

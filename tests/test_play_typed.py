@@ -116,7 +116,7 @@ def test_what_play_keeps_is_reviewed(tmp_path):
     play(tmp_path, CAPTURE, "goal=9", "--seed", "1", typed="1 / 1 / 1")
     document = json.loads(output("review", CAPTURE, "capture.game", "--json", cwd=tmp_path))
     assert document["parameters"] == {"goal": 9}
-    assert [player["player"] for player in document["players"]] == ["you", "optimal"]
+    assert [player["player"] for player in document["by_player"]] == ["you", "optimal"]
     play(tmp_path, "threes", "dice=2", "as=contest", "ties=first", typed="hint")
     kept = tmp_path / "contest-threes.game"
     document = json.loads(output("review", str(kept), "--json"))

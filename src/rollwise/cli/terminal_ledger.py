@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table as Grid
@@ -15,7 +14,7 @@ from rollwise.coach.rating import policy_losses
 from rollwise.coach.score_bins import counted, score_bins
 from rollwise.coach.session import Session
 from rollwise.coach.tally import Tally
-from rollwise.documents.played import ledger_document
+from rollwise.documents.played import GameLedger, MoveAccount, ledger_document
 
 BAR = 30  # characters of the longest bar
 
@@ -26,35 +25,35 @@ def show_ledger(console: Console, session: Session, seat: int) -> None:
     document = ledger_document(session, seat)
     console.print()
     show_balance(console, session, seat)
-    _show_mistakes(console, figures, document["mistakes"])
-    _retell(console, figures, document["moves"])
+    _show_mistakes(console, figures, document.mistakes)
+    _retell(console, figures, document.moves)
 
 
 def show_balance(console: Console, session: Session, seat: int) -> None:
     """Luck and skill so far, in the eyes of a seat."""
     figures = Figures(session.table.solution)
     document = ledger_document(session, seat)
-    you = document["player"]
+    you = document.player
     change = f"{figures.points} more or less{figures.wanted}"
     head = f"Luck and skill of {you}: {figures.unit}, and {change}"
     console.print(Text(head, style="bold"))
     players, sides = session.table.graph.players, {"own": you}
     if players > 1:
         sides["other"] = session.names[1 - seat] if players == 2 else "the others"
-    kinds = {"dice": document["luck_by_mover"], "choices": document["skill_by_mover"]}
+    kinds = {"dice": document.luck_by_mover, "choices": document.skill_by_mover}
     _show_pairs(
         console,
         [
-            ("at the start", figures.level(document["start"])),
+            ("at the start", figures.level(document.start)),
             *(
-                (f"{kind} of {who}", figures.change(found[side]))
+                (f"{kind} of {who}", figures.change(getattr(found, side)))
                 for side, who in sides.items()
                 for kind, found in kinds.items()
             ),
-            ("result" if document["over"] else "now", figures.level(document["result"])),
+            ("result" if document.over else "now", figures.level(document.result)),
         ],
     )
-    total = f"luck {figures.change(document['luck'])}, skill {figures.change(document['skill'])}"
+    total = f"luck {figures.change(document.luck)}, skill {figures.change(document.skill)}"
     console.print(Text(f"  {total} {figures.points}", style="bold"))
     console.print(Text(f"  {_decisions(document, figures)}"))
 
@@ -69,35 +68,35 @@ def _show_pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
     console.print(table)
 
 
-def _decisions(document: dict[str, Any], figures: Figures) -> str:
-    n = document["decisions"]
-    graded = [f"{times} {name}" for name, times in document["grades"].items() if times]
+def _decisions(document: GameLedger, figures: Figures) -> str:
+    n = document.decisions
+    graded = [f"{times} {name}" for name, times in document.grades.items() if times]
     text = f"{n} decision{'' if n == 1 else 's'}: {', '.join(graded) or 'none doubtful or worse'}"
-    return f"{text}; {figures.cost_text(document['cost_per_decision'])} a decision" if n else text
+    return f"{text}; {figures.cost_text(document.cost_per_decision)} a decision" if n else text
 
 
-def _show_mistakes(console: Console, figures: Figures, mistakes: list[dict[str, Any]]) -> None:
+def _show_mistakes(console: Console, figures: Figures, mistakes: list[MoveAccount]) -> None:
     if not mistakes:
         console.print("No mistakes.")
         return
     console.print("Mistakes, the worst first:")
     for move in mistakes:
-        text = f"  move {move['move']}, {move['player']} at {move['position']}: "
-        grade = f" ({move['grade']})" if move["grade"] else ""
-        cost = f"{move['action']} cost {figures.cost_text(move['cost'])}{grade}"
-        console.print(Text.assemble(text, (f"{cost}; better: {move['best']}", "red")))
+        text = f"  move {move.move}, {move.player} at {move.position}: "
+        grade = f" ({move.grade})" if move.grade else ""
+        cost = f"{move.action} cost {figures.cost_text(move.cost)}{grade}"
+        console.print(Text.assemble(text, (f"{cost}; better: {move.best}", "red")))
 
 
-def _retell(console: Console, figures: Figures, moves: list[dict[str, Any]]) -> None:
+def _retell(console: Console, figures: Figures, moves: list[MoveAccount]) -> None:
     console.print("The game again:")
     rows = (
         (
-            str(move["move"]),
-            Text(move["player"]),
-            Text(" ".join(map(str, [move["action"], *move["dice"]]))),
-            Text(move["outcome"]),
-            figures.change(move["skill"]),
-            figures.change(move["luck"]),
+            str(move.move),
+            Text(move.player),
+            Text(" ".join(map(str, [move.action, *move.dice]))),
+            Text(move.outcome),
+            figures.change(move.skill),
+            figures.change(move.luck),
         )
         for move in moves
     )

@@ -1,25 +1,21 @@
-"""Documents of simulated, learned and played games, and of game lengths."""
+"""Documents of games played by people, and of the number of moves of a game."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from rollwise.documents.design import figure
-from rollwise.documents.parts import (
-    Document,
-    game_head,
-    number_or_none,
-)
-from rollwise.documents.policies import mean_of
+from rollwise.documents.design import Figure, figure
+from rollwise.documents.model import Bound, GameDocument, Number, Part, Rows, about, as_number, unit
+from rollwise.documents.parts import number_or_none
+from rollwise.documents.policies import Mean, mean_of
+from rollwise.numbers.printed import between, certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
-    from rollwise.answer.layer_lengths import Bracket
     from rollwise.coach.drill import Question
     from rollwise.coach.ledger import Account
     from rollwise.coach.review import PlayerReview
@@ -28,163 +24,364 @@ if TYPE_CHECKING:
     from rollwise.coach.tally import Tally
     from rollwise.game import Game
 
+Level = Annotated[float, unit("value")]
+Change = Annotated[float, unit("value", "change of the value for the player")]
+Cost = Annotated[float, unit("value", "loss to the best action")]
+Grades = Annotated[dict[str, int], about("number of doubtful, bad and very bad decisions")]
+Grade = Annotated[str | None, about("doubtful, bad or very bad")]
 
-def length_document(game: Game, found: LengthRange, seed: int | None = None) -> Document:
+
+class Moments(Part, frozen=True):
+    """A certified mean and standard deviation."""
+
+    mean: Figure | None
+    standard_deviation: Figure | None
+
+
+class AimedMoves(Part, frozen=True):
+    """The expected moves of a game for an aim of its players."""
+
+    aim: str
+    words: Annotated[str, about("the aim in words")]
+    low: Annotated[float | None, about("proved lower bound of the mean; null: endless play")]
+    high: Annotated[Number, about("proved upper bound of the mean")]
+    mean: Figure | None
+    standard_deviation: Figure | None
+    endless: Annotated[str, about("the reason, if play can last forever")]
+    played: Annotated[Mean | None, about("in simulated games")]
+
+    @property
+    def cells(self) -> list[str]:
+        """The moves, their standard deviation, and the mean of simulated games."""
+        from rollwise.analysis.length_range import OPPOSED
+
+        if self.mean:
+            cells = _cells(self)
+        elif self.low is None:
+            return ["-" if self.aim in OPPOSED else "no end", ""]
+        else:
+            low, high = between(self.low, as_number(self.high))
+            cells = [f"at least {low}" if self.high is None else f"{low} to {high}", "-"]
+        if self.played:
+            mean, error = self.played.mean, self.played.standard_error
+            cells.append(str(estimated(as_number(mean), as_number(error))))
+        return cells
+
+
+def _cells(of: Moments | AimedMoves) -> list[str]:
+    """A mean and a standard deviation with their bounds."""
+    both = (of.mean, of.standard_deviation)
+    return [str(certified(as_number(x.value), x.error_bound)) for x in both if x]
+
+
+class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/1"):
+    """The expected moves of a game for each aim of its players, and their spread."""
+
+    policy: str | None
+    unit: str
+    seed: Annotated[int | None, about("of simulated games")]
+    lengths: list[AimedMoves]
+    score: Annotated[Moments | None, about("points of the policy")]
+    timed_out: bool
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"{self.title}: expected moves of a game from the start"
+        rows = [(one.words, *one.cells) for one in self.lengths]
+        if self.score:
+            rows.append((f"points of {self.policy}", *_cells(self.score)))
+        played = next((one.played for one in self.lengths if one.played), None)
+        heads = ("", "moves", "standard deviation", *(["played"] if played else []))
+        yield Rows(heads, rows, left=("",))
+        yield (
+            "all figures are certified"
+            if played is None
+            else (
+                f"played: {played.games:,} games of each, seed {self.seed}; the rest is certified"
+            )
+        )
+        for one in self.lengths:
+            if one.endless:
+                yield f"{one.words}: {one.endless}"
+
+
+def length_document(game: Game, found: LengthRange, seed: int | None = None) -> MovesOfGame:
     """The expected moves of a play for each aim of its players, and their spread."""
-    return {
-        **game_head(game),
-        "policy": found.policy or None,
-        "unit": "moves",
-        "seed": seed,
-        "lengths": [
-            {
-                "aim": length.aim,
-                "words": found.words(length),
-                **_bracket(length.bracket),
-                **_moves(length.moves),
-                "endless": length.endless,
-                "played": mean_of(length.played),
-            }
-            for length in found.lengths
+    return MovesOfGame.on(
+        game,
+        kind="certified",
+        policy=found.policy or None,
+        unit="moves",
+        seed=seed,
+        lengths=[
+            AimedMoves.from_result(
+                one,
+                words=found.words(one),
+                low=one.bracket and one.bracket.low,
+                high=one.bracket and number_or_none(one.bracket.high),
+                played=mean_of(one.played),
+                **_moments(one.moves),
+            )
+            for one in found.lengths
         ],
-        "score": None if found.score is None else _moves(found.score),
-        "timed_out": found.timed_out,
-    }
+        score=None if found.score is None else Moments(**_moments(found.score)),
+        timed_out=found.timed_out,
+    )
 
 
-def _bracket(bracket: Bracket | None) -> Document:
-    if bracket is None:
-        return {"low": None, "high": None}
-    return {"low": bracket.low, "high": number_or_none(bracket.high)}
-
-
-def _moves(spread: Spread | None) -> Document:
+def _moments(spread: Spread | None) -> dict[str, Figure | None]:
     if spread is None:
         return {"mean": None, "standard_deviation": None}
-    return {
-        "mean": figure(spread.mean),
-        "standard_deviation": figure(spread.deviation),
-    }
+    return {"mean": figure(spread.mean), "standard_deviation": figure(spread.deviation)}
 
 
-def ledger_document(session: Session, seat: int = 0) -> Document:
-    """Everything about a game so far, in the eyes of a seat.
+class BySide(Part, frozen=True):
+    """Luck or skill on the player's moves, and on those of all others."""
 
-    ``start``, ``result``, luck and skill are in units of value: 1 a win and -1 a
-    loss, or points.
-    """
+    own: Change
+    other: Change
+
+
+class MoveAccount(Part, frozen=True):
+    """A move, in the eyes of a player."""
+
+    move: Annotated[int, about("from 1")]
+    line: Annotated[int | None, about("of the file of games")]
+    player: Annotated[str, about("the mover")]
+    position: str
+    action: str
+    dice: list[int]
+    outcome: str
+    choice: Annotated[bool, about("whether there was more than one action")]
+    mistake: Annotated[bool, about("worse than the best action, beyond the error bound")]
+    best: str
+    cost: Cost
+    grade: Grade
+    skill: Change
+    luck: Change
+
+
+class GameLedger(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/1"):
+    """A game so far, in the eyes of a player: luck and skill add up to the result."""
+
+    player: str
+    over: bool
+    seed: int | None
+    start: Level
+    result: Annotated[Level, about("or the present value")]
+    luck: Change
+    skill: Change
+    luck_by_mover: BySide
+    skill_by_mover: BySide
+    error_bound: Bound
+    decisions: Annotated[int, about("the player's moves with more than one action")]
+    cost_per_decision: Cost
+    grades: Grades
+    mistakes: Annotated[list[MoveAccount], about("of all players, the worst first")]
+    moves: list[MoveAccount]
+
+
+def ledger_document(session: Session, seat: int = 0) -> GameLedger:
+    """Everything about a game so far, in the eyes of a seat."""
     from rollwise.coach.grades import grade_counts
 
-    ledger = session.ledger(seat)
-    moves = [move_document(session, entry, seat) for entry in session.accounts]
-    costly = [m for m in moves if m["cost"] > 0 and m["mistake"]]
+    ledger, solution = session.ledger(seat), session.table.solution
+    moves = [_move(session, entry, seat) for entry in session.accounts]
+    costly = [move for move in moves if move.cost > 0 and move.mistake]
     decisions = [entry for entry in session.accounts if entry.is_choice and entry.seat == seat]
     cost = math.fsum(entry.cost for entry in decisions)
-    return {
-        **game_head(session.table.graph),
-        "player": session.names[seat],
-        "over": session.is_over,
-        "seed": session.seed,
-        "start": ledger.start,
-        "result": ledger.result,
-        "luck": ledger.total_luck,
-        "skill": ledger.total_skill,
-        "luck_by_mover": {"own": ledger.luck[0], "other": ledger.luck[1]},
-        "skill_by_mover": {"own": ledger.skill[0], "other": ledger.skill[1]},
-        "error_bound": session.table.solution.error_bound,
-        "decisions": len(decisions),
-        "cost_per_decision": cost / len(decisions) if decisions else 0.0,
-        "grades": grade_counts(session.table.solution, decisions),
-        "mistakes": sorted(costly, key=lambda move: -move["cost"]),
-        "moves": moves,
-    }
+    return GameLedger.on(
+        session.table.graph,
+        ledger,
+        kind="certified",
+        player=session.names[seat],
+        over=session.is_over,
+        seed=session.seed,
+        luck=ledger.total_luck,
+        skill=ledger.total_skill,
+        luck_by_mover=BySide(*ledger.luck),
+        skill_by_mover=BySide(*ledger.skill),
+        error_bound=number_or_none(solution.error_bound),
+        decisions=len(decisions),
+        cost_per_decision=cost / len(decisions) if decisions else 0.0,
+        grades=grade_counts(solution, decisions),
+        mistakes=sorted(costly, key=lambda move: -move.cost),
+        moves=moves,
+    )
 
 
-def move_document(session: Session, entry: Account, seat: int = 0) -> Document:
-    """One move, in the eyes of a seat."""
+def _move(session: Session, entry: Account, seat: int) -> MoveAccount:
     from rollwise.coach.grades import grade
 
     table, view = session.table, session.table.graph.view
-    return {
-        "move": entry.number + 1,
-        "line": entry.line or None,
-        "player": session.names[entry.seat],
-        "position": table.position(entry.state),
-        "action": view.action(entry.action).distinct_name,
-        "dice": list(entry.faces),
-        "outcome": table.outcome_text(entry.action, entry.outcome),
-        "choice": entry.is_choice,
-        "mistake": entry.is_mistake,
-        "best": view.action(entry.best).distinct_name,
-        "cost": entry.cost,
-        "grade": grade(table.solution, entry.cost),
-        "skill": entry.skill_of(seat),
-        "luck": entry.luck_of(seat),
-    }
+    return MoveAccount(
+        move=entry.number + 1,
+        line=entry.line or None,
+        player=session.names[entry.seat],
+        position=table.position(entry.state),
+        action=view.action(entry.action).distinct_name,
+        dice=list(entry.faces),
+        outcome=table.outcome_text(entry.action, entry.outcome),
+        choice=entry.is_choice,
+        mistake=entry.is_mistake,
+        best=view.action(entry.best).distinct_name,
+        cost=entry.cost,
+        grade=grade(table.solution, entry.cost),
+        skill=entry.skill_of(seat),
+        luck=entry.luck_of(seat),
+    )
 
 
-def series_document(sessions: Sequence[Session], asked: int, tallies: Sequence[Tally]) -> Document:
+class PlayerTally(Part, frozen=True):
+    """Finished games of a player."""
+
+    player: str
+    games: int
+    wins: int | None
+    draws: int | None
+    losses: int | None
+    win_rate: Mean | None
+    score: Annotated[Mean | None, about("points, or the gain")]
+    start: Annotated[Level, about("with optimal play of all")]
+    loss: Annotated[Mean | None, about("by the player's choices, in a game")]
+    luck: Annotated[Change, about("in a game")]
+
+
+class SeriesLedger(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/series/1"):
+    """A series of games: the tally of each player, and the ledgers."""
+
+    games_asked: int
+    games: Annotated[int, about("finished")]
+    error_bound: Bound
+    by_player: list[PlayerTally]
+    ledgers: list[GameLedger]
+
+
+def series_document(
+    sessions: Sequence[Session], asked: int, tallies: Sequence[Tally]
+) -> SeriesLedger:
     """A series of games: the tally of each player, and the ledgers."""
     table = sessions[0].table
-    return {
-        **game_head(table.graph),
-        "games_asked": asked,
-        "games": sum(session.is_over for session in sessions),
-        "error_bound": table.solution.error_bound,
-        "players": [_tally(one) for one in tallies],
-        "ledgers": [ledger_document(session) for session in sessions],
-    }
+    return SeriesLedger.on(
+        table.graph,
+        kind="certified",
+        games_asked=asked,
+        games=sum(session.is_over for session in sessions),
+        error_bound=number_or_none(table.solution.error_bound),
+        by_player=[_tally(one) for one in tallies],
+        ledgers=[ledger_document(session) for session in sessions],
+    )
 
 
-def _tally(found: Tally) -> Document:
+def _tally(found: Tally) -> PlayerTally:
     rate = found.win_rate
-    counted: Document = {"wins": None, "draws": None, "losses": None}
+    counts: tuple[int | None, ...] = (None, None, None)
     if rate is not None and rate.wins is not None:
-        losses = found.games - rate.wins - rate.draws
-        counted = {"wins": rate.wins, "draws": rate.draws, "losses": losses}
-    return {
-        "player": found.player,
-        "games": found.games,
-        **counted,
-        "win_rate": mean_of(rate),
-        "score": mean_of(found.score),
-        "start": found.start,
-        "loss": mean_of(found.loss),
-        "luck": found.luck,
-    }
+        counts = (rate.wins, rate.draws, found.games - rate.wins - rate.draws)
+    return PlayerTally.from_result(
+        found,
+        **dict(zip(("wins", "draws", "losses"), counts, strict=True)),
+        win_rate=mean_of(rate),
+        score=mean_of(found.score),
+        loss=mean_of(found.loss),
+    )
+
+
+class RepeatedMistake(Part, frozen=True):
+    """A mistake of a player, with the number of its repetitions."""
+
+    action: str
+    best: str
+    times: int
+    cost: Annotated[Cost, about("in all")]
+    worst_cost: Cost
+    worst_at: Annotated[str, about("the position")]
+    line: Annotated[int, about("of the file of games")]
+
+
+class ReviewedPlayer(Part, frozen=True):
+    """The games of a player."""
+
+    player: str
+    games: int
+    finished: int
+    decisions: Annotated[int, about("moves with more than one action")]
+    grades: Grades
+    mistakes: Annotated[list[RepeatedMistake], about("the most frequent first")]
+    cost: Annotated[Cost, about("in all")]
+    result: Annotated[Level, about("of a game, on average")]
+    luck: Annotated[Change, about("in a game")]
+    own_skill: Annotated[Change, about("in a game")]
+    others_skill: Annotated[Change, about("in a game")]
+    start: Annotated[Level, about("on average over the seats taken")]
+    score: Annotated[Level, about("expected result against the optimal player")]
+    standard_error: Annotated[float | None, about("of the score; null: a single game")]
+    cost_per_decision: Cost
+
+
+class Reviewed(GameDocument, frozen=True, kw_only=True, tag="rollwise/review/1"):
+    """Written games together, and the ledger of each."""
+
+    games: int
+    error_bound: Bound
+    by_player: list[ReviewedPlayer]
+    ledgers: list[GameLedger]
 
 
 def review_document(
     table: Table, sessions: Sequence[Session], players: Sequence[PlayerReview]
-) -> Document:
+) -> Reviewed:
     """Written games together, and the ledger of each."""
-    return {
-        **game_head(table.graph),
-        "games": len(sessions),
-        "error_bound": table.solution.error_bound,
-        "players": [{**asdict(one), "cost_per_decision": one.cost_per_decision} for one in players],
-        "ledgers": [ledger_document(session) for session in sessions],
-    }
+    return Reviewed.on(
+        table.graph,
+        kind="certified",
+        games=len(sessions),
+        error_bound=number_or_none(table.solution.error_bound),
+        by_player=[
+            ReviewedPlayer.from_result(
+                one, mistakes=[RepeatedMistake.from_result(mistake) for mistake in one.mistakes]
+            )
+            for one in players
+        ],
+        ledgers=[ledger_document(session) for session in sessions],
+    )
 
 
-def drill_document(table: Table, questions: Sequence[Question]) -> Document:
+class DrilledPosition(Part, frozen=True):
+    """A position with a mistake."""
+
+    position: str
+    times: int
+    action: Annotated[str, about("the mistake")]
+    cost: Cost
+    grade: Grade
+    best: str
+
+
+class Drilled(GameDocument, frozen=True, kw_only=True, tag="rollwise/drill/1"):
+    """Positions with a mistake, the worst first."""
+
+    error_bound: Bound
+    positions: list[DrilledPosition]
+
+
+def drill_document(table: Table, questions: Sequence[Question]) -> Drilled:
     """Positions with a mistake, the worst first."""
     from rollwise.coach.grades import grade
 
     view, solution = table.graph.view, table.solution
     best = solution.best_actions_in(np.array([one.state for one in questions], np.int64))
-    return {
-        **game_head(table.graph),
-        "error_bound": solution.error_bound,
-        "positions": [
-            {
-                "position": table.position(one.state),
-                "times": one.times,
-                "action": view.action(one.action).distinct_name,
-                "cost": one.cost,
-                "grade": grade(solution, one.cost),
-                "best": view.action(int(action)).distinct_name,
-            }
+    return Drilled.on(
+        table.graph,
+        kind="certified",
+        error_bound=number_or_none(solution.error_bound),
+        positions=[
+            DrilledPosition.from_result(
+                one,
+                position=table.position(one.state),
+                action=view.action(one.action).distinct_name,
+                grade=grade(solution, one.cost),
+                best=view.action(int(action)).distinct_name,
+            )
             for one, action in zip(questions, best, strict=True)
         ],
-    }
+    )

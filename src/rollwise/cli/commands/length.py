@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,16 +17,14 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
 )
-from rollwise.cli.printing import end_if, show, show_table
+from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
 from rollwise.documents.played import length_document
 from rollwise.errors import UsageError
-from rollwise.graph import title_of
-from rollwise.numbers.printed import between, certified, estimated
 from rollwise.numbers.randomness import fresh_seed
 
 if TYPE_CHECKING:
-    from rollwise.analysis.length_range import Length, LengthRange, Spread
+    from rollwise.analysis.length_range import LengthRange
     from rollwise.game import Game
 
 
@@ -100,12 +97,7 @@ def length(
             )
         else:
             found = _found(chosen, policy, max_states, progress)
-    title = title_of(chosen.name, chosen.parameters)
-    show(
-        json,
-        lambda: length_document(chosen, found, seed if games else None),
-        lambda: _print(title, found, seed),
-    )
+    render(length_document(chosen, found, seed if games else None), json)
     unsettled = " and ".join(found.words(one) for one in found.lengths if one.unsettled is not None)
     why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
     said = f"{why}the moves haven't settled where {unsettled}; the bounds are proved"
@@ -124,41 +116,3 @@ def _found(game: Game, policy: str, max_states: int | None, progress: Progress) 
     if policies is None:
         return length_range_by_layer(game, progress=progress)
     return length_range(policies, policy, progress=progress)
-
-
-def _print(title: str, found: LengthRange, seed: int) -> None:
-    typer.echo(f"{title}: expected moves of a game from the start")
-    played = [length.played for length in found.lengths if length.played is not None]
-    rows = [(found.words(length), *_cells(length)) for length in found.lengths]
-    if found.score is not None:
-        rows.append((f"points of {found.policy}", *_spread(found.score)))
-    heads = ("", "moves", "standard deviation", *(["played"] if played else []))
-    show_table(heads, rows, left=("",))
-    if played:
-        typer.echo(f"played: {played[0].games:,} games of each, seed {seed}; the rest is certified")
-    else:
-        typer.echo("all figures are certified")
-    for length in found.lengths:
-        if length.endless:
-            typer.echo(f"{found.words(length)}: {length.endless}")
-
-
-def _cells(length: Length) -> list[str]:
-    """The number of moves, its standard deviation, and the mean of the simulated games."""
-    from rollwise.analysis.length_range import OPPOSED
-
-    if length.unsettled is not None:
-        low, high = between(*length.unsettled)
-        finite = math.isfinite(length.unsettled.high)
-        cells = [f"{low} to {high}" if finite else f"at least {low}", "-"]
-    elif length.moves is None:
-        return ["-" if length.aim in OPPOSED else "no end", ""]
-    else:
-        cells = _spread(length.moves)
-    if length.played is not None:
-        cells.append(str(estimated(length.played.mean, length.played.standard_error)))
-    return cells
-
-
-def _spread(found: Spread) -> list[str]:
-    return [str(certified(*found.mean)), str(certified(*found.deviation))]

@@ -28,8 +28,7 @@ from rollwise.cli.terminal_ledger import show_ledger, show_tally, standing
 from rollwise.coach.coach import Coach, Speaks
 from rollwise.coach.session import Session
 from rollwise.coach.tally import tally
-from rollwise.documents.parts import Document
-from rollwise.documents.played import ledger_document, series_document
+from rollwise.documents.played import GameLedger, SeriesLedger, ledger_document, series_document
 from rollwise.errors import UsageError
 from rollwise.machine.interrupts import endings_interrupt, held_back
 
@@ -385,7 +384,7 @@ class Series:
         elif session.is_over:
             show_ledger(console, session, session.names.index(self.people[0]))
 
-    def document(self) -> Document:
+    def document(self) -> GameLedger | SeriesLedger:
         """The ledger or the tally as data."""
         session = self.sessions[-1]
         if self.games is None:

@@ -145,27 +145,27 @@ def _print_mistakes(one: PlayerReview, figures: Figures) -> None:
 def _print_decisions(session: Session, figures: Figures) -> None:
     from rollwise.documents.played import ledger_document
 
-    document: dict[str, Any] = ledger_document(session)
-    typer.echo(f"The game, in the eyes of {document['player']}")
+    document = ledger_document(session)
+    typer.echo(f"The game, in the eyes of {document.player}")
     words = ("player", "position", "did", "result")
     rows = (
         (
-            str(move["line"]),
-            move["player"],
-            move["position"],
-            " ".join(map(str, [move["action"], *move["dice"]])),
-            move["outcome"],
-            figures.cost(move["cost"]) if move["mistake"] else "",
-            figures.change(move["skill"]),
-            figures.change(move["luck"]),
+            str(move.line),
+            move.player,
+            move.position,
+            " ".join(map(str, [move.action, *move.dice])),
+            move.outcome,
+            figures.cost(move.cost) if move.mistake else "",
+            figures.change(move.skill),
+            figures.change(move.luck),
         )
-        for move in document["moves"]
+        for move in document.moves
     )
     show_table(("line", *words, "cost", "skill", "luck"), rows, left=words, indent=2)
     typer.echo(
-        f"start {figures.level(document['start'])}, luck {figures.change(document['luck'])}, "
-        f"skill {figures.change(document['skill'])}, "
-        f"{'result' if document['over'] else 'now'} {figures.level(document['result'])}"
+        f"start {figures.level(document.start)}, luck {figures.change(document.luck)}, "
+        f"skill {figures.change(document.skill)}, "
+        f"{'result' if document.over else 'now'} {figures.level(document.result)}"
     )
 
 
