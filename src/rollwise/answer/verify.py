@@ -12,7 +12,6 @@ the proof can't: a value changed by less than its bound may still be within it.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from rollwise.answer.by_layers import ByLayer, Report, best_actions, report_up_t
 from rollwise.answer.layer_folder import MANIFEST, LayerFolder, map_rows, open_folder
 from rollwise.answer.layers_apart import PartAnswers
 from rollwise.answer.solution import Solution
-from rollwise.builders import Mode, Progress, build_with_report
+from rollwise.builders import Mode, Progress
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
@@ -36,7 +35,6 @@ from rollwise.graph import StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
-from rollwise.proofs.certificates import check_certificate, is_certificate, read_claims
 from rollwise.proofs.check import unproved
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
 from rollwise.proofs.endless_play import staying_places
@@ -147,64 +145,6 @@ class FolderVerification(Verification):
         )
 
 
-@dataclass(frozen=True)
-class CertificateVerification(Verification):
-    """The result of checking a certificate; `exact` is true.
-
-    Attributes
-    ----------
-    is_of_game : bool
-        Whether its game was compared with the rules.
-    """
-
-    is_of_game: bool = field(kw_only=True)
-
-    def __str__(self) -> str:
-        of_game = "its game wasn't compared with rules; `verify FILE GAME` does"
-        if self.is_of_game:
-            of_game = "its game is that of the rules"
-        return (
-            f"{self.title}: the certificate holds\n"
-            f"  {self.n_states:,} states: every value is within its bound of the true one "
-            f"(the largest ± {rounded_up(self.error_bound)}); {of_game}\n"
-            f"  checked in {self.seconds['check']:.3f} s, in exact arithmetic"
-        )
-
-
-def verify_certificate(path: Path, game: Game | None = None, **how: Any) -> CertificateVerification:
-    """Check a certificate file, and that its game is the given one.
-
-    Parameters
-    ----------
-    **how
-        How to build the graph of the game.
-    """
-    graph, building = None, 0.0
-    if game is not None:
-        graph, built = build_with_report(game, **how)
-        building = built.compile_seconds + built.build_seconds
-    started, fault, bound = time.perf_counter(), "", math.inf
-    claimed = read_claims(path)
-    try:
-        bound = check_certificate(path, graph).bound
-    except RefusedFile as error:
-        fault = str(error).removeprefix(f"{path}, ")
-    seconds = {"build": building, "check": time.perf_counter() - started}
-    n = int(claimed.facts["states"]) if claimed.facts["states"].isdecimal() else 0
-    return CertificateVerification(
-        claimed.facts["game"],
-        claimed.parameters,
-        n,
-        True,
-        bound,
-        0.0,
-        fault,
-        None,
-        seconds,
-        is_of_game=graph is not None,
-    )
-
-
 def load(
     path: str | Path,
     game: Game | None = None,
@@ -287,9 +227,8 @@ def verify(
     Parameters
     ----------
     path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
-        Or a certificate, which is checked in exact arithmetic, without rules.
     game : Game, optional
-        The rules. Without them the game must be installed. The game in a certificate is compared.
+        The rules. Without them the game must be installed.
     exact : bool
         Prove the bounds of all positions on the rule sheet too, in exact arithmetic
         (`rollwise.proofs.check_rules`). Then the proof needs no trust in the builder or in
@@ -317,15 +256,13 @@ def verify(
         if exact:
             raise UsageError("exact arithmetic is for files, and not for folders of layers")
         return verify_layers(path, game, max_states=max_states, progress=progress)
-    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
-    if is_certificate(path):
-        return verify_certificate(path, game, **how)
     try:
         facts = storage.read_facts(path, damaged=True)
     except SolutionFileError as error:
         raise RefusedFile(str(error)) if path.is_file() else error from None
     if facts["method"] == storage.EQUILIBRIUM:
         return _verify_seats(path, facts, game, exact, max_states=max_states, progress=progress)
+    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     game, graph, seconds = storage.build_saved(path, facts, game, **how)
     _require_small(graph, exact)
     if progress is not None:

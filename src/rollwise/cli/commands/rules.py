@@ -179,16 +179,9 @@ def _game_of(asked: Words) -> Game | None:
     from rollwise.answer.layer_folder import read_manifest
     from rollwise.answer.storage import read_facts, typed_parameters
     from rollwise.games import create
-    from rollwise.proofs.certificates import is_certificate, read_claims
 
     assert asked.kind is not None
     place = asked.files[0]
-    if is_certificate(place):
-        claimed = read_claims(place)
-        facts = {"game": claimed.facts["game"], "parameters": claimed.parameters}
-        return create(
-            asked.kind, typed_parameters(facts) if facts["game"] == asked.kind.name else {}
-        )
     facts = read_manifest(place) if place.is_dir() else read_facts(place, damaged=True)
     return create(asked.kind, typed_parameters(facts) if facts["game"] == asked.kind.name else {})
 

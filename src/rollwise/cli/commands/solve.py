@@ -63,10 +63,6 @@ ToleranceOption = Annotated[
 SaveOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
 ]
-CertificateOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write the proof, for any program to check."),
-]
 ByLayerOption = Annotated[
     bool,
     typer.Option(
@@ -117,7 +113,6 @@ def solve(
     settings: SetOption = None,
     tolerance: ToleranceOption = None,
     save: SaveOption = None,
-    certificate: CertificateOption = None,
     history: HistoryOption = None,
     print_sweeps: PrintSweepsOption = False,
     time_limit: TimeLimitOption = None,
@@ -139,12 +134,9 @@ def solve(
     apart: dict[str, Any] = {"resume": resume, "workers": workers, "cluster": cluster}
     _check_places(history, save, by_layer, keep=keep, **apart)
     sweeps = printing_sweeps(json) if print_sweeps else None
-    check_place(certificate)
-    _check_estimate(
-        method, save=save, tolerance=tolerance, history=history, certificate=certificate
-    )
+    _check_estimate(method, save=save, tolerance=tolerance, history=history)
     elsewhere = _unusual(method, mode) | {"print_sweeps": print_sweeps, "set": settings}
-    elsewhere |= {"tolerance": tolerance, "history": history, "certificate": certificate}
+    elsewhere |= {"tolerance": tolerance, "history": history}
     if values.get("as") in ("contest", "blind"):
         others: dict[str, Any] = {"save": save, "max_states": max_states, "by_layer": by_layer}
         others |= {"seed": seed, "starts": starts, "time_limit": time_limit}
@@ -174,15 +166,14 @@ def solve(
 
     how = _unusual(method, read_mode(mode)) | {"options": options, "tolerance": tolerance}
     # a file, and the history of a run, are those of one graph
-    one_graph = save or history or certificate
-    how |= {"max_states": max_states, "by_layers": not one_graph}
+    how |= {"max_states": max_states, "by_layers": save is history is None}
     more = None
     with Progress() as progress:
         solution = kept.answer(chosen, progress=progress, **how)
         if starts is not None:
             seed = 1 if seed is None else seed
             more = solution.equilibrium.others(starts, seed=seed, progress=progress.listener)
-    _tell(solution, game, save, history, certificate, more, json=json)
+    _tell(solution, game, save, history, more, json=json)
 
 
 def _print_layers(
@@ -241,7 +232,6 @@ def _tell(
     game: str,
     save: Path | None,
     history: Path | None,
-    certificate: Path | None,
     others: OtherEquilibria | None,
     *,
     json: bool,
@@ -251,14 +241,10 @@ def _tell(
         write_history(history, solution.run.history if solution.run is not None else ())
     if save is not None and not solution.gave_up:
         solution.save(save)
-    if certificate is not None and not solution.gave_up:
-        from rollwise.proofs.certificates import write_certificate
-
-        write_certificate(solution.graph, solution.values, solution.error_bounds, certificate)
     odd = _oddities(solution)
     document = solved_document(solution, odd, others)
     if json or not solution.gave_up:
-        render(document, json, *place_line("Saved to", save), *place_line("Proof in", certificate))
+        render(document, json, *place_line("Saved to", save))
     if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
