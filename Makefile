@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # pytest makes of each file of tests is kept, which saves every worker some seconds.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-large lowest newest lock check fast format docs site smoke release bench bench-check clean
+.PHONY: help demo test test-large lowest newest lock check fast format docs site smoke release verified bench bench-check clean
 
 help:
 	@echo "make demo    install rollwise in $(VENV), and solve Pig"
@@ -20,6 +20,7 @@ help:
 	@echo "make site    make the documentation and the API reference as a site, in site/"
 	@echo "make smoke   build the wheel and try it in an empty environment, and with each extra alone"
 	@echo "make release make and check the sdist and the wheel of a release, in dist/"
+	@echo "make verified  check the proof of the checker of certificates, and build it: verified/check"
 	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 20 minutes"
 	@echo "make bench-check  say whether the newest run of it is slower than those before"
 
@@ -86,6 +87,11 @@ smoke: $(VENV)/ready
 
 release: $(VENV)/ready
 	$(BIN)/python scripts/release.py
+
+# Debian's packages coq, ocaml-nox, ocaml-findlib and libzarith-ocaml-dev. No other target needs them.
+verified:
+	cd verified && for part in Checker Soundness Extract; do coqc -Q . Rollwise $$part.v || exit 1; done
+	cd verified && ocamlfind ocamlopt -w -a -package zarith -linkpkg checker.mli checker.ml main.ml -o check
 
 # A tool that can't be installed here has a row that says so.
 bench: $(VENV)/ready

@@ -12,6 +12,7 @@ the proof can't: a value changed by less than its bound may still be within it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +36,9 @@ from rollwise.graph import StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
+from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check import unproved
+from rollwise.proofs.check_certificate import check_certificate, head_of, is_certificate
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
 from rollwise.proofs.endless_play import staying_places
 
@@ -145,6 +148,34 @@ class FolderVerification(Verification):
         )
 
 
+@dataclass(frozen=True)
+class CertificateVerification(Verification):
+    """The result of verifying a certificate; `n_states` counts positions within turns too.
+
+    Attributes
+    ----------
+    height, most : int
+        Play ends within `height` moves with a probability of at least ``most ** -height``.
+    """
+
+    height: int = field(kw_only=True)
+    most: int = field(kw_only=True)
+
+    def __str__(self) -> str:
+        if self.fault:
+            return super().__str__()
+        rules = "; its game is the one of the rule sheet" if self.exact else ""
+        gain = ""
+        if self.deviation_gain is not None:
+            gain = f"\n  no player gains more than {rounded_up(self.deviation_gain)} by deviating"
+        return (
+            f"{self.title}: proved in whole numbers{rules}\n"
+            f"  {self.n_states:,} positions: every value is within its bound of the true one "
+            f"(the largest ± {rounded_up(self.error_bound)}), checked in "
+            f"{self.seconds['check']:.3f} s{gain}"
+        )
+
+
 def load(
     path: str | Path,
     game: Game | None = None,
@@ -226,13 +257,14 @@ def verify(
 
     Parameters
     ----------
-    path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
+    path : path of a file made by `Solution.save`, of a folder made by `solve_by_layers`, or of a \
+certificate
     game : Game, optional
         The rules. Without them the game must be installed.
     exact : bool
         Prove the bounds of all positions on the rule sheet too, in exact arithmetic
         (`rollwise.proofs.check_rules`). Then the proof needs no trust in the builder or in
-        rounding.
+        rounding. A certificate is exact; its game is compared with the rule sheet.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
 
@@ -256,6 +288,8 @@ def verify(
         if exact:
             raise UsageError("exact arithmetic is for files, and not for folders of layers")
         return verify_layers(path, game, max_states=max_states, progress=progress)
+    if is_certificate(path):
+        return _verify_certificate(path, game, exact)
     try:
         facts = storage.read_facts(path, damaged=True)
     except SolutionFileError as error:
@@ -282,6 +316,28 @@ def verify(
         None if state is None else graph.view[state].named,
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
     )
+
+
+def _verify_certificate(path: Path, game: Game | None, exact: bool) -> CertificateVerification:
+    """Check a certificate in whole numbers; with `exact` compare it with the rule sheet too."""
+    started, fault, found = time.perf_counter(), "", head_of(path)
+    name, parameters = found.title
+    if exact and game is None:
+        game = storage.installed(path, {"game": name, "parameters": parameters})
+    try:
+        found = check_certificate(path, same_game(game) if exact and game is not None else None)
+    except RefusedFile as error:
+        fault = str(error)
+    widest, gain = float("inf"), None
+    if not fault:
+        pairs = zip(found.upper, found.lower, strict=True)
+        most = max((u - v for pair in pairs for u, v in zip(*pair, strict=True)), default=0)
+        width = most * found.unit / (2 if found.players < 3 else 1)
+        widest = math.nextafter(float(width), math.inf) if width else 0.0
+        gain = widest if found.players > 2 else None
+    spent = {"build": 0.0, "check": time.perf_counter() - started}
+    about = (name, parameters, found.n, exact, widest, float("nan"), fault, None, spent, gain)
+    return CertificateVerification(*about, height=found.height, most=found.most)
 
 
 def _require_small(graph: StateGraph, exact: bool) -> None:

@@ -71,6 +71,17 @@ def render(document: model.Document, json: bool, *lines: str) -> None:
             )
 
 
+def certify(solution: Solution, place: Path | None) -> list[str]:
+    """Write the certificate of a solution, if there is a place for it; the line about the file."""
+    if place is None:
+        return []
+    from rollwise.answer.certificates import save_certificate
+
+    found = save_certificate(solution, place)
+    size = f"{found.positions:,} positions, {found.n_bytes / 1e6:,.1f} MB"
+    return [f"Certificate: {place} ({size}); `rollwise verify {place}` checks it."]
+
+
 def place_line(verb: str, place: Path | None) -> list[str]:
     """The line about a written file, if there is one."""
     return [] if place is None else [f"{verb} {place}."]

@@ -9,8 +9,8 @@ from typing import Any
 
 import typer
 
-from rollwise.cli.common import processes_or
-from rollwise.cli.printing import render, show, show_table, tell_ties
+from rollwise.cli.common import processes_or, refuse
+from rollwise.cli.printing import certify, render, show, show_table, tell_ties
 from rollwise.cli.progress import Progress
 from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.documents.solved import solved_document
@@ -30,6 +30,7 @@ def print_layers(
     keep: str | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    certificate: Path | None = None,
     json: bool = False,
 ) -> None:
     """Solve a game by layers, print the value of the start, and save the answer if requested."""
@@ -37,6 +38,8 @@ def print_layers(
     from rollwise.answer.layer_folder import START
     from rollwise.answer.solve_by_layers import solve_by_layers
 
+    if keep == START:
+        refuse("needs all values, and --keep start has one", certificate=certificate)
     if save is not None:  # before the work, so that it isn't lost
         try:
             save.mkdir(parents=True, exist_ok=True)
@@ -61,7 +64,7 @@ def print_layers(
                     pool=pool,
                 )
     saved = [] if save is None else [f"Saved to {save}; --load {save} reads it."]
-    render(solved_document(solution), json, *saved)
+    render(solved_document(solution), json, *saved, *certify(solution, certificate))
     if solution.status != "certified":
         raise typer.Exit(1)
 

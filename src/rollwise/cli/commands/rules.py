@@ -125,7 +125,7 @@ def compare(
 def verify(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="An answer saved by `solve --save`: file or folder."),
+        typer.Argument(metavar="FILE", help="An answer of `solve --save`, or a certificate."),
     ],
     game: Annotated[
         str | None,
@@ -179,9 +179,13 @@ def _game_of(asked: Words) -> Game | None:
     from rollwise.answer.layer_folder import read_manifest
     from rollwise.answer.storage import read_facts, typed_parameters
     from rollwise.games import create
+    from rollwise.proofs.check_certificate import head_of, is_certificate
 
     assert asked.kind is not None
     place = asked.files[0]
+    if is_certificate(place):
+        name, values = head_of(place).title
+        return create(asked.kind, values if name == asked.kind.name else {})
     facts = read_manifest(place) if place.is_dir() else read_facts(place, damaged=True)
     return create(asked.kind, typed_parameters(facts) if facts["game"] == asked.kind.name else {})
 

@@ -39,7 +39,7 @@ from rollwise.cli.options import (
     tell_unfinished,
     write_history,
 )
-from rollwise.cli.printing import place_line, render
+from rollwise.cli.printing import certify, place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.model import UNSET, UnsetType
@@ -62,6 +62,14 @@ ToleranceOption = Annotated[
 ]
 SaveOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
+]
+CertificateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        metavar="FILE",
+        help="Write game, values and bounds for other programs to check (docs/certificates.md).",
+    ),
 ]
 ByLayerOption = Annotated[
     bool,
@@ -113,6 +121,7 @@ def solve(
     settings: SetOption = None,
     tolerance: ToleranceOption = None,
     save: SaveOption = None,
+    certificate: CertificateOption = None,
     history: HistoryOption = None,
     print_sweeps: PrintSweepsOption = False,
     time_limit: TimeLimitOption = None,
@@ -134,12 +143,15 @@ def solve(
     apart: dict[str, Any] = {"resume": resume, "workers": workers, "cluster": cluster}
     _check_places(history, save, by_layer, keep=keep, **apart)
     sweeps = printing_sweeps(json) if print_sweeps else None
-    _check_estimate(method, save=save, tolerance=tolerance, history=history)
+    check_place(certificate)
+    proved = {"save": save, "certificate": certificate, "tolerance": tolerance}
+    _check_estimate(method, history=history, **proved)
     elsewhere = _unusual(method, mode) | {"print_sweeps": print_sweeps, "set": settings}
     elsewhere |= {"tolerance": tolerance, "history": history}
     if values.get("as") in ("contest", "blind"):
         others: dict[str, Any] = {"save": save, "max_states": max_states, "by_layer": by_layer}
         others |= {"seed": seed, "starts": starts, "time_limit": time_limit}
+        others["certificate"] = certificate
         refuse(f"doesn't go with as={values['as']}", **others, **elsewhere)
         from rollwise.cli.solve_forms import print_contest
 
@@ -158,6 +170,7 @@ def solve(
         options = method_options(method, settings, **limits)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
+        apart["certificate"] = certificate
         _print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
         return
     if tolerance is not None and not tolerance > 0:
@@ -173,7 +186,7 @@ def solve(
         if starts is not None:
             seed = 1 if seed is None else seed
             more = solution.equilibrium.others(starts, seed=seed, progress=progress.listener)
-    _tell(solution, game, save, history, more, json=json)
+    _tell(solution, game, (save, certificate), history, more, json=json)
 
 
 def _print_layers(
@@ -230,13 +243,20 @@ def _check_estimate(method: str, **proved: Any) -> None:
 def _tell(
     solution: Solution,
     game: str,
-    save: Path | None,
+    files: tuple[Path | None, Path | None],
     history: Path | None,
     others: OtherEquilibria | None,
     *,
     json: bool,
 ) -> None:
-    """Print and save a solution, with oddities of the game's rules."""
+    """Print and save a solution, with oddities of the game's rules.
+
+    Parameters
+    ----------
+    files : tuple of path or None
+        For the solution, and for its certificate.
+    """
+    save, certificate = files
     if history is not None:
         write_history(history, solution.run.history if solution.run is not None else ())
     if save is not None and not solution.gave_up:
@@ -244,7 +264,8 @@ def _tell(
     odd = _oddities(solution)
     document = solved_document(solution, odd, others)
     if json or not solution.gave_up:
-        render(document, json, *place_line("Saved to", save))
+        told = [] if solution.gave_up else certify(solution, certificate)
+        render(document, json, *place_line("Saved to", save), *told)
     if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)

@@ -1,0 +1,38 @@
+"""The certificate of a solution, written from its claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rollwise.answer.solution import Solution
+from rollwise.answer.verify import claims_of
+from rollwise.errors import UsageError
+from rollwise.proofs.certificate_files import Summary, write_certificate
+from rollwise.proofs.check_rules import Claims
+
+
+def save_certificate(solution: Solution, path: str | Path) -> Summary:
+    """Write the certificate of a solution: the game, its values and their bounds.
+
+    Raises
+    ------
+    UsageError
+        Play may go on forever, or the solution hasn't all positions or no bounds.
+    """
+    game = solution.game
+    if game is None:
+        raise UsageError("a certificate is about a game, and this solution is of a graph alone")
+    return write_certificate(game, claims_about(solution), path)
+
+
+def claims_about(solution: Solution) -> Claims:
+    """What a solution claims about all positions."""
+    if solution.game is not None and solution.game.players > 2:
+        return claims_of(solution.equilibrium)
+    n = solution.space.n_positions
+    places = list(map(tuple, solution.space.states[:n].tolist()))
+    values, bounds = solution.values[:n].tolist(), solution.error_bounds[:n].tolist()
+    return Claims(
+        {place: (value,) for place, value in zip(places, values, strict=True)},
+        {place: (bound,) for place, bound in zip(places, bounds, strict=True)},
+    )

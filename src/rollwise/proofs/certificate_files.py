@@ -1,0 +1,456 @@
+"""Certificate files: a game and its proved claims in whole numbers, for other programs to check.
+
+The rule sheet is read as ordinary Python, by `rollwise.proofs.check_rules`. A turn with a pool of
+dice becomes several positions: one for each set of kept dice, and one for each throw of the others.
+``docs/certificates.md`` describes the format. ``verified/`` has a checker whose correctness is
+proved in Coq; `check_certificate` is the same check in Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor, lcm
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rollwise.errors import UsageError
+from rollwise.game import Game, is_over, payoff_of, seats_on
+from rollwise.graph.naming import title_of
+from rollwise.machine.atomic_files import write_atomically
+from rollwise.numbers.shares import brought
+from rollwise.proofs.check_certificate import MAGIC, Certificate, Position
+from rollwise.proofs.check_rules import NAMED, Action, Chance, Claims, actions_in, numbers_of, turns
+
+Row: TypeAlias = tuple[Fraction, ...]  # a number for each role, the mover first
+
+
+class Outcome(NamedTuple):
+    """An outcome with its weight. It ends the game with a row of payoffs, or leads on."""
+
+    weight: Any
+    row: Row | None
+    seats: int = 0
+    to: Any = None
+
+
+class Way(NamedTuple):
+    """An action: its name, the rewards of the roles, and its outcomes."""
+
+    action: Action | None
+    reward: Row
+    outcomes: list[Outcome]
+
+
+Throws: TypeAlias = list[tuple[Any, list[Way]]]
+
+
+class Summary(NamedTuple):
+    """The size of a certificate, and the number of moves in which play may end."""
+
+    positions: int
+    height: int
+    n_bytes: int
+
+
+@dataclass
+class _Sheet:
+    """The positions of a game in the order of a certificate: states, then parts of turns."""
+
+    game: Game
+    numbers: dict[Any, int] = field(default_factory=dict)
+    rows: dict[Any, Row] = field(default_factory=dict)  # of payoffs and rewards, each once
+    n_parts: int = 0
+
+    def __post_init__(self) -> None:
+        self.players = self.game.players
+        self.sign = -1 if self.game.objective == "minimize" else 1
+
+    def positions(self) -> Iterator[tuple[Any, list[Throws]]]:
+        """Each state with its positions: its own, and those within its turn."""
+        self.n_parts = 0
+        for state in (self.game.start(), *self.game.roots()):
+            self.numbers.setdefault(state, len(self.numbers))
+        for state, turn in turns(self.game):  # which lists the states in this order
+            for action in actions_in(turn):
+                for _, then, after in action.outcomes:
+                    if not is_over(then):
+                        self.numbers.setdefault(after, len(self.numbers))
+            yield state, self._positions_of(turn)
+
+    def _positions_of(self, turn: Chance) -> list[Throws]:
+        parts: dict[int, int] = {}
+        jobs: list[Any] = [turn]
+
+        def part(job: Any) -> tuple[str, int]:
+            if id(job) not in parts:
+                parts[id(job)] = self.n_parts
+                self.n_parts += 1
+                jobs.append(job)
+            return "part", parts[id(job)]
+
+        def way(one: Any) -> Way:
+            if isinstance(one, Action):
+                return self._way(one)
+            return Way(None, self._row(0), [Outcome(1, None, 0, part(one))])
+
+        found: list[Throws] = []
+        for job in jobs:
+            if job is turn:
+                pairs = zip(turn.weights, turn.choices, strict=True)
+                found.append([(weight, list(map(way, ways))) for weight, ways in pairs])
+            elif isinstance(job, Chance):
+                pairs = zip(job.weights, job.choices, strict=True)
+                outcomes = [Outcome(weight, None, 0, part(ways)) for weight, ways in pairs]
+                found.append([(1, [Way(None, self._row(0), outcomes)])])
+            else:
+                found.append([(1, list(map(way, job)))])
+        return found
+
+    def _way(self, action: Action) -> Way:
+        if action.reward and self.players > 2:
+            raise UsageError("a certificate has no points for three players or more")
+        return Way(action, self._row(action.reward), list(map(self._outcome, action.outcomes)))
+
+    def _outcome(self, outcome: Any) -> Outcome:
+        weight, then, state = outcome
+        if is_over(then):
+            payoff = NAMED[then] if then in NAMED else payoff_of(then)
+            return Outcome(weight, self._row(payoff))
+        seats = seats_on(then, max(self.players, 2))
+        return Outcome(weight, None, seats, ("state", self.numbers[state]))
+
+    def _row(self, payoff: Any) -> Row:
+        if payoff not in self.rows:
+            first = self.sign * Fraction(payoff) if self.players < 3 else Fraction(0)
+            row = (first, -first)[: self.players]
+            if self.players > 2:
+                row = brought(payoff, self.players) if payoff else (first,) * self.players
+            self.rows[payoff] = row
+        return self.rows[payoff]
+
+    def claims(self, claims: Claims, state: Any) -> tuple[Row, Row]:
+        """Lower and upper bounds of a state, a number for each role."""
+        place = numbers_of(self.game, state)
+        if place not in claims.values:
+            raise UsageError(f"nothing is claimed of {state}")
+        values = [self.sign * Fraction(value) for value in claims.values[place]]
+        bounds = [Fraction(bound) for bound in claims.bounds[place]]
+        lower = tuple(v - b for v, b in zip(values, bounds, strict=True))
+        if claims.gains is not None:
+            gains = map(Fraction, claims.gains[place])
+            return lower, tuple(low + gain for low, gain in zip(lower, gains, strict=True))
+        upper = tuple(v + b for v, b in zip(values, bounds, strict=True))
+        if self.players == 1:
+            return lower, upper
+        return (lower[0], -upper[0]), (upper[0], -lower[0])
+
+
+class _Shape:
+    """The targets of some positions, in four arrays: throws, actions, outcomes."""
+
+    def __init__(self) -> None:
+        self.throws, self.actions = array("q", [0]), array("q", [0])
+        self.outcomes, self.target = array("q", [0]), array("q")
+
+    def add(self, throws: Throws) -> None:
+        for _, ways in throws:
+            for way in ways:
+                for one in way.outcomes:
+                    kind, number = one.to if one.row is None else ("end", -1)
+                    self.target.append(-2 - number if kind == "part" else number)
+                self.outcomes.append(len(self.target))
+            self.actions.append(len(self.outcomes) - 1)
+        self.throws.append(len(self.actions) - 1)
+
+
+def _ranks(shapes: Sequence[_Shape], n_states: int) -> Any:
+    """The rank of each position: a number of moves in which play may end. (n,) int64; -1: none."""
+    parts = [[np.array(a)[:-1] for a in (s.throws, s.actions, s.outcomes)] for s in shapes]
+    sizes = [
+        [0, 0, 0],
+        [len(shapes[0].actions) - 1, len(shapes[0].outcomes) - 1, len(shapes[0].target)],
+    ]
+    throws, actions, outcomes = (
+        np.concatenate([part[k] + size[k] for part, size in zip(parts, sizes, strict=True)])
+        for k in range(3)
+    )  # fmt: skip
+    target = np.concatenate([np.array(shape.target) for shape in shapes])
+    target = np.where(target < -1, n_states - 2 - target, target)
+    rank = np.full(len(throws) + 1, -1)
+    rank[-1] = 0  # the end
+    for height in range(len(throws)):
+        some = np.logical_or.reduceat(rank[target] >= 0, outcomes)
+        every = np.logical_and.reduceat(some, actions)
+        new = np.flatnonzero(np.logical_or.reduceat(every, throws) & (rank[:-1] < 0))
+        if not len(new):
+            break
+        rank[new] = height
+    return rank[:-1]
+
+
+def _whole(weights: Iterable[Any]) -> list[int]:
+    """Weights as whole numbers in the same proportion."""
+    given = list(weights)
+    if all(type(weight) is int for weight in given):
+        return given
+    parts = list(map(Fraction, given))
+    scale = lcm(*(part.denominator for part in parts))
+    return [int(part * scale) for part in parts]
+
+
+class _Writer:
+    """Writes the claims and the moves of all positions, in units of 1/`unit`."""
+
+    def __init__(self, sheet: _Sheet, claims: Claims, unit: int, n_states: int) -> None:
+        self.sheet, self.claims, self.unit, self.n_states = sheet, claims, unit, n_states
+        self.players, self.n = sheet.players, n_states + sheet.n_parts
+        self.rows: dict[tuple[int, ...], int] = {(0,) * sheet.players: 0}
+        self.in_units = {id(row): self.units(row) for row in sheet.rows.values()}
+        self.lower: list[Any] = [None] * self.n
+        self.upper: list[Any] = [None] * self.n
+        self.most = self.range = 1
+
+    def number(self, to: tuple[str, int]) -> int:
+        return to[1] if to[0] == "state" else self.n_states + to[1]
+
+    def units(self, row: Row) -> tuple[int, ...]:
+        return tuple(int(self.unit * part) for part in row)
+
+    def claim(self, bounds: list[Any], role: int, one: Outcome) -> int:
+        """The claim about an outcome, for a role: its payoff or its bound."""
+        if one.row is not None:
+            return self.in_units[id(one.row)][role]
+        found: int = bounds[self.number(one.to)][(role - one.seats) % self.players]
+        return found
+
+    def ahead(self, bounds: list[Any], role: int, way: Way) -> Fraction:
+        """The mean of the claims about an action."""
+        total = sum(one.weight * self.claim(bounds, role, one) for one in way.outcomes)
+        mean: Fraction = Fraction(total) / sum(one.weight for one in way.outcomes)
+        return self.in_units[id(way.reward)][role] + mean
+
+    def note(self, state: Any, number: int) -> None:
+        """Note the claims about a state."""
+        lower, upper = self.sheet.claims(self.claims, state)
+        self.lower[number], self.upper[number] = self.units(lower), self.units(upper)
+
+    def note_part(self, number: int, throws: Throws) -> None:
+        """Note bounds of a position within a turn, rounded outward. Its targets come first."""
+        ((_, ways),) = throws
+        low = floor(max(self.ahead(self.lower, 0, way) for way in ways))
+        high = ceil(max(self.ahead(self.upper, 0, way) for way in ways))
+        self.lower[number] = (low, -high)[: self.players]
+        self.upper[number] = (high, -low)[: self.players]
+
+    def moves(self, state: Any, throws: Throws) -> str:
+        """The line of a position: its throws, actions and outcomes."""
+        shares = [self._shares(state, ways) for _, ways in throws]
+        mixed = lcm(*map(sum, shares))
+        weights = [
+            [_whole(one.weight for one in way.outcomes) for way in ways] for _, ways in throws
+        ]
+        lot = lcm(*(sum(ws) for group in weights for ws in group))
+        chances = _whole(weight for weight, _ in throws)
+        self.most = max(self.most, lot * sum(chances))
+        words = [lot, mixed, len(throws)]
+        for (_, ways), chance, group, share in zip(throws, chances, weights, shares, strict=True):
+            words += [chance, len(ways)]
+            for way, ws, part in zip(ways, group, share, strict=True):
+                words += [part * (mixed // sum(share)), self._row(way.reward), len(ws)]
+                for one, w in zip(way.outcomes, ws, strict=True):
+                    words += [w * (lot // sum(ws)), *self._target(one)]
+        return " ".join(map(str, words))
+
+    def _shares(self, state: Any, ways: list[Way]) -> list[int]:
+        """Weights of the actions in the table: the profile, or the best lower bound."""
+        first = ways[0].action
+        if self.claims.profile is not None and first is not None:
+            mixture = self.claims.profile(state, first.throw)
+            return _whole(
+                0 if way.action is None else mixture.get(way.action.label, 0.0) for way in ways
+            )
+        if len(ways) == 1:
+            return [1]
+        worth = [self.ahead(self.lower, 0, way) for way in ways]
+        best = worth.index(max(worth))
+        return [int(k == best) for k in range(len(ways))]
+
+    def _row(self, row: Row) -> int:
+        return self.rows.setdefault(self.in_units[id(row)], len(self.rows))
+
+    def _target(self, one: Outcome) -> tuple[Any, int]:
+        if one.row is not None:
+            return "end", self._row(one.row)
+        return one.seats, self.number(one.to)
+
+
+def write_certificate(game: Game, claims: Claims, path: str | Path) -> Summary:
+    """Write the certificate of a game that ends whatever its players do.
+
+    Parameters
+    ----------
+    claims : Claims
+        Proved claims about all states. The file repeats them and isn't a proof until it is checked.
+
+    Raises
+    ------
+    UsageError
+        Play may go on forever, or a state has no claim.
+    """
+    sheet, states, parts = _Sheet(game), _Shape(), _Shape()
+    unit = 1
+    for state, found in sheet.positions():
+        for k, throws in enumerate(found):
+            (parts if k else states).add(throws)
+        for row in sheet.claims(claims, state):
+            unit = lcm(unit, *(part.denominator for part in row))
+    unit = lcm(unit, *(part.denominator for row in sheet.rows.values() for part in row))
+    # room for the rounding of bounds within turns with a pool of dice
+    unit *= 2**32 if sheet.n_parts else 1
+    n_states = len(sheet.numbers)
+    ranks = _ranks((states, parts), n_states)
+    endless = np.flatnonzero(ranks < 0)
+    if len(endless):
+        states_by_number = list(sheet.numbers)
+        where = states_by_number[endless[0]] if endless[0] < n_states else "a throw"
+        raise UsageError(
+            f"a certificate is for games that end whatever the players do, and play may go on "
+            f"forever from {where}"
+        )
+    writer = _Writer(sheet, claims, unit, n_states)
+    for state, number in sheet.numbers.items():
+        writer.note(state, number)
+    with tempfile.TemporaryFile("w+") as own, tempfile.TemporaryFile("w+") as within:
+        at = n_states
+        for state, found in sheet.positions():
+            for k in range(len(found) - 1, 0, -1):
+                writer.note_part(at + k - 1, found[k])
+            at += len(found) - 1
+            for k, throws in enumerate(found):
+                print(writer.moves(state, throws), file=within if k else own)
+        return _put_together(writer, ranks, (own, within), Path(path))
+
+
+def _put_together(writer: _Writer, ranks: Any, moves: Sequence[IO[str]], path: Path) -> Summary:
+    game, bounds = writer.sheet.game, zip(writer.lower, writer.upper, strict=True)
+    sums = hashlib.sha256()
+    most = max((abs(x) for row in (*writer.lower, *writer.upper) for x in row), default=0)
+    height = int(ranks.max(initial=0)) + 1
+
+    def lines() -> Iterator[str]:
+        yield MAGIC
+        yield f"game {title_of(game.name, game.parameters)}"
+        yield f"players {writer.players}"
+        yield f"zero-sum {'yes' if writer.players == 2 else 'no'}"
+        yield f"unit 1/{writer.unit}"
+        yield f"fields {' '.join(fields_of(game))}"
+        yield f"positions {writer.n}"
+        yield f"most {writer.most}"
+        yield f"height {height}"
+        yield f"range {most}"
+        yield f"rows {len(writer.rows)}"
+        for row in writer.rows:
+            yield " ".join(map(str, row))
+        yield "claims"
+        states = iter(writer.sheet.numbers)
+        for number, (rank, (lower, upper)) in enumerate(zip(ranks.tolist(), bounds, strict=True)):
+            place = ["-"]
+            if number < writer.n_states:
+                place = ["=", *map(str, numbers_of(game, next(states)))]
+            yield " ".join([*map(str, (rank, *lower, *upper)), *place])
+        yield "moves"
+        for spool in moves:
+            spool.seek(0)
+            for line in spool:
+                yield line.rstrip("\n")
+
+    def write(place: Path) -> None:
+        with place.open("wb") as file:
+            for line in lines():
+                text = f"{line}\n".encode()
+                sums.update(text)
+                file.write(text)
+            file.write(f"sha256 {sums.hexdigest()}\n".encode())
+
+    write_atomically(path, write)
+    return Summary(writer.n, height, path.stat().st_size)
+
+
+def same_game(game: Game) -> Callable[[Certificate, int, Position], str]:
+    """A check whether the positions of a certificate are those of a rule sheet, in order."""
+    sheet = _Sheet(game)
+    expected = _in_order(sheet)
+
+    def compare(c: Certificate, number: int, position: Position) -> str:
+        state, throws = next(expected, (None, None))
+        if throws is None:
+            return "the rule sheet has fewer positions"
+        is_last = number == c.n - 1
+        if is_last and next(expected, None) is not None:
+            return "the rule sheet has more positions"
+        if c.players != sheet.players or c.zero_sum != (sheet.players == 2):
+            return "the rule sheet has another number of players"
+        if state is not None and numbers_of(game, state) != c.state[number]:
+            return f"the rule sheet has {state} here"
+        n_states = len(sheet.numbers)
+
+        def row(given: Row) -> list[int]:
+            return [int(part / c.unit) if part else 0 for part in given]
+
+        def target(one: Outcome) -> tuple[int, Any]:
+            if one.row is not None:
+                return -1, row(one.row)
+            kind, to = one.to
+            return one.seats, to if kind == "state" else n_states + to
+
+        chances = [Fraction(weight) for weight, _ in throws]
+        mine = [
+            (chance / sum(chances), [
+                (row(way.reward), [
+                    (Fraction(one.weight) / sum(o.weight for o in way.outcomes), *target(one))
+                    for one in way.outcomes
+                ])
+                for way in ways
+            ])
+            for chance, (_, ways) in zip(chances, throws, strict=True)
+        ]  # fmt: skip
+        total = sum(weight for weight, _ in position.throws)
+        theirs = [
+            (Fraction(weight, total), [
+                (c.rows[way.reward], [
+                    (Fraction(w, position.lot), seats, c.rows[to] if seats < 0 else to)
+                    for w, seats, to in way.outcomes
+                ])
+                for way in ways
+            ])
+            for weight, ways in position.throws
+        ]  # fmt: skip
+        return "" if mine == theirs else "the rule sheet has other moves here"
+
+    return compare
+
+
+def _in_order(sheet: _Sheet) -> Iterator[tuple[Any, Throws]]:
+    """The positions in the order of a certificate: all states, then all positions within turns."""
+    for state, found in sheet.positions():
+        yield state, found[0]
+    for _, found in sheet.positions():
+        yield from ((None, throws) for throws in found[1:])
+
+
+def fields_of(game: Game) -> list[str]:
+    """The names of the numbers of a state, as `numbers_of` lists them."""
+    start, names = game.start(), []
+    for name, value in zip(start._fields, start, strict=True):
+        shown = game.column_names.get(name, name)
+        if shown:
+            parts = range(len(value)) if isinstance(value, tuple) else ()
+            names += [f"{shown}.{k}" for k in parts] or [shown]
+    return names

@@ -1,0 +1,283 @@
+"""The check of a certificate file, in whole numbers. ``docs/certificates.md`` describes the format.
+
+It is the check that ``verified/Checker.v`` defines and ``verified/Soundness.v`` proves to be right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from rollwise.errors import RefusedFile
+
+MAGIC = "rollwise-certificate 1"
+LONGEST = 1 << 26  # bytes of a line
+
+
+class Way(NamedTuple):
+    """An action: its share in the table, the row of its rewards, and its outcomes.
+
+    An outcome is ``(weight, seats, to)``. If the game ends, ``seats`` is -1 and ``to`` is a row.
+    """
+
+    share: int
+    reward: int
+    outcomes: list[tuple[int, int, int]]
+
+
+class Position(NamedTuple):
+    """The moves of a position, and the total weights of outcomes and of shares."""
+
+    lot: int
+    mixed: int
+    throws: list[tuple[int, list[Way]]]
+
+
+class Certificate:
+    """The head and the claims of a certificate. `positions` reads the moves.
+
+    Attributes
+    ----------
+    game : str
+        Its name and its parameters.
+    players, n, most, height, range : int
+    zero_sum : bool
+    unit : Fraction
+    rows : list of list of int
+        Payoffs or rewards, a number for each role.
+    rank, lower, upper, state : list
+        Of each position. A position within a turn has no state: it is empty.
+    """
+
+    def __init__(self, file: BinaryIO, *, claims: bool = True) -> None:
+        self.file, self.line, self.sums = file, 0, hashlib.sha256()
+        if self._read() != MAGIC:
+            raise self.refused("it isn't a certificate of version 1")
+        self.game = self._named("game")
+        self.players = self._whole("players")
+        self.zero_sum = self._named("zero-sum") == "yes"
+        self.unit = Fraction(self._named("unit"))
+        self.fields = self._named("fields").split()
+        self.n, self.most, self.height, self.range = map(
+            self._whole, ("positions", "most", "height", "range")
+        )
+        if not (self.players and self.most and self.height):
+            raise self.refused("players, most and height are at least 1")
+        self.rows: list[list[int]] = []
+        self.rank: list[int] = []
+        self.lower: list[list[int]] = []
+        self.upper: list[list[int]] = []
+        self.state: list[tuple[int, ...]] = []
+        if claims:
+            self._read_claims()
+
+    def _read_claims(self) -> None:
+        """Read the rows and the claims about all positions."""
+        for _ in range(self._whole("rows")):
+            self.rows.append(self._numbers(self.players))
+        self._named("claims")
+        for _ in range(self.n):
+            claim, _, state = self._read().removesuffix(" -").partition(" = ")
+            numbers = self._as_numbers(claim.split())
+            if len(numbers) != 1 + 2 * self.players:
+                raise self.refused("a claim has a rank and two bounds for each role")
+            self.rank.append(numbers[0])
+            self.lower.append(numbers[1 : 1 + self.players])
+            self.upper.append(numbers[1 + self.players :])
+            self.state.append(tuple(self._as_numbers(state.split())))
+        self._named("moves")
+
+    def positions(self) -> Iterator[Position]:
+        """The moves of each position, in order; the checksum of the file at the end.
+
+        Raises
+        ------
+        RefusedFile
+        """
+        for _ in range(self.n):
+            words = iter(self._read().split())
+            position = self._position(words)
+            if next(words, None) is not None:
+                raise self.refused("the line is too long")
+            yield position
+        found = self.sums.hexdigest()
+        if self._read() != f"sha256 {found}":
+            raise self.refused("the checksum is wrong: the file is damaged")
+
+    def _position(self, words: Iterator[str]) -> Position:
+        try:
+            lot, mixed = int(next(words)), int(next(words))
+            throws = []
+            for _ in range(int(next(words))):
+                weight, ways = int(next(words)), []
+                for _ in range(int(next(words))):
+                    share, reward, size = (int(word) for word in islice(words, 3))
+                    ways.append(Way(share, reward, [self._outcome(words) for _ in range(size)]))
+                throws.append((weight, ways))
+        except (StopIteration, ValueError, RuntimeError):
+            raise self.refused("whole numbers are missing") from None
+        return Position(lot, mixed, throws)
+
+    def _outcome(self, words: Iterator[str]) -> tuple[int, int, int]:
+        weight, seats, to = islice(words, 3)
+        return int(weight), -1 if seats == "end" else int(seats), int(to)
+
+    @property
+    def title(self) -> tuple[str, dict[str, str]]:
+        """The name of the game and its parameters, as typed."""
+        name, *typed = self.game.split(" ")
+        return name, dict(part.split("=", 1) for part in typed if "=" in part)
+
+    def refused(self, why: str) -> RefusedFile:
+        return RefusedFile(f"line {self.line}: {why}")
+
+    def _read(self) -> str:
+        line = self.file.readline(LONGEST)
+        self.line += 1
+        if not line.endswith(b"\n"):
+            raise self.refused("it ends too early")
+        if not line.startswith(b"sha256 "):
+            self.sums.update(line)
+        try:
+            return line.decode("ascii").rstrip("\n")
+        except UnicodeDecodeError:
+            raise self.refused("it isn't text") from None
+
+    def _named(self, name: str) -> str:
+        word, _, rest = self._read().partition(" ")
+        if word != name:
+            raise self.refused(f"the word {name} is expected")
+        return rest
+
+    def _whole(self, name: str) -> int:
+        (number,) = self._as_numbers([self._named(name)])
+        if number < 0:
+            raise self.refused(f"{name} is less than 0")
+        return number
+
+    def _numbers(self, size: int) -> list[int]:
+        numbers = self._as_numbers(self._read().split())
+        if len(numbers) != size:
+            raise self.refused(f"{size} numbers are expected")
+        return numbers
+
+    def _as_numbers(self, words: list[str]) -> list[int]:
+        try:
+            return list(map(int, words))
+        except ValueError:
+            raise self.refused("whole numbers are expected") from None
+
+
+def check_certificate(
+    path: str | Path, also: Callable[[Certificate, int, Position], str] | None = None
+) -> Certificate:
+    """Check every claim of a certificate.
+
+    Parameters
+    ----------
+    also : callable, optional
+        A further check of each position, by its number. It returns a fault, or an empty string.
+
+    Raises
+    ------
+    RefusedFile
+        The file is damaged, or a claim isn't proved: with its line and its position.
+    """
+    with Path(path).open("rb") as file:
+        certificate = Certificate(file)
+        for number, position in enumerate(certificate.positions()):
+            fault = _fault(certificate, number, position)
+            fault = fault or (also(certificate, number, position) if also else "")
+            if fault:
+                where = " ".join(map(str, certificate.state[number]))
+                raise certificate.refused(
+                    f"position {number} ({where or 'within a turn'}): {fault}"
+                )
+    return certificate
+
+
+def _fault(c: Certificate, number: int, p: Position) -> str:
+    """The first fault of a position; empty without a fault."""
+    total, lower, upper = sum(weight for weight, _ in p.throws), c.lower[number], c.upper[number]
+    if not _is_well_formed(c, p, total):
+        return "its weights, shares or targets are impossible"
+    if not 0 <= c.rank[number] < c.height:
+        return "its rank is too large or too small"
+    if any(abs(bound) > c.range for bound in (*lower, *upper)):
+        return "a bound is larger than the range"
+    if not any(all(_descends(c, number, way) for way in ways) for _, ways in p.throws):
+        return "it isn't shown that play ends"
+    scale = total * p.mixed * p.lot
+    for role in range(c.players):
+        high = low = 0
+        for weight, ways in p.throws:
+            above = [_ahead(c, p, c.upper, role, way) for way in ways]
+            below = [_ahead(c, p, c.lower, role, way) for way in ways]
+            by_table = sum(way.share * a for way, a in zip(ways, above, strict=True))
+            high += weight * (by_table if role else p.mixed * max(above))
+            low += weight * sum(way.share * b for way, b in zip(ways, below, strict=True))
+        if high > scale * upper[role]:
+            return f"role {role} may get more than its upper bound"
+        if low < scale * lower[role]:
+            return f"role {role} may get less than its lower bound"
+    return ""
+
+
+def _is_well_formed(c: Certificate, p: Position, total: int) -> bool:
+    if not (p.lot > 0 and p.mixed > 0 and total > 0 and p.lot * total <= c.most):
+        return False
+    return all(
+        weight > 0
+        and sum(way.share for way in ways) == p.mixed
+        and all(_is_action(c, p, way) for way in ways)
+        for weight, ways in p.throws
+    )
+
+
+def _is_action(c: Certificate, p: Position, way: Way) -> bool:
+    rows = [way.reward, *(to for _, seats, to in way.outcomes if seats < 0)]
+    return (
+        way.share >= 0
+        and sum(weight for weight, _, _ in way.outcomes) == p.lot
+        and all(0 <= row < len(c.rows) for row in rows)
+        and not (c.zero_sum and any(sum(c.rows[row][:2]) for row in rows))
+        and all(
+            weight > 0 and (seats == -1 or (0 <= seats < c.players and 0 <= to < c.n))
+            for weight, seats, to in way.outcomes
+        )
+    )
+
+
+def _descends(c: Certificate, number: int, way: Way) -> bool:
+    """Whether an action may end the game or lead to a smaller rank."""
+    rank = c.rank[number]
+    return any(seats < 0 or c.rank[to] < rank for _, seats, to in way.outcomes)
+
+
+def _ahead(c: Certificate, p: Position, bounds: list[list[int]], role: int, way: Way) -> int:
+    """The claim about an action, times `Position.lot`."""
+    total = p.lot * c.rows[way.reward][role]
+    for weight, seats, to in way.outcomes:
+        total += weight * (
+            c.rows[to][role] if seats < 0 else bounds[to][(role - seats) % c.players]
+        )
+    return total
+
+
+def is_certificate(path: Path) -> bool:
+    """Whether a file begins as a certificate does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC.encode()
+    except OSError:
+        return False
+
+
+def head_of(path: Path) -> Certificate:
+    """The first lines of a certificate, without its claims."""
+    with path.open("rb") as file:
+        return Certificate(file, claims=False)
