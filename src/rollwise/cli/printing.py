@@ -78,7 +78,7 @@ def certify(solution: Solution, place: Path | None) -> list[str]:
     from rollwise.answer.certificates import save_certificate
 
     found = save_certificate(solution, place)
-    size = f"{found.positions:,} positions, {found.n_bytes / 1e6:,.1f} MB"
+    size = f"{found.positions:,} positions, {found.n_bytes / 1e3:,.0f} kB"
     return [f"Certificate: {place} ({size}); `rollwise verify {place}` checks it."]
 
 
