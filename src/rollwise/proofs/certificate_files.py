@@ -23,6 +23,7 @@ import numpy as np
 from rollwise.errors import UsageError
 from rollwise.game import Game, is_over, payoff_of, seats_on
 from rollwise.graph.naming import title_of
+from rollwise.graph.view import sign_of
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.numbers.shares import brought
 from rollwise.proofs.check_certificate import MAGIC, Certificate, Position
@@ -70,7 +71,7 @@ class _Sheet:
 
     def __post_init__(self) -> None:
         self.players = self.game.players
-        self.sign = -1 if self.game.objective == "minimize" else 1
+        self.sign = int(sign_of(self.game.objective))
 
     def positions(self) -> Iterator[tuple[Any, list[Throws]]]:
         """Each state with its positions: its own, and those within its turn."""
