@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
+    from rollwise.analysis.thumb.frontier import RuleOfThumb
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
@@ -350,20 +350,6 @@ def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | Non
         return []
     write_text(save, model.encode(rules[-1].rule.document(graph)) + "\n")
     return [f"Saved to {save}."]
-
-
-def seeds_text(found: Frontier) -> str:
-    """The seed and the number of searches."""
-    return f"seed {found.seed}" + (f", {found.searches} searches" if found.searches > 1 else "")
-
-
-def tell_time(found: Frontier) -> None:
-    """Print that time ended the search, if it did."""
-    if found.timed_out:
-        typer.echo(
-            "time ended the search, so the same seed may find other rules next time; "
-            "--evaluations N finds the same each time"
-        )
 
 
 def gets(graph: StateGraph) -> str:

@@ -34,6 +34,7 @@ from rollwise.numbers.printed import (
     in_common,
     percent,
     percents,
+    rounded_up,
 )
 
 if TYPE_CHECKING:
@@ -612,6 +613,59 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
     stopped: Annotated[bool, about("by Ctrl-C")]
     timed_out: bool
 
+    def blocks(self) -> Iterator[str | Rows]:
+        from rollwise.analysis.losses import Spread, loss_text, spread_words
+
+        if not self.rules:
+            yield f"none of the {self.scored:,} scored rules ends every play"
+            return
+        is_score = self.unit != "win probability"
+        scale, unit = (1.0, "points") if is_score else (100.0, "percentage points")
+        each = [*self.rules[0].losses] if self.rules[0].losses else []
+        heads = ["integers", "loss"]
+        if self.players:
+            heads += [*(f"seat {seat}" for seat in range(1, len(each) + 1)), "gain against it"]
+        elif self.rules[0].loss_second is not None:
+            heads += ["first", "second", "exploitability"]
+        rows, spreads = [], []
+        for rule in self.rules:
+            spread = Spread(*msgspec.structs.astuple(rule.spread)) if rule.spread else None
+            spreads.append(spread)
+            cells = [loss_text(as_number(rule.loss), spread, scale)]
+            if self.players:
+                each = [*(rule.losses or ()), as_number(rule.gain)]
+                cells += [f"{scale * as_number(loss):z.4f}" for loss in each]
+            elif rule.loss_second is not None:
+                cells += [
+                    loss_text(as_number(rule.loss_first), spread, scale, "first"),
+                    loss_text(as_number(rule.loss_second), spread, scale, "second"),
+                    f"{rule.exploitability:z.4f}",
+                ]
+            rows.append([str(rule.numbers), *cells, rule.text])
+        yield Rows([*heads, "rule"], rows, left=("rule",), fold=("rule",))
+        bounds = [as_number(rule.error_bound) for rule in self.rules]
+        bounds += [as_number(rule.gain_bound) for rule in self.rules if self.players]
+        sure = f"certified ± {rounded_up(scale * max(bounds))}"
+        seeds = f"seed {self.seed}"
+        seeds += f", {self.searches} searches" if self.searches > 1 else ""
+        best = f"the best of {self.scored:,} scored rules ({seeds})"
+        best += ", and perhaps not the best there are"
+        if self.players:
+            yield (
+                f"losses in {unit} ({sure}) where all others play the equilibrium: on average over "
+                "the seats, and in each; the gain is that of a best response where all play the "
+                f"rule. These are {best}"
+            )
+        else:
+            seats = ", on average over the seats" if len(heads) > 2 else ""
+            yield f"losses against optimal play in {unit}{seats} ({sure}); {best}"
+        yield from spread_words(spreads)
+        if self.timed_out:
+            yield (
+                "time ended the search, so the same seed may find other rules next time; "
+                "--evaluations N finds the same each time"
+            )
+
 
 def thumb_document(graph: StateGraph, found: Frontier) -> RulesOfThumb:
     """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy."""
@@ -633,5 +687,5 @@ def seats_thumb_document(graph: StateGraph, found: SeatsFrontier) -> RulesOfThum
         )
         for rule in found.rules
     ]
-    name = graph.view.worth_name
+    name = seats_unit(graph)
     return RulesOfThumb.on(graph, found.search, kind="certified", rules=rules, unit=name)

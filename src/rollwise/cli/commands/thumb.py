@@ -26,24 +26,17 @@ from rollwise.cli.options import (
 )
 from rollwise.cli.printing import (
     SECONDS,
-    print_json,
-    print_table,
-    seeds_text,
-    tell_time,
+    render,
     write_rule,
 )
 from rollwise.cli.progress import Progress
 from rollwise.documents.policies import seats_thumb_document, thumb_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
-from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.frontier import Frontier
-    from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.answer.references import Policies
-    from rollwise.graph import StateGraph
-    from rollwise.many.equilibrium import Equilibrium
 
 NUMBERS, SEED = 4, 1
 NumbersOption = Annotated[int, typer.Option(metavar="N", help="The most integers to remember.")]
@@ -157,15 +150,11 @@ def thumb(
             graph = policies.graph
             found = find_rules(policies, numbers, progress=progress, **limits)
     written = [*write_rule(graph, found.rules, save), *_write(policies, found, out)]
-    if json:
-        print_json(thumb_document(graph, found))
-    elif python and found.rules:
+    if not json and python and found.rules:
         last = found.rules[-1]
         typer.echo(python_source(last.rule, graph, chosen, last.text))
     else:
-        _print(graph, found)
-        for line in written:
-            typer.echo(line)
+        render(thumb_document(graph, found), json, *written)
     if found.stopped:
         typer.echo("rollwise: stopped; these are the rules found so far", err=True)
         raise typer.Exit(130)
@@ -208,45 +197,6 @@ def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list
     return [f"Written to {out}."]
 
 
-def _print(graph: StateGraph, found: Frontier) -> None:
-    from rich.table import Table
-
-    from rollwise.analysis.losses import loss_text, spread_words
-
-    scale, unit = (1.0, "points") if graph.is_score else (100.0, "percentage points")
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("integers", justify="right")
-    table.add_column("loss", justify="right")
-    if graph.players == 2:
-        table.add_column("first", justify="right")
-        table.add_column("second", justify="right")
-        table.add_column("exploitability", justify="right")
-    table.add_column("rule", overflow="fold")
-    for rule in found.rules:
-        cells = [loss_text(rule.loss, rule.spread, scale)]
-        if rule.loss_second is not None:
-            cells += [
-                loss_text(rule.loss_first, rule.spread, scale, "first"),
-                loss_text(rule.loss_second, rule.spread, scale, "second"),
-                f"{rule.exploitability:z.4f}",
-            ]
-        table.add_row(str(rule.numbers), *cells, rule.text)
-    print_table(table)
-    if not found.rules:
-        typer.echo(f"none of the {found.scored:,} scored rules ends every play")
-        return
-    worst = max(rule.error_bound for rule in found.rules)
-    seats = ", on average over the seats" if graph.players == 2 else ""
-    typer.echo(
-        f"losses against optimal play in {unit}{seats} (certified ± {rounded_up(scale * worst)}); "
-        f"the best of {found.scored:,} scored rules ({seeds_text(found)}), and perhaps "
-        "not the best there are"
-    )
-    for words in spread_words(rule.spread for rule in found.rules):
-        typer.echo(words)
-    tell_time(found)
-
-
 def _find_seats(
     game: Game,
     *,
@@ -282,43 +232,11 @@ def _find_seats(
             pool=pool,
         )
     written = write_rule(found.graph, rules.search.rules, save)
-    if json:
-        print_json(seats_thumb_document(found.graph, rules))
-    elif python and rules.rules:
+    if not json and python and rules.rules:
         last = rules.rules[-1]
         typer.echo(python_source(last.of_search.rule, found.graph, game, last.text))
     else:
-        _print_seats(found, rules)
-        tell_time(rules.search)
-        for line in written:
-            typer.echo(line)
+        render(seats_thumb_document(found.graph, rules), json, *written)
     if rules.search.stopped:
         typer.echo("rollwise: stopped; these are the rules found so far", err=True)
         raise typer.Exit(130)
-
-
-def _print_seats(found: Equilibrium, rules: SeatsFrontier) -> None:
-    from rich.table import Table
-
-    from rollwise.many.seats import has_payoffs
-
-    if not rules.rules:
-        typer.echo("no rule was found with which every play ends")
-        return
-    scale, unit = (1.0, "points") if has_payoffs(found.graph) else (100.0, "percentage points")
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    seats = [f"seat {seat}" for seat in range(1, found.graph.players + 1)]
-    for name in ("integers", "loss", *seats, "gain against it"):
-        shown.add_column(name, justify="right")
-    shown.add_column("rule", overflow="fold")
-    for rule in rules.rules:
-        cells = [f"{scale * x:z.4f}" for x in (rule.loss, *rule.losses, rule.gain)]
-        shown.add_row(str(rule.of_search.numbers), *cells, rule.text)
-    print_table(shown)
-    worst = max(max(rule.error_bound, rule.gain_bound) for rule in rules.rules)
-    typer.echo(
-        f"losses in {unit} (certified ± {rounded_up(scale * worst)}) where all others play the "
-        "equilibrium: on average over the seats, and in each; the gain is that of a best response "
-        f"where all play the rule. These are the best of {rules.search.scored:,} scored rules "
-        f"({seeds_text(rules.search)}), and perhaps not the best there are"
-    )
