@@ -16,7 +16,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
-from itertools import repeat
 from typing import Any, NamedTuple
 
 UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -200,7 +199,8 @@ def as_text(
     for name, bound in (others or {}).items():
         if name in said:
             written = percents if name.startswith("P_") else column
-            numbers = iter(written([x for x in said[name] if x is not None], repeat(bound)))
+            known = [x for x in said[name] if x is not None]
+            numbers = iter(written(known, [bound] * len(known)))
             shown[name] = ["" if x is None else next(numbers).number for x in said[name]]
     if "standard_error" in said:
         return shown | _estimates_as_text(said)
