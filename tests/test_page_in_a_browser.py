@@ -16,6 +16,7 @@ import rollwise
 from rollwise import Solution
 from rollwise.answer.advice import advise
 from rollwise.cli.printing import Figures
+from rollwise.game import Game
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
@@ -238,6 +239,27 @@ def test_the_table_needs_no_scrolling(browser: Browser, pages: Any) -> None:
                     assert browser.js(USED) > 0.6
                 browser.click(".ask button")
     browser.screen(1280, 800)
+
+
+def test_choices_name_their_consequences(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("pig")[0])
+    browser.js("document.querySelector('input[type=number]').value = 5")
+    for _ in range(2):
+        browser.click(".ask button")
+    roll, hold = browser.js("[...document.querySelectorAll('.ask button')].map(b => b.textContent)")
+    assert "1 in 6: the turn's points are lost; 0 to 0" in roll
+    assert re.fullmatch(r"hold\d to 0", hold)
+
+
+def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages: Any) -> None:
+    place, solution = pages("chicago")
+    assert type(solution.game).cells is Game.cells
+    browser.visit(place)
+    names = browser.js(
+        "[...document.querySelectorAll('.place .card .name')].map(n => n.textContent)"
+    )
+    assert names
+    assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
 
 
 def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:

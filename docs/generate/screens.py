@@ -22,10 +22,11 @@ from rollwise.games.cant_stop import CantStop
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
+from rollwise.games.super_six import SuperSix
 from rollwise.plot.pages import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
-PHONE, DESK = (390, 844), (1100, 760)
+PHONE, DESK = (390, 844), (1280, 800)
 SEED = 5
 
 
@@ -36,30 +37,29 @@ class Screen(NamedTuple):
     game: Game
     size: tuple[int, int]
     dark: bool
-    moves: int
+    moves: int | None  # None for the first screen
     then: str = ""
     seed: int = SEED
-    top: int = 0  # pixels of the page above the picture
 
 
 SCREENS = (
     Screen(
         "readme",
         find(str(ROOT / "examples" / "thieves.py"))(),
-        (440, 455),
+        (1000, 620),
         False,
         8,
         ".tools button",
         4,
-        188,
     ),
-    Screen("page-phone", Pig(target=50), PHONE, False, 4),
+    Screen("page-phone", Pig(target=20), PHONE, False, 4),
     Screen("page-phone-dark", RoyalUr(pieces=2), PHONE, True, 12),
     Screen("page-phone-box", ShutTheBox(), PHONE, False, 5, ".tools button"),
     Screen("page-phone-bear-off", TwoSidedBearOff(checkers=2), PHONE, True, 3),
+    Screen("page-first", SuperSix(), DESK, False, None),
     Screen("page-desktop", RoyalUr(pieces=2), DESK, False, 13, ".tools button"),
-    Screen("page-desktop-columns", CantStop(sides=3), DESK, False, 5),
-    Screen("page-desktop-dark", Pig(target=50), DESK, True, 0, "#tab-strategy"),
+    Screen("page-desktop-columns", CantStop(sides=3), DESK, False, 5, "#tab-moves"),
+    Screen("page-desktop-dark", Pig(target=50), DESK, True, 4, "#tab-strategy"),
 )
 
 
@@ -107,17 +107,22 @@ def pictures() -> Iterator[tuple[str, bytes]]:
                 rollwise.solve(screen.game).page(place)
                 browser.screen(*screen.size, dark=screen.dark)
                 browser.visit(place)
-                browser.js(f"document.querySelector('input[type=number]').value = {screen.seed}")
-                browser.js("document.querySelector('form.setup').requestSubmit()")
-                for _ in range(screen.moves):
+                if screen.moves is not None:
+                    _begin(browser, screen.seed)
+                for _ in range(screen.moves or 0):
                     browser.click(".ask button")
                 if screen.then:
                     browser.click(screen.then)
-                browser.js(f"document.activeElement.blur(); scrollTo(0, {screen.top})")
+                browser.js("document.activeElement.blur()")
                 yield screen.name, browser.picture()
         yield from _served(browser)
     finally:
         browser.close()
+
+
+def _begin(browser: Any, seed: int) -> None:
+    browser.js(f"document.querySelector('input[type=number]').value = {seed}")
+    browser.js("document.querySelector('form.setup').requestSubmit()")
 
 
 def _served(browser: Any) -> Iterator[tuple[str, bytes]]:
@@ -162,8 +167,7 @@ def _open_page(browser: Any, url: str, screen: ServedScreen) -> None:
     browser.go(f"{url}page?{screen.query}")
     ready = "document.querySelector('.ask button') && !document.querySelector('.bottom .warning')"
     browser.wait(ready)
-    browser.js(f"document.querySelector('input[type=number]').value = {SEED}")
-    browser.js("document.querySelector('form.setup').requestSubmit()")
+    _begin(browser, SEED)
     for _ in range(screen.moves):
         time.sleep(1)  # for the server
         browser.wait(ready)

@@ -105,7 +105,7 @@ function card({ name, about, tiles, text, value, range: [least, most] = [0, 0] }
   if (scale) scale.firstChild.style.width = `${(100 * (value - least)) / (most - least)}%`;
   return el("div", { class: "card" }, el("span", { class: "name" }, name),
     tiles ? el("span", { class: "tiles" }, tiles.map(([label, isThere]) => el("span", { class: isThere ? "tile" : "tile gone" }, label)))
-      : el("strong", {}, text, scale && most < 1e6 && el("small", {}, ` / ${most}`)),
+      : el("strong", {}, text),
     scale, about && el("small", {}, about));
 }
 
@@ -123,7 +123,7 @@ export function drawFields(game, state, name, look) {
     owner: ownerOf(game, list[0], field), made: fieldCard(game, row, field, list) }));
   const section = (owner, title) => {
     const some = cards.filter((one) => one.owner === owner);
-    return some.length > 0 && el("div", { class: "owned" }, title, some.map(({ made }) => made));
+    return some.length > 0 && el("div", { class: `owned ${owner === null ? "" : look.colour(owner)}` }, title, some.map(({ made }) => made));
   };
   const isAlone = cards.every(({ owner }) => owner === null);
   return el("div", { class: "fields", role: "img", tabindex: 0, "aria-label": name },

@@ -42,7 +42,7 @@ export class CoachView {
     const reason = el("p", { class: "reason" });
     const explain = async () => {
       for (const one of [best, other]) if (one) await game.ready(state, one.place);
-      fill(reason, this.#reason(state, best), other && [" ", this.#reason(state, other), ` ${SAY.difference(figures.costText(other.cost))}`]);
+      fill(reason, this.#reason(state, best), other && [" ", this.#reason(state, other), ` ${SAY.difference(other.name, figures.costText(other.cost))}`]);
     };
     if (choices.length > 1) explain().catch(() => {});
     fill(this.advice, this.choiceTable(state, SAY.advice, chosen), reason,
@@ -91,9 +91,8 @@ export class CoachView {
     const parts = this.parts(state, place);
     if (!parts.length) return "";
     const { some } = parts[0];
-    if (parts.length === 1 && (some.length === 1 || some.length > MOST_PARTS)) {
-      return SAY.reasonOne(name, SAY.parts[parts[0].kind], figures.level(value));
-    }
+    if (parts.length === 1 && some.length > MOST_PARTS) return "";
+    if (parts.length === 1 && some.length === 1) return SAY.reasonOne(name, SAY.parts[parts[0].kind], figures.level(value));
     const told = parts.length > 1 ? parts.map(({ kind, some, mean }) => [some, SAY.parts[kind], mean])
       : some.map((one) => [[one], speech.came(state, place, one), game.worthsAfter(one)[0] + game.paid(state, place)[0]]);
     return SAY.reason(name, told.map(([some, text, mean]) => SAY.part(odds(some), text, figures.level(mean))), figures.level(value));

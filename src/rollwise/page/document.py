@@ -346,7 +346,7 @@ def _map(solution: Solution) -> dict[str, list[int]]:
     answer = np.unique(best, return_inverse=True)[1].reshape(-1).astype(np.float64)
     changes, ranges = changes_along(fields, answer), np.ptp(fields, axis=0)
     order = sorted(range(fields.shape[1]), key=lambda f: (-changes[f], -ranges[f], f))
-    sets = set_fields(solution, states)
+    sets = [f for f in set_fields(solution, states) if f < fields.shape[1]]
     order = [f for f in order if f not in sets] or order
     turn = _changes_in_turn(graph)
     turn[sets] = 0

@@ -4,6 +4,7 @@ import { SAY, listed } from "./strings.js";
 import { plain } from "./figures.js";
 
 const MOST_CHANGES = 8;
+const MOST_NAMED_OUTCOMES = 3; // on the button of a choice
 
 export class Speech {
   constructor(game) {
@@ -58,6 +59,11 @@ export class Speech {
     const passing = outcomes.filter(({ isOver, passes }) => !isOver && passes);
     if (passing.length < outcomes.filter(({ isOver }) => !isOver).length) {
       add((text, some) => SAY.happens(text, told(some[0]) || SAY.passes), passing);
+    }
+    if (!parts.length) {
+      const ways = new Map(); // equal texts together
+      for (const outcome of outcomes) ways.set(told(outcome), [...(ways.get(told(outcome)) ?? []), outcome]);
+      if (ways.size <= MOST_NAMED_OUTCOMES && !ways.has("")) for (const [text, some] of ways) parts.push(SAY.happens(odds(some), text));
     }
     return parts.join("; ");
   }

@@ -71,7 +71,7 @@ export const SAY = {
   best: "best",
   askMe: "Ask for the value of each choice, and the reason. Under Moves, each move of the game is graded.",
   nothingToAsk: "The coach speaks where there is a choice.",
-  difference: (cost) => `The difference is ${cost}.`,
+  difference: (name, cost) => `${upper(name)} is ${cost} worse.`,
   certainly: (bound, points, isMany) => `Certified ± ${bound} ${points}, if all go on ${isMany ? "by the equilibrium" : "perfectly"}.`,
   link: "Address of this position",
   parts: { wins: "wins at once", loses: "loses at once", ends: "ends the game", passes: "ends the turn", on: "goes on" },

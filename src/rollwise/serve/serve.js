@@ -102,13 +102,19 @@ async function solve(event) {
 }
 
 // The value of the game to the first player, in words.
-function worth(game, { value, win_probability: chance, error_bound: bound, states }) {
+function worth(game, { value, win_probability: chance, error_bound: bound, states, ...more }) {
+  const count = `${states.toLocaleString("en")} positions.`;
+  if (more.win_probabilities) { // of three or more players
+    const chances = more.win_probabilities.map((one) => (100 * one).toFixed(4)).join(", ");
+    return `By the equilibrium the players win ${chances} %, in the order of their moves (certified ± ${(100 * bound).toPrecision(2)} %). ${count}`;
+  }
+  if (more.payoffs) return `By the equilibrium the players expect ${more.payoffs.map((one) => one.toFixed(4)).join(", ")} (certified ± ${bound.toPrecision(2)}). ${count}`;
   const isChance = chance !== null && chance !== undefined;
   const of = game.players === 1 ? "Best play" : "The first player";
   const text = isChance ? `${of} wins ${(100 * chance).toFixed(4)} %` : `${of} expects ${value.toFixed(4)}`;
   const most = (isChance ? 50 : 1) * bound;
   const sure = most < 5e-5 ? "certified to all digits" : `certified ± ${most.toPrecision(2)}${isChance ? " %" : ""}`;
-  return `${text} (${sure}). ${states.toLocaleString("en")} positions.`;
+  return `${text} (${sure}). ${count}`;
 }
 
 function show(wanted, solution) {
