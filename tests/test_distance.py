@@ -107,6 +107,23 @@ def test_a_q_table_is_a_policy(tmp_path):
         policies.find(str(tmp_path / "none.npy"))
 
 
+def test_values_by_the_texts_of_open_spiel(tmp_path):
+    """Its value iteration stops at a change of 1e-3; the error is larger."""
+    pyspiel = pytest.importorskip("pyspiel")
+    iteration = pytest.importorskip("open_spiel.python.algorithms.value_iteration")
+    loaded = pyspiel.load_game("pig(winscore=8)")
+    policies = Policies.of(rollwise.solve(rollwise.from_open_spiel(loaded)))
+    assert policies.game.show(policies.game.start()) == str(loaded.new_initial_state())
+    errors = []
+    for threshold in (1e-3, 1e-11):
+        found = iteration.value_iteration(loaded, -1, threshold, cyclic_game=True)
+        (tmp_path / "v.json").write_text(json.dumps(found))
+        distance = distance_of_values(policies, tmp_path / "v.json")
+        assert len(distance.compared) > 100
+        errors.append(distance.high[distance.worst])
+    assert errors[0] > 1e-4 > 1e-9 > errors[1]
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

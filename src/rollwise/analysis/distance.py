@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,8 +94,9 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
         ``value``, of the player to move; or numbers in the order of the positions or of the states
         of a model: a ``.npy`` array (of two dimensions: Q-values), a ``.json`` list, or a
         ``.txt`` file with a number a line. A ``.json`` list of Storm has objects with the fields in
-        ``s`` and the value in ``v``. These numbers are chances to win where the game has them; in
-        a model they are chances to reach the goal, or totals, whoever moves.
+        ``s`` and the value in ``v``. A ``.json`` object has values by the texts of
+        positions, as OpenSpiel's value iteration. These numbers are chances to win where the game
+        has them; in a model they are chances to reach the goal, or totals, whoever moves.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
         raise PolicyError(f"{path} is none of {', '.join(ENDINGS)}")
     game = policies.game
     order = dict.fromkeys(range(graph.n_positions), False) if game is None else game.numbered(graph)
-    rows, numbers, column = _read(path, graph, len(order))
+    rows, numbers, column = _read(path, policies, len(order))
     if rows is None:
         given[list(order)] = numbers
     else:
@@ -121,21 +122,24 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
                 raise PolicyError(f"{path}: a row has no whole numbers for {fields}") from None
             except UnknownState as error:
                 raise PolicyError(f"{path}: {error}") from None
+    is_value = column == "value" or graph.is_score
     if not column:
+        is_value |= not getattr(game, "is_chance", True)
         others = [state for state, is_other in order.items() if is_other]
-        given[others] = -given[others] if graph.is_score else 1 - given[others]
+        given[others] = -given[others] if is_value else 1 - given[others]
     if np.isnan(given).all():
         raise PolicyError(f"{path} has no values")
     true, bounds = solution.values, solution.error_bounds
     if not graph.is_score:
         true, bounds = win_probability(true), bounds / 2 + CHANCE_ROUNDING
-        if column == "value":
+        if is_value:
             given, bounds = win_probability(given), bounds + CHANCE_ROUNDING
     return Distance(graph, path.name, given, true, bounds)
 
 
-def _read(path: Path, graph: StateGraph, n: int) -> tuple[list[Any] | None, Any, str]:
+def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any, str]:
     """The rows of a file, or None for n numbers in order; its numbers; the name of their column."""
+    graph = policies.graph
     if path.suffix == ".npy":
         found = array_in(path, n).astype(np.float64)
         if found.ndim == 2:
@@ -151,6 +155,9 @@ def _read(path: Path, graph: StateGraph, n: int) -> tuple[list[Any] | None, Any,
                 rows = list(csv.DictReader(text.splitlines()))
             else:
                 rows = json.loads(text) if path.suffix == ".json" else text.split()
+        if isinstance(rows, dict):
+            known = [(row, float(rows[text])) for row, text in _texts(policies) if text in rows]
+            return [row for row, _ in known], [value for _, value in known], ""
         if not isinstance(rows, list):
             raise ValueError("it is no list")
         if not rows or not isinstance(rows[0], Mapping):
@@ -167,6 +174,15 @@ def _read(path: Path, graph: StateGraph, n: int) -> tuple[list[Any] | None, Any,
         raise PolicyError(f"there is no file {path}") from None
     except Exception as error:
         raise PolicyError(f"{path} can't be read as values: {one_line(str(error))}") from error
+
+
+def _texts(policies: Policies) -> Iterator[tuple[dict[str, int], str]]:
+    """The fields and the text of each position."""
+    game, graph = policies.game, policies.graph
+    if game is not None:
+        kind = type(game.start())
+        for row in graph.states.tolist():
+            yield dict(zip(graph.field_names, row, strict=True)), game.show(kind(*row))
 
 
 def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:

@@ -304,4 +304,5 @@ class _Nodes:
             owner=self.owner,
             players=self.players,
             rewards={REWARDS: reward},
+            texts=[text for text, _, _ in self.number],
         )

@@ -79,6 +79,8 @@ class Model:
     action_names : mapping of int to str
     fields : mapping of str to (n,) int64
         The numbers of each state, by name; distinct.
+    texts : sequence of str
+        A text of each state; empty without any.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Model:
     rewards: Mapping[str, Floats]
     action_names: Mapping[int, str]
     fields: Mapping[str, Ints]
+    texts: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -115,6 +118,7 @@ class Model:
         labels: Mapping[str, Mask] | None = None,
         rewards: Mapping[str, Any] | None = None,
         fields: Mapping[str, Any] | None = None,
+        texts: Sequence[str] = (),
     ) -> Model:
         """A model from its branches in any order.
 
@@ -179,6 +183,7 @@ class Model:
             _words({key: np.asarray(r, float)[order] for key, r in (rewards or {}).items()}),
             action_names,
             _fields(n, fields or {}),
+            texts,
         )
 
     @cached_property
@@ -305,7 +310,7 @@ class Building:
         self.weight: list[int | float] = []
         self.passes: list[bool] = []
         self.payoff: list[float] = []
-        self.order = [model.start, *(s for s in range(model.n) if s != model.start)]
+        self.order = game._order
         self.place = np.argsort(self.order).tolist()
 
     def graph(self) -> StateGraph:
@@ -534,6 +539,15 @@ class ModelGame(Game):
         order = [*range(1, start + 1), 0, *range(start + 1, self.model.n)]
         seats = (self.model.owner > 0) != flips
         return dict(zip(order, seats.tolist(), strict=True))
+
+    def show(self, s: Any) -> str:
+        """The text of a state in its model."""
+        number = self._places[s]
+        return self.model.texts[self._order[number]] if number < len(self.model.texts) else ""
+
+    @cached_property
+    def _order(self) -> list[int]:
+        return [self.model.start, *(s for s in range(self.model.n) if s != self.model.start)]
 
     # The same rules, for the proof on the rule sheet itself, and for the interpreter.
 
