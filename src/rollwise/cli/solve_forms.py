@@ -5,20 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from rollwise.cli.common import processes_or, refuse
-from rollwise.cli.printing import certify, render, show, show_table, tell_ties
+from rollwise.cli.printing import certify, render
 from rollwise.cli.progress import Progress
 from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create
-from rollwise.graph import title_of
-from rollwise.numbers.printed import POINTS, certified, in_common, percent, percents, rounded_up
 
 
 def print_layers(
@@ -96,8 +93,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str], *, json: bool) ->
     solution = solve(game)
     for_mean = solve_contest(contest, {0: solution.policy})
     shares = OptimalSet.of(solution).range(first_share(for_mean))
-    document = contest_document(solved, for_mean, shares, seconds)
-    show(json, lambda: document, lambda: _print_contest(document))
+    render(contest_document(solved, for_mean, shares, seconds), json)
 
 
 def _print_blind_contest(game: Game, *, json: bool) -> None:
@@ -108,69 +104,4 @@ def _print_blind_contest(game: Game, *, json: bool) -> None:
     with Progress() as progress:
         progress("solving the contest", 0, None)
         solved = solve_blind_contest(game)
-    document = blind_contest_document(solved, time.perf_counter() - started)
-    show(json, lambda: document, lambda: _print_blind(document))
-
-
-def _print_blind(document: dict[str, Any]) -> None:
-    title = title_of(document["game"], document["parameters"])
-    typer.echo(f"{title}, a contest of two at the same time; both win half of it")
-    show_table(
-        ("played", "mean score", "standard deviation"),
-        (
-            (
-                percent(part["weight"]),
-                f"{part['mean_score']:.6f}",
-                f"{part['standard_deviation']:.6f}",
-            )
-            for part in document["mixture"]
-        ),
-    )
-    mean = document["best_mean"]
-    typer.echo(f"  no policy gains more than {rounded_up(document['gain'])} against this mixture")
-    (wins,) = percents([mean["wins_against_mixture"]], [mean["error_bound"]])
-    (loses,) = percents([mean["best_response_wins"]], [mean["best_response_error_bound"]])
-    typer.echo(
-        f"  the policy of the best mean ({mean['mean_score']:.6f}) wins {wins.number} against it "
-        f"({wins.sure}), and the best response to that wins {loses.number} ({loses.sure})"
-    )
-    typer.echo(
-        f"  {document['states']:,} states with the score, {document['rounds']} best responses, "
-        f"{document['seconds']:.2f} s"
-    )
-
-
-def _print_contest(document: dict[str, Any]) -> None:
-    title = title_of(document["game"], document["parameters"])
-    typer.echo(f"{title}, a contest of {document['players']}")
-    bound, found = document["error_bound"], document["probabilities"]
-    chances, worst = in_common(percents(found, [bound] * len(found)))
-    rows = ((str(player), chance) for player, chance in enumerate(chances, start=1))
-    show_table(("player", f"wins (ties: {document['ties']})"), rows)
-    typer.echo(
-        f"  {worst.sure}; no player can gain more than "
-        f"{rounded_up(document['optimality_gap'])} by another policy"
-    )
-    # the difference of two doubles below 1 is off by no more than 2^-53
-    off = 2 * bound + 2.0**-53
-    (more,) = percents([document["last_minus_first"]], [off], sign=True, unit=POINTS)
-    typer.echo(f"  the last player wins {more.number} more than the first ({more.sure})")
-    first = document["first_player"]
-    shares = first["range_playing_for_the_mean"]
-    gains = [first["probability"] - shares[end] for end in ("most", "least")]
-    off = bound + shares["error_bound"] + 2.0**-53
-    least, most = percents(gains, [off] * 2, sign=True, unit=POINTS)
-    gain = most.number if least.number == most.number else f"{least.number} to {most.number}"
-    mean = certified(first["mean_score"], first["mean_score_bound"])
-    instead = certified(
-        first["mean_score_playing_for_the_mean"], first["mean_score_bound_playing_for_the_mean"]
-    )
-    typer.echo(
-        f"  playing to win instead of for the best mean brings the first player {gain} "
-        f"({most.sure}; mean score {mean} instead of {instead})"
-    )
-    tell_ties(document["equally_good"])
-    typer.echo(
-        f"  {document['states']:,} states with the score, {document['situations']} situations, "
-        f"{document['seconds']:.2f} s"
-    )
+    render(blind_contest_document(solved, time.perf_counter() - started), json)

@@ -1,19 +1,46 @@
-"""Scores, contests, second aims and frontiers as documents."""
+"""Documents of scores: distributions, contests, bets, second aims and frontiers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from rollwise.documents.parts import (
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Chance,
     Document,
-    game_head,
-    number_or_none,
-    state_fields,
-    ties_document,
+    EquallyGood,
+    GameDocument,
+    Maybe,
+    Number,
+    Part,
+    Rows,
+    State,
+    Value,
+    about,
+    as_number,
+    unit,
+)
+from rollwise.documents.parts import about_draws, place_text, state_fields, worth_lines
+from rollwise.documents.policies import good_of
+from rollwise.documents.solved import Draws, Unit
+from rollwise.numbers.printed import (
+    POINTS,
+    Printed,
+    certified,
+    chances,
+    column,
+    estimated,
+    in_common,
+    percent,
+    percents,
+    rounded_up,
+    scaled,
 )
 
 if TYPE_CHECKING:
@@ -34,26 +61,211 @@ if TYPE_CHECKING:
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+UNPROVED = "unknown, without a proved bound"
+RunTime = Annotated[float, unit("seconds")]
+ContestTies = Annotated[str, about("the winner of a contest with equal scores")]
+Points = Annotated[Number, unit("points")]
+ByScore = Annotated[list[float], unit("probability", "in the order of `scores`")]
+
+
+class ScoreRow(Part, frozen=True, kw_only=True):
+    """A score with its probability."""
+
+    value: int
+    probability: Chance
+    at_most: Annotated[Chance, about("of this score or less")]
+    fraction: Annotated[Maybe[str], about("the exact probability")] = UNSET
+    simulated: Annotated[Maybe[Chance], about("share of simulated games")] = UNSET
+
+
+class ScoreAtMost(Part, frozen=True):
+    """The probability of a score or less."""
+
+    value: int
+    probability: Chance
+    error_bound: Bound
+
+
+class SimulatedTest(Part, frozen=True):
+    """Simulated scores, tested against the distribution."""
+
+    games: int
+    seed: int
+    mean: Points
+    standard_error: Points
+    chi_square: Number
+    cells: int
+    p_value: Chance
+
+
+class ScoreDistribution(Part, frozen=True, kw_only=True):
+    """The distribution of final scores under a policy."""
+
+    policy: str
+    mean: Points
+    mean_bound: Bound
+    sd: Annotated[Points, about("standard deviation")]
+    sd_bound: Bound
+    quantiles: dict[str, int]
+    error_bound: Annotated[Bound, about("of the probabilities")]
+    rows: list[ScoreRow]
+    at_most: Maybe[ScoreAtMost] = UNSET
+    equally_good: EquallyGood | None
+    mean_fraction: Annotated[Maybe[str], about("the exact mean")] = UNSET
+    simulated: Maybe[SimulatedTest] = UNSET
+
+    def lines(self) -> Iterator[str]:
+        """Mean, deviation and quantiles, with tests."""
+        quantiles = ", ".join(f"{share}: {value}" for share, value in self.quantiles.items())
+        mean = certified(as_number(self.mean), self.mean_bound)
+        sd = certified(as_number(self.sd), self.sd_bound)
+        found = [as_number(row.probability) for row in self.rows]
+        _, worst = in_common(percents(found, [self.error_bound] * len(found)))
+        yield (
+            f"{self.policy}: mean {mean}, standard deviation {sd} "
+            f"(certified, probabilities ± {worst.error}); quantiles {quantiles}"
+        )
+        if self.equally_good:
+            yield f"  {self.equally_good.text}"
+        if self.mean_fraction:
+            yield f"  mean {self.mean_fraction} (exact)"
+        if self.at_most:
+            one = self.at_most
+            (chance,) = percents([as_number(one.probability)], [one.error_bound])
+            yield f"  P(at most {one.value}) = {chance.number} ({chance.sure})"
+        if self.simulated:
+            test = self.simulated
+            p_value = "" if test.p_value is None else f", chi-square p = {test.p_value:.3f}"
+            mean = estimated(as_number(test.mean), as_number(test.standard_error))
+            yield (
+                f"  {test.games:,} simulated games (seed {test.seed}): mean {mean} "
+                f"(standard error){p_value}"
+            )
+
+
+class Column(NamedTuple):
+    """A column of the table: a policy's probabilities, or its frequencies in games."""
+
+    head: str
+    cells: list[float | str]
+    bound: float  # of probabilities
+    games: int  # where they were simulated
+
+    def text(self) -> list[str]:
+        """As many digits as the bound earns, or as the games tell."""
+        if self.games:
+            digits = max(len(str(self.games)) - 2, 0)
+            return [f"{100 * float(cell):.{digits}f} %" for cell in self.cells]
+        if any(isinstance(cell, str) for cell in self.cells):
+            return [str(cell) for cell in self.cells]
+        numbers = [float(cell) for cell in self.cells]
+        return [row.number for row in percents(numbers, [self.bound] * len(numbers))]
+
+
+class EndRange(Part, frozen=True):
+    """The range of a quantity."""
+
+    least: Number
+    most: Number
+    error_bound: Bound
+
+    def written(self, how: Callable[..., list[Printed]]) -> tuple[list[str], Printed]:
+        """Both ends as text, and the end with the largest error."""
+        ends = [as_number(self.least), as_number(self.most)]
+        return in_common(how(ends, [self.error_bound] * 2))
+
+
+class ScoreRangeRow(Part, frozen=True):
+    """The probability of a score over all optimal policies."""
+
+    value: int
+    least: Chance
+    most: Chance
+    at_most_least: Annotated[Chance, about("of this score or less")]
+    at_most_most: Annotated[Chance, about("of this score or less")]
+
+
+class RangesOfScores(Part, frozen=True):
+    """Final scores over all optimal policies."""
+
+    loss_bound: Annotated[Number, about("largest loss of these policies")]
+    error_bound: Bound
+    variance: EndRange
+    rows: list[ScoreRangeRow]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        names = ("least", "most", "at_most_least", "at_most_most")
+        bounds = [self.error_bound] * len(self.rows)
+        cells = [
+            in_common(percents([getattr(row, name) for row in self.rows], bounds)) for name in names
+        ]
+        yield "\nover all optimal policies, which may look at the points made so far:"
+        values = [str(row.value) for row in self.rows]
+        heads = ("value", "at least", "at most", "or less: at least", "at most")
+        yield Rows(heads, list(zip(values, *(numbers for numbers, _ in cells), strict=True)))
+        _, worst = in_common([worst for _, worst in cells])
+        ends, off = self.variance.written(column)
+        yield f"  {worst.sure}; variance from {ends[0]} to {ends[1]} ({off.sure})"
+        yield loss_text(self.loss_bound)
+
+
+class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distribution/1"):
+    """Distributions of final scores, for policies side by side."""
+
+    state: State
+    counted: Annotated[str, about("points, or the counted action")]
+    policies: list[ScoreDistribution]
+    ranges: Maybe[RangesOfScores] = UNSET
+
+    def columns(self) -> tuple[list[int], list[Column]]:
+        """The scores of all policies, and columns with a cell for each."""
+        values = sorted({row.value for entry in self.policies for row in entry.rows})
+        columns = []
+        for entry in self.policies:
+            for name in ("probability", "simulated", "fraction"):
+                if not entry.rows or getattr(entry.rows[0], name) is UNSET:
+                    continue
+                head = entry.policy if name == "probability" else f"{entry.policy} {name}"
+                found = {row.value: getattr(row, name) for row in entry.rows}
+                is_played = name == "simulated" and entry.simulated
+                games = entry.simulated.games if is_played and entry.simulated else 0
+                cells = [found.get(value, 0.0) for value in values]
+                columns.append(Column(head, cells, as_number(entry.error_bound), games))
+        return values, columns
+
+    def blocks(self) -> Iterator[str | Rows]:
+        values, columns = self.columns()
+        cells = (one.text() for one in columns)
+        heads = ("value", *(one.head for one in columns))
+        yield Rows(heads, list(zip(map(str, values), *cells, strict=True)))
+        for entry in self.policies:
+            yield from entry.lines()
+        if self.ranges:
+            yield from self.ranges.blocks()
 
 
 def distributions_document(
-    graph: StateGraph, state: int, count: str | None, policies: Sequence[Document]
-) -> Document:
+    graph: StateGraph,
+    state: int,
+    count: str | None,
+    policies: Sequence[ScoreDistribution],
+    ranges: ScoreRanges | None = None,
+) -> Distributions:
     """Distributions of final scores, for policies side by side.
 
     Parameters
     ----------
     count : str, optional
         The counted action; None counts points.
-    policies : sequence of dict
-        A document of `distribution_document` for each policy.
     """
-    return {
-        **game_head(graph),
-        "state": state_fields(graph, state),
-        "counted": "points" if count is None else count,
-        "policies": list(policies),
-    }
+    return Distributions.on(
+        graph,
+        kind="certified",
+        state=state_fields(graph, state),
+        counted="points" if count is None else count,
+        policies=list(policies),
+        ranges=UNSET if ranges is None else _score_ranges(ranges),
+    )
 
 
 def distribution_document(
@@ -64,7 +276,7 @@ def distribution_document(
     at_most: int | None = None,
     fractions: Mapping[int, Fraction] | None = None,
     simulated: SimulatedScores | None = None,
-) -> Document:
+) -> ScoreDistribution:
     """How final scores are distributed under one policy.
 
     Parameters
@@ -77,47 +289,84 @@ def distribution_document(
     rows = []
     columns = (found.values, found.probabilities, found.probabilities.cumsum())
     for value, probability, below in zip(*(c.tolist() for c in columns), strict=True):
-        row: Document = {"value": value, "probability": probability, "at_most": min(below, 1.0)}
+        more: dict[str, Any] = {}
         if fractions is not None:
-            row["fraction"] = str(fractions.get(value, 0))
+            more["fraction"] = str(fractions.get(value, 0))
         if simulated is not None:
-            row["simulated"] = float((simulated.totals == value).mean())
-        rows.append(row)
-    entry: Document = {
-        "policy": policy,
-        "mean": found.mean,
-        "mean_bound": found.mean_bound,
-        "sd": found.sd,
-        "sd_bound": found.sd_bound,
-        "quantiles": {str(share): found.quantile(share) for share in QUANTILES},
-        "error_bound": found.error_bound,
-        "rows": rows,
-    }
+            more["simulated"] = float((simulated.totals == value).mean())
+        rows.append(ScoreRow(value=value, probability=probability, at_most=min(below, 1.0), **more))
+    more = {}
     if at_most is not None:
-        entry["at_most"] = {
-            "value": at_most,
-            "probability": found.at_most(at_most),
-            "error_bound": found.at_most_bound(at_most),
-        }
-    entry["equally_good"] = ties_document(ties)
+        bound = found.at_most_bound(at_most)
+        more["at_most"] = ScoreAtMost(at_most, found.at_most(at_most), bound)
     if fractions is not None:
-        entry["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
+        more["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
     if simulated is not None:
-        entry["simulated"] = _simulated_document(simulated)
-    return entry
+        more["simulated"] = _simulated(simulated)
+    return ScoreDistribution(
+        policy=policy,
+        mean=found.mean,
+        mean_bound=found.mean_bound,
+        sd=found.sd,
+        sd_bound=found.sd_bound,
+        quantiles={str(share): found.quantile(share) for share in QUANTILES},
+        error_bound=found.error_bound,
+        rows=rows,
+        equally_good=good_of(ties),
+        **more,
+    )
 
 
-def _simulated_document(simulated: SimulatedScores) -> Document:
+def _simulated(simulated: SimulatedScores) -> SimulatedTest:
     fit = simulated.fit
-    return {
-        "games": len(simulated.totals),
-        "seed": simulated.seed,
-        "mean": fit.mean,
-        "standard_error": fit.standard_error,
-        "chi_square": fit.chi_square if fit.cells > 1 else None,
-        "cells": fit.cells,
-        "p_value": fit.p_shape if fit.cells > 1 else None,
-    }
+    return SimulatedTest.from_result(
+        fit,
+        games=len(simulated.totals),
+        seed=simulated.seed,
+        chi_square=fit.chi_square if fit.cells > 1 else None,
+        p_value=fit.p_shape if fit.cells > 1 else None,
+    )
+
+
+def _score_ranges(found: ScoreRanges) -> RangesOfScores:
+    """How likely each final score is, at least and at most, under optimal policies."""
+    every = [*found.rows.values(), *found.at_most.values()]
+    rows = [
+        ScoreRangeRow(
+            score, one.least, one.most, found.at_most[score].least, found.at_most[score].most
+        )
+        for score, one in found.rows.items()
+    ]
+    bound = max(one.error_bound for one in every)
+    return RangesOfScores(found.loss, bound, EndRange.from_result(found.variance), rows)
+
+
+class FitOfBest(Part, frozen=True):
+    """The test against all optimal policies together."""
+
+    chi_square: Annotated[Number, about("of the best fit")]
+    least: Annotated[Number, about("no optimal policy is below")]
+    cells: int
+    p_shape: Chance
+
+
+class TestedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/scores/1"):
+    """Observed scores, tested against the distribution of a policy."""
+
+    policy: str
+    games: int
+    mean: Points
+    sd: Annotated[Points, about("standard deviation")]
+    standard_error: Points
+    expected_mean: Points
+    expected_sd: Points
+    z: Annotated[Number, about("standard errors off")]
+    p_mean: Annotated[Chance, about("of as large a difference by chance")]
+    chi_square: Number
+    cells: int
+    p_shape: Annotated[Chance, about("of as large a chi-square by chance")]
+    equally_good: EquallyGood | None
+    best_fit: Annotated[Maybe[FitOfBest], about("with several optimal policies")] = UNSET
 
 
 def tested_scores_document(
@@ -126,7 +375,7 @@ def tested_scores_document(
     fit: GoodnessOfFit,
     ties: Ties | None,
     best: BestFit | None,
-) -> Document:
+) -> TestedScores:
     """Observed scores, tested against the distribution of a policy.
 
     Parameters
@@ -134,52 +383,162 @@ def tested_scores_document(
     best : BestFit, optional
         The test against all optimal policies together, where there are several.
     """
-    facts = {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in asdict(fit).items()
-    }
-    return {
-        **game_head(graph),
-        "policy": policy,
-        **facts,
-        "equally_good": ties_document(ties),
-        **({} if best is None else {"best_fit": best._asdict()}),
-    }
+    return TestedScores.on(
+        graph,
+        fit,
+        kind="estimated",
+        policy=policy,
+        equally_good=good_of(ties),
+        best_fit=UNSET if best is None else FitOfBest(*best),
+    )
 
 
-def blind_contest_document(solved: BlindContest, seconds: float) -> Document:
+class MixedPolicy(Part, frozen=True):
+    """A policy of a mixture."""
+
+    weight: Chance
+    mean_score: Points
+    mean_score_bound: Bound
+    standard_deviation: Points
+
+
+class BestMean(Part, frozen=True):
+    """The policy of the best mean in a blind contest."""
+
+    mean_score: Points
+    mean_score_bound: Bound
+    wins_against_mixture: Chance
+    error_bound: Bound
+    best_response_wins: Annotated[Chance, about("against it")]
+    best_response_error_bound: Bound
+
+
+class SolvedBlind(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/blind/1"):
+    """An equilibrium of a simultaneous contest of two (as=blind)."""
+
+    states: Annotated[int, about("with the score")]
+    mixture: list[MixedPolicy]
+    mean_score: Points
+    gain: Annotated[Chance, about("largest gain of a policy against the mixture")]
+    best_mean: BestMean
+    rounds: Annotated[int, about("best responses")]
+    seconds: RunTime
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"{self.title}, a contest of two at the same time; both win half of it"
+        rows = [
+            (
+                percent(as_number(part.weight)),
+                f"{part.mean_score:.6f}",
+                f"{part.standard_deviation:.6f}",
+            )
+            for part in self.mixture
+        ]
+        yield Rows(("played", "mean score", "standard deviation"), rows)
+        gain, best = rounded_up(as_number(self.gain)), self.best_mean
+        yield f"  no policy gains more than {gain} against this mixture"
+        (wins,) = percents([as_number(best.wins_against_mixture)], [best.error_bound])
+        (loses,) = percents([as_number(best.best_response_wins)], [best.best_response_error_bound])
+        yield (
+            f"  the policy of the best mean ({best.mean_score:.6f}) wins {wins.number} against it "
+            f"({wins.sure}), and the best response to that wins {loses.number} ({loses.sure})"
+        )
+        yield (
+            f"  {self.states:,} states with the score, {self.rounds} best responses, "
+            f"{self.seconds:.2f} s"
+        )
+
+
+def blind_contest_document(solved: BlindContest, seconds: float) -> SolvedBlind:
     """An equilibrium of a simultaneous contest of two, and the policy of the best mean there."""
-    return {
-        **game_head(solved.scored.source),
-        "players": 2,
-        "states": solved.scored.graph.n_states,
-        "mixture": [
-            {
-                "weight": part.weight,
-                "mean_score": part.scores.mean,
-                "mean_score_bound": part.scores.mean_bound,
-                "standard_deviation": part.scores.sd,
-            }
+    mean, wins, loses = solved.for_mean, solved.mean_against, solved.against_mean
+    return SolvedBlind.on(
+        solved.scored.source,
+        players=2,
+        kind="certified",
+        states=solved.scored.graph.n_states,
+        mixture=[
+            MixedPolicy(part.weight, part.scores.mean, part.scores.mean_bound, part.scores.sd)
             for part in solved.parts
         ],
-        "mean_score": solved.mean,
-        "gain": solved.gain,
-        "best_mean": {
-            "mean_score": solved.for_mean.mean,
-            "mean_score_bound": solved.for_mean.mean_bound,
-            "wins_against_mixture": solved.mean_against.value,
-            "error_bound": solved.mean_against.bound,
-            "best_response_wins": solved.against_mean.value,
-            "best_response_error_bound": solved.against_mean.bound,
-        },
-        "rounds": solved.rounds,
-        "seconds": seconds,
-    }
+        mean_score=solved.mean,
+        gain=solved.gain,
+        best_mean=BestMean(
+            mean.mean, mean.mean_bound, wins.value, wins.bound, loses.value, loses.bound
+        ),
+        rounds=solved.rounds,
+        seconds=seconds,
+    )
+
+
+class FirstPlayer(Part, frozen=True):
+    """The first player of a contest, playing to win or for the best mean."""
+
+    probability: Chance
+    mean_score: Points
+    mean_score_bound: Bound
+    probability_playing_for_the_mean: Chance
+    error_bound_playing_for_the_mean: Bound
+    range_playing_for_the_mean: Annotated[EndRange, about("over all policies of the best mean")]
+    mean_score_playing_for_the_mean: Points
+    mean_score_bound_playing_for_the_mean: Bound
+
+
+class SolvedContest(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/contest/1"):
+    """The chances of all players of a contest (as=contest)."""
+
+    ties: ContestTies
+    states: Annotated[int, about("with the score")]
+    situations: int
+    probabilities: Annotated[list[float], unit("probability", "of each player to win")]
+    error_bound: Bound
+    optimality_gap: Annotated[Chance, about("largest gain of a player by another policy")]
+    last_minus_first: Annotated[Chance, about("difference of these players")]
+    first_player: FirstPlayer
+    scores: list[int]
+    final_score_of_first: ByScore
+    worth_of_first_score: ByScore
+    equally_good: EquallyGood | None
+    seconds: RunTime
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"{self.title}, a contest of {self.players}"
+        bound, first = as_number(self.error_bound), self.first_player
+        found, worst = in_common(percents(self.probabilities, [bound] * len(self.probabilities)))
+        rows = [(str(player), chance) for player, chance in enumerate(found, start=1)]
+        yield Rows(("player", f"wins (ties: {self.ties})"), rows)
+        gap = rounded_up(as_number(self.optimality_gap))
+        yield f"  {worst.sure}; no player can gain more than {gap} by another policy"
+        # the difference of two doubles below 1 is off by no more than 2^-53
+        off = 2 * bound + 2.0**-53
+        (more,) = percents([as_number(self.last_minus_first)], [off], sign=True, unit=POINTS)
+        yield f"  the last player wins {more.number} more than the first ({more.sure})"
+        shares = first.range_playing_for_the_mean
+        ends = (as_number(shares.most), as_number(shares.least))
+        gains = [as_number(first.probability) - end for end in ends]
+        off = bound + as_number(shares.error_bound) + 2.0**-53
+        least, most = percents(gains, [off] * 2, sign=True, unit=POINTS)
+        gain = most.number if least.number == most.number else f"{least.number} to {most.number}"
+        mean = certified(as_number(first.mean_score), first.mean_score_bound)
+        instead = certified(
+            as_number(first.mean_score_playing_for_the_mean),
+            first.mean_score_bound_playing_for_the_mean,
+        )
+        yield (
+            f"  playing to win instead of for the best mean brings the first player {gain} "
+            f"({most.sure}; mean score {mean} instead of {instead})"
+        )
+        if self.equally_good:
+            yield f"  {self.equally_good.text}"
+        yield (
+            f"  {self.states:,} states with the score, {self.situations} situations, "
+            f"{self.seconds:.2f} s"
+        )
 
 
 def contest_document(
     solved: ContestSolution, for_mean: ContestSolution, shares: Range, seconds: float
-) -> Document:
+) -> SolvedContest:
     """Each player's chances, with best play and with the best mean for an aim.
 
     Parameters
@@ -197,37 +556,125 @@ def contest_document(
         Distribution(scored.scores, turn.final, float(turn.final_bounds.max()))
         for turn in (first, plain)
     )
-    chances = solved.probabilities
-    return {
-        **game_head(scored.source),
-        "players": solved.contest.players,
-        "ties": solved.contest.ties,
-        "states": scored.graph.n_states,
-        "situations": len(solved.turns),
-        "probabilities": [float(chance) for chance in chances],
-        "error_bound": solved.error_bound,
-        "optimality_gap": solved.optimality_gap,
-        "last_minus_first": float(chances[-1] - chances[0]),
-        "first_player": {
-            "probability": float(chances[0]),
-            "mean_score": mean.mean,
-            "mean_score_bound": mean.mean_bound,
-            "probability_playing_for_the_mean": float(for_mean.probabilities[0]),
-            "error_bound_playing_for_the_mean": for_mean.error_bound,
-            "range_playing_for_the_mean": {
-                "least": shares.least,
-                "most": shares.most,
-                "error_bound": shares.error_bound,
-            },
-            "mean_score_playing_for_the_mean": plain_mean.mean,
-            "mean_score_bound_playing_for_the_mean": plain_mean.mean_bound,
-        },
-        "scores": scored.scores.tolist(),
-        "final_score_of_first": [float(p) for p in first.final],
-        "worth_of_first_score": [float(p) for p in first.payoffs],
-        "equally_good": ties_document(solved.ties),
-        "seconds": round(seconds, 3),
-    }
+    probabilities = solved.probabilities
+    return SolvedContest.on(
+        scored.source,
+        players=solved.contest.players,
+        kind="certified",
+        ties=solved.contest.ties,
+        states=scored.graph.n_states,
+        situations=len(solved.turns),
+        probabilities=[float(chance) for chance in probabilities],
+        error_bound=solved.error_bound,
+        optimality_gap=solved.optimality_gap,
+        last_minus_first=float(probabilities[-1] - probabilities[0]),
+        first_player=FirstPlayer(
+            float(probabilities[0]),
+            mean.mean,
+            mean.mean_bound,
+            float(for_mean.probabilities[0]),
+            for_mean.error_bound,
+            EndRange.from_result(shares),
+            plain_mean.mean,
+            plain_mean.mean_bound,
+        ),
+        scores=scored.scores.tolist(),
+        final_score_of_first=[float(p) for p in first.final],
+        worth_of_first_score=[float(p) for p in first.payoffs],
+        equally_good=good_of(solved.ties),
+        seconds=round(seconds, 3),
+    )
+
+
+class FairStake(Part, frozen=True):
+    """A player's chance, odds and stake."""
+
+    player: int
+    probability: Chance
+    odds_against: Annotated[Number, about("null: no chance")]
+    stake: float
+
+
+class Doubling(Part, frozen=True):
+    """The value of a double for the player to move, per unit staked."""
+
+    no_offer: float
+    accepted: float
+    declined: float
+    offer: Annotated[bool, about("whether to offer now")]
+    accept: Annotated[bool, about("whether the other should accept")]
+    value: float
+    error_bound: Bound
+
+
+class EdgeOver(Part, frozen=True):
+    """The edge over an opponent, per unit staked."""
+
+    against: str
+    going_first: float
+    going_second: float
+    fair_first: float
+    fair_second: float
+    error_bound: Bound
+
+
+class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
+    """Fair odds and stakes at a moment of a contest."""
+
+    ties: ContestTies
+    scores: Annotated[list[int], about("of the players before")]
+    to_move: int
+    pot: float
+    error_bound: Bound
+    stakes: list[FairStake]
+    double: Annotated[Maybe[Doubling], about("in a contest of two")] = UNSET
+    edge: Maybe[EdgeOver] = UNSET
+    equally_good: EquallyGood | None
+
+    def blocks(self) -> Iterator[str | Rows]:
+        found = [as_number(stake.probability) for stake in self.stakes]
+        numbers, worst = in_common(percents(found, [self.error_bound] * len(found)))
+        odds = [as_number(stake.odds_against) for stake in self.stakes]
+        rows = [
+            (
+                str(stake.player),
+                number,
+                f"{one:.4f} to 1" if math.isfinite(one) else "none",
+                f"{stake.stake:.6f}",
+            )
+            for stake, number, one in zip(self.stakes, numbers, odds, strict=True)
+        ]
+        yield Rows(("player", "chance", "fair odds against", f"fair stake of {self.pot:g}"), rows)
+        yield (
+            f"(chances {worst.sure}, odds and stakes rounded from them; player {self.to_move} to "
+            "move)"
+        )
+        if self.double:
+            one = self.double
+            (waiting, accepted, declined), worst = _signed(one, "no_offer", "accepted", "declined")
+            yield (
+                f"double: player {self.to_move} should "
+                f"{'offer now' if one.offer else 'not offer now'}, the other "
+                f"{'accept' if one.accept else 'decline'}; equity per unit staked "
+                f"{waiting} without an offer now, {accepted} if it is accepted, {declined} if it "
+                f"is declined ({worst.sure})"
+            )
+        if self.edge:
+            (first, fair_first, second, fair_second), worst = _signed(
+                self.edge, "going_first", "fair_first", "going_second", "fair_second"
+            )
+            yield (
+                f"edge over {self.edge.against}, per unit staked: {first} going first (fair "
+                f"{fair_first}), {second} going second (fair {fair_second}; {worst.sure})"
+            )
+        if self.equally_good:
+            yield self.equally_good.text
+
+
+def _signed(of: Doubling | EdgeOver, *names: str) -> tuple[list[str], Printed]:
+    """Signed numbers of a document, and the one with the largest error bound."""
+    bounds = [of.error_bound] * len(names)
+    return in_common(column([getattr(of, name) for name in names], bounds, sign=True))
 
 
 def bet_document(
@@ -238,7 +685,7 @@ def bet_document(
     *,
     doubling: DoublingSolution | None = None,
     edge: tuple[str, Edge] | None = None,
-) -> Document:
+) -> Bet:
     """Fair odds and stakes at a moment of a contest.
 
     Parameters
@@ -256,27 +703,45 @@ def bet_document(
 
     contest = solution.contest
     shares, bound = solution.moment(finished, place)
-    document: Document = {
-        **game_head(solution.scored.source),
-        "players": contest.players,
-        "ties": contest.ties,
-        "scores": list(finished),
-        "to_move": len(finished) + 1,
-        "pot": pot,
-        "error_bound": bound,
-        "stakes": [
-            {**stake._asdict(), "odds_against": number_or_none(stake.odds_against)}
-            for stake in fair_stakes(shares, pot)
-        ],
-    }
-    if doubling is not None:
-        document["double"] = doubling.advise(finished, place)._asdict()
-    if edge is not None:
-        against, worth = edge
-        document["edge"] = {"against": against, **worth._asdict()}
     # with two players no chances depend on the choice among equally good actions
-    told = solution.ties if contest.players > 2 or edge is not None else None
-    return {**document, "equally_good": ties_document(told)}
+    ties = solution.ties if contest.players > 2 or edge is not None else None
+    return Bet.on(
+        solution.scored.source,
+        players=contest.players,
+        kind="certified",
+        ties=contest.ties,
+        scores=list(finished),
+        to_move=len(finished) + 1,
+        pot=pot,
+        error_bound=bound,
+        stakes=[FairStake(*stake) for stake in fair_stakes(shares, pot)],
+        double=UNSET if doubling is None else Doubling(*doubling.advise(finished, place)),
+        edge=UNSET if edge is None else EdgeOver(edge[0], *edge[1]),
+        equally_good=good_of(ties),
+    )
+
+
+class JudgedMove(Part, frozen=True):
+    """A recorded move with its costs."""
+
+    player: str
+    line: int
+    state: str
+    action: str
+    best: str
+    points_lost: float
+    chance: Annotated[Chance, about("to win after it; null alone")]
+    chance_lost: Chance
+    best_chance: Annotated[str | None, about("the action with the best chance to win")]
+
+
+class Judged(GameDocument, frozen=True, kw_only=True, tag="rollwise/judge/1"):
+    """Recorded plays, judged move by move."""
+
+    ties: Annotated[str | None, about("the winner of a contest with equal scores")]
+    scores: dict[str, int]
+    moves: list[JudgedMove]
+    equally_good: EquallyGood | None
 
 
 def judged_document(
@@ -285,7 +750,7 @@ def judged_document(
     plays: Sequence[Play],
     moves: Sequence[Judgement],
     ties: Ties | None,
-) -> Document:
+) -> Judged:
     """Recorded plays, judged move by move.
 
     Parameters
@@ -293,45 +758,142 @@ def judged_document(
     contest_ties : str
         The winner of a contest with equal scores.
     """
-    return {
-        **game_head(graph),
-        "ties": contest_ties if len(plays) > 1 else None,
-        "scores": {play.player: play.score for play in plays},
-        "moves": [row._asdict() for row in moves],
-        "equally_good": ties_document(ties),
-    }
+    return Judged.on(
+        graph,
+        kind="certified",
+        ties=contest_ties if len(plays) > 1 else None,
+        scores={play.player: play.score for play in plays},
+        moves=[JudgedMove(*row) for row in moves],
+        equally_good=good_of(ties),
+    )
 
 
-def many_dice_document(game: Game, found: ManyDice) -> Document:
+class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
+    """The expected score for every number of dice."""
+
+    game: str
+    parameters: Annotated[dict[str, Any], about("without the number of dice")]
+    most: Annotated[int, about("dice")]
+    expected_score: Annotated[Points, about("with the most dice")]
+    error_bound: Bound
+    seconds: RunTime
+    rows: Annotated[list[dict[str, Any]], about("for each number of dice")]
+
+
+def many_dice_document(game: Game, found: ManyDice) -> ManyDiceScores:
     """The expected score for every number of dice."""
     value, bound = found.value(found.most)
-    return {
-        "game": game.name,
-        "parameters": {name: value for name, value in game.parameters.items() if name != "dice"},
-        "most": found.most,
-        "expected_score": value,
-        "error_bound": bound,
-        "seconds": round(found.seconds, 3),
-        "rows": found.table().to_dicts(),
-    }
+    parameters = {name: value for name, value in game.parameters.items() if name != "dice"}
+    seconds, rows = round(found.seconds, 3), found.table().to_dicts()
+    return ManyDiceScores(game.name, parameters, found.most, value, bound, seconds, rows)
 
 
-def aims_document(found: SecondAims) -> list[Document]:
-    """The value of each second aim."""
-    return [
-        {"aim": aim, "value": worth.value, "error_bound": number_or_none(worth.error_bound)}
-        for aim, worth in zip(found.aims, found.values, strict=True)
-    ]
+class AimValue(Part, frozen=True):
+    """The value of a second aim."""
+
+    aim: str
+    value: Number
+    error_bound: Bound
 
 
-def ranges_document(found: Sequence[Range]) -> list[Document]:
-    """The smallest and largest value of quantities over optimal policies."""
-    return [{**one._asdict(), "error_bound": number_or_none(one.error_bound)} for one in found]
+class NamedRange(EndRange, frozen=True):
+    """The range of a quantity over optimal policies."""
+
+    name: str
+
+
+class AgainstRange(Part, frozen=True):
+    """The values of optimal policies against another one."""
+
+    policy: str
+    first: Annotated[EndRange, about("moving first")]
+    second: Annotated[EndRange, about("moving second")]
+
+
+class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/optimal/1"):
+    """The differences between optimal policies."""
+
+    start: State
+    unit: Unit
+    draws: Draws
+    value: Value
+    win_probability: Chance
+    error_bound: Bound
+    reached_states: int
+    tied_states: Annotated[int, about("reached states with several equally good actions")]
+    loss_bound: Annotated[Number, about("largest loss of these policies")]
+    then: Annotated[list[AimValue], about("second aims")]
+    ranges: list[NamedRange]
+    against: Maybe[AgainstRange] = UNSET
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether every bound is proved."""
+        against = [self.against.first, self.against.second] if self.against else []
+        bounds = [one.error_bound for one in (*self.ranges, *against)]
+        bounds += [self.error_bound, *(aim.error_bound for aim in self.then)]
+        return all(map(_is_proved, bounds))
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield self.title
+        place, value = place_text(self.start), as_number(self.value)
+        yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
+        yield (
+            f"  several actions are equally good in {self.tied_states:,} of the "
+            f"{self.reached_states:,} states reached by optimal play"
+        )
+        if self.tied_states:
+            yield loss_text(self.loss_bound)
+        for aim in self.then:
+            (worth,) = _written(aim.aim)([as_number(aim.value)], [aim.error_bound])
+            text = f"{worth.number} ({worth.sure})"
+            yield f"  then {aim.aim}: {text if _is_proved(aim.error_bound) else UNPROVED}"
+        if self.ranges:
+            which = "all optimal policies"
+            which = which if _is_proved(self.loss_bound) else "policies of such actions"
+            yield f"  over {'the remaining policies' if self.then else which}:"
+        for one in self.ranges:
+            ends, worst = one.written(_written(one.name))
+            text = f"from {ends[0]} to {ends[1]} ({worst.sure})"
+            yield f"    {one.name}: {text if _is_proved(one.error_bound) else UNPROVED}"
+        if self.against:
+            is_chance = self.unit == "win probability"
+            wins = "wins" if is_chance else self.unit
+            seats = {"first": self.against.first, "second": self.against.second}
+            for seat, value_range in seats.items():
+                (least, most), worst = value_range.written(chances if is_chance else column)
+                text = f"{wins} from {least} to {most} ({worst.sure}{about_draws(self.draws)})"
+                text = text if _is_proved(value_range.error_bound) else UNPROVED
+                yield f"  against {self.against.policy}: moving {seat}, {text}"
+
+
+def _is_proved(bound: float | None) -> bool:
+    return math.isfinite(as_number(bound))
+
+
+def _written(quantity: str) -> Callable[..., list[Printed]]:
+    """How the amounts of a quantity are written: ``win``, ``draw`` and ``score<=5`` in percent."""
+    return percents if re.fullmatch(r"(\w+ )?(win|draw|score\W+\d+)", quantity) else column
+
+
+def loss_text(loss: float | None) -> str:
+    """The line about the largest possible loss of policies counted as optimal."""
+    if not _is_proved(loss):
+        return "  no bound on the loss of these policies was proved"
+    if not loss:
+        return "  all policies of such actions are optimal (exact)"
+    return (
+        f"  a policy that takes any of these actions loses at most {rounded_up(loss)} (certified)"
+    )
 
 
 def optimal_document(
-    solution: Solution, every: OptimalSet, aims: SecondAims, ranges: Sequence[Range]
-) -> Document:
+    solution: Solution,
+    every: OptimalSet,
+    aims: SecondAims,
+    ranges: Sequence[Range],
+    against: tuple[str, tuple[Range, Range]] | None = None,
+) -> OptimalPolicies:
     """The differences between optimal policies.
 
     Parameters
@@ -342,68 +904,75 @@ def optimal_document(
         The policies chosen by second aims, if there are any.
     ranges : sequence of Range
         Ranges over the chosen policies.
+    against : str and two of Range, optional
+        Another policy, and the values against it from both seats.
     """
-    graph = solution.graph
-    return {
-        **game_head(graph),
-        "start": state_fields(graph, 0),
-        "value": solution.value,
-        "win_probability": solution.win_probability,
-        "error_bound": number_or_none(solution.error_bound),
-        "reached_states": every.graph.n_states,
-        "tied_states": every.n_ties,
-        "loss_bound": number_or_none(every.loss),
-        "then": aims_document(aims),
-        "ranges": ranges_document(ranges),
-    }
-
-
-def optimal_against_document(policy: str, worth: tuple[Range, Range]) -> Document:
-    """The range of values of optimal policies against another one, for the optimal player."""
-    seats = {
-        seat: {"least": one.least, "most": one.most, "error_bound": number_or_none(one.error_bound)}
-        for seat, one in zip(("first", "second"), worth, strict=True)
-    }
-    return {"policy": policy, **seats}
-
-
-def score_ranges_document(found: ScoreRanges) -> Document:
-    """How likely each final score is, at least and at most, under optimal policies."""
-    every = [*found.rows.values(), *found.at_most.values()]
-    return {
-        "loss_bound": number_or_none(found.loss),
-        "error_bound": number_or_none(max(one.error_bound for one in every)),
-        "variance": {
-            "least": found.variance.least,
-            "most": found.variance.most,
-            "error_bound": number_or_none(found.variance.error_bound),
-        },
-        "rows": [
-            {
-                "value": score,
-                "least": one.least,
-                "most": one.most,
-                "at_most_least": found.at_most[score].least,
-                "at_most_most": found.at_most[score].most,
-            }
-            for score, one in found.rows.items()
+    graph, versus = solution.graph, None
+    if against is not None:
+        versus = AgainstRange(against[0], *map(EndRange.from_result, against[1]))
+    return OptimalPolicies.on(
+        graph,
+        kind="certified",
+        start=state_fields(graph, 0),
+        unit=graph.view.worth_name,
+        draws=graph.has_draws,
+        value=solution.value,
+        win_probability=solution.win_probability,
+        error_bound=solution.error_bound,
+        reached_states=every.graph.n_states,
+        tied_states=every.n_ties,
+        loss_bound=every.loss,
+        then=[
+            AimValue(aim, worth.value, worth.error_bound)
+            for aim, worth in zip(aims.aims, aims.values, strict=True)
         ],
-    }
+        ranges=[NamedRange.from_result(one) for one in ranges],
+        against=versus or UNSET,
+    )
 
 
-def frontier_document(graph: StateGraph, found: Frontier) -> Document:
+class FrontierCorner(Part, frozen=True):
+    """A corner of the frontier."""
+
+    mean: Points
+    value: Annotated[Chance, about("of the aim")]
+    mean_bound: Bound
+    error_bound: Bound
+
+
+class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/frontier/1"):
     """The frontier of the mean score against an aim."""
-    return {
-        **game_head(graph),
-        "aim": found.aim,
-        "gap": found.gap,
-        "corners": [
-            {
-                "mean": corner.mean,
-                "value": corner.chance,
-                "mean_bound": corner.mean_bound,
-                "error_bound": corner.chance_bound,
-            }
-            for corner in found.corners
-        ],
-    }
+
+    aim: str
+    gap: Annotated[Chance, about("largest distance of a policy beyond the drawn frontier")]
+    corners: list[FrontierCorner]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        corners = self.corners
+        means = column([as_number(c.mean) for c in corners], [c.mean_bound for c in corners])
+        values = percents([as_number(c.value) for c in corners], [c.error_bound for c in corners])
+        pairs = [(as_number(c.mean), as_number(c.value)) for c in corners]
+        gained = [
+            percent(abs(far[1] - near[1]) / abs(far[0] - near[0])) for near, far in pairwise(pairs)
+        ]
+        rows = zip(
+            [one.number for one in means],
+            [one.number for one in values],
+            ["", *gained],
+            strict=False,
+        )
+        yield Rows(("mean score", self.aim, "gained a point of the mean"), list(rows))
+        gap = f"{rounded_up(scaled(as_number(self.gap), 100))} %"
+        yield (
+            f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no "
+            f"policy lies more than {gap} beyond the line between two neighbours (certified)"
+        )
+
+
+def frontier_document(graph: StateGraph, found: Frontier) -> ScoreFrontier:
+    """The frontier of the mean score against an aim."""
+    corners = [
+        FrontierCorner(corner.mean, corner.chance, corner.mean_bound, corner.chance_bound)
+        for corner in found.corners
+    ]
+    return ScoreFrontier.on(graph, found, kind="certified", corners=corners)

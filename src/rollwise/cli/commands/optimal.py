@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -27,34 +24,18 @@ from rollwise.cli.printing import (
     check_file,
     end_if,
     form_of,
-    show,
-    show_table,
-    tell_ties,
+    render,
     write_rows,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.parts import about_draws, worth_lines
 from rollwise.documents.scores import (
+    Distributions,
     distribution_document,
     distributions_document,
     frontier_document,
-    optimal_against_document,
     optimal_document,
-    score_ranges_document,
 )
 from rollwise.errors import UsageError
-from rollwise.numbers.printed import (
-    Printed,
-    certified,
-    chances,
-    column,
-    estimated,
-    in_common,
-    percent,
-    percents,
-    rounded_up,
-    scaled,
-)
 
 UNPROVED = "unknown, without a proved bound"
 AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
@@ -139,16 +120,12 @@ def optimal(
             worth = ranges_against(solution, Policies.of(solution).find(against))
     if save is not None:
         write_rows(aims.table(solution), save.suffix.lstrip("."), save)
-    document = optimal_document(solution, every, aims, found)
-    if against is not None and worth is not None:
-        document["against"] = optimal_against_document(against, worth)
+    versus = None if against is None or worth is None else (against, worth)
+    document = optimal_document(solution, every, aims, found, versus)
     needs = " (a policy with as=score)" if aims.policies.scores is not None else ""
     said = [] if save is None else [f"Saved to {save}{needs}."]
-    show(json, lambda: document, lambda: _print_optimal(document, solution.graph), *said)
-    against_seats = [seat for seat in document.get("against", {}).values() if seat != against]
-    told = [document, *document["then"], *document["ranges"], *against_seats]
-    unproved = any(one["error_bound"] is None for one in told)
-    end_if(unproved, "not certified: not every bound was proved")
+    render(document, json, *said)
+    end_if(not document.is_proved, "not certified: not every bound was proved")
 
 
 def read_ties(ties: str | None, aims: list[str]) -> str:
@@ -162,70 +139,6 @@ def read_ties(ties: str | None, aims: list[str]) -> str:
     if not any(aim.split(":")[-1].strip() == "win" for aim in aims):
         raise UsageError("--ties goes with the aim win")
     return ties
-
-
-def _print_optimal(document: dict[str, Any], graph: Any) -> None:
-    start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
-    typer.echo(graph.title)
-    name = graph.view.worth_name
-    bound, draws = document["error_bound"], graph.has_draws
-    for line in worth_lines(start, document["value"], bound, name=name, draws=draws):
-        typer.echo(line)
-    typer.echo(
-        f"  several actions are equally good in {document['tied_states']:,} of the "
-        f"{document['reached_states']:,} states reached by optimal play"
-    )
-    if document["tied_states"]:
-        typer.echo(tell_loss(document["loss_bound"]))
-    for aim in document["then"]:
-        (worth,) = _written(aim["aim"])([aim["value"]], [aim["error_bound"]])
-        told = f"{worth.number} ({worth.sure})"
-        typer.echo(f"  then {aim['aim']}: {told if aim['error_bound'] is not None else UNPROVED}")
-    print_ranges(document["ranges"], bool(document["then"]), document["loss_bound"])
-    if "against" in document:
-        _print_against(document["against"], graph)
-
-
-def _written(quantity: str) -> Callable[..., list[Printed]]:
-    """How the amounts of a quantity are written: ``win``, ``draw`` and ``score<=5`` in percent."""
-    return percents if re.fullmatch(r"(\w+ )?(win|draw|score\W+\d+)", quantity) else column
-
-
-def _print_against(told: dict[str, Any], graph: Any) -> None:
-    """Print the worth of optimal policies against another one, from each seat."""
-    written = column if graph.is_score else chances
-    wins = graph.view.worth_name if graph.is_score else "wins"
-    for seat in ("first", "second"):
-        one = told[seat]
-        ends = written([one["least"], one["most"]], [one["error_bound"]] * 2)
-        (least, most), worst = in_common(ends)
-        worth = f"{wins} from {least} to {most} ({worst.sure}{about_draws(graph.has_draws)})"
-        worth = UNPROVED if one["error_bound"] is None else worth
-        typer.echo(f"  against {told['policy']}: moving {seat}, {worth}")
-
-
-def tell_loss(loss: float | None) -> str:
-    """The line about the largest possible loss of policies counted as optimal."""
-    if loss is None:
-        return "  no bound on the loss of these policies was proved"
-    if not loss:
-        return "  all policies of such actions are optimal (exact)"
-    return (
-        f"  a policy that takes any of these actions loses at most {rounded_up(loss)} (certified)"
-    )
-
-
-def print_ranges(ranges: list[dict[str, Any]], after_aims: bool, loss: float | None = 0.0) -> None:
-    """The least and the most of each quantity, a line each."""
-    if ranges:
-        which = "all optimal policies" if loss is not None else "policies of such actions"
-        which = "the remaining policies" if after_aims else which
-        typer.echo(f"  over {which}:")
-    for one in ranges:
-        ends = [one["least"], one["most"]]
-        ends, worst = in_common(_written(one["name"])(ends, [one["error_bound"]] * 2))
-        told = f"from {ends[0]} to {ends[1]} ({worst.sure})"
-        typer.echo(f"    {one['name']}: {told if one['error_bound'] is not None else UNPROVED}")
 
 
 @app.command("distribution")
@@ -322,108 +235,22 @@ def distribution(
         refuse("doesn't go with --then, which is about final scores", **given)
         best = second_aims(policies, then, ties=wins)
         entries.append(told(best.name, best.distribution(), None))
-    document = distributions_document(graph, place, count, entries)
+    ranges = None
     if range_of_all:
         refuse("doesn't go with --range, which is about final scores", csv=csv, **given)
-        document["ranges"] = score_ranges_document(score_ranges(policies))
+        ranges = score_ranges(policies)
+    document = distributions_document(graph, place, count, entries, ranges)
     if csv:
-        _write_csv(entries)
+        _write_csv(document)
     else:
-        show(json, lambda: document, lambda: _print_distributions(document, at_most))
+        render(document, json)
 
 
-class Column(NamedTuple):
-    """A column of the table: a policy's probabilities, or its frequencies in games."""
-
-    head: str
-    cells: list[float | str]
-    bound: float  # of probabilities
-    games: int  # where they were simulated
-
-
-def _side_by_side(shown: list[dict[str, Any]]) -> tuple[list[int], list[Column]]:
-    """The scores of all policies, and columns with a cell for each."""
-    values = sorted({row["value"] for entry in shown for row in entry["rows"]})
-    columns = []
-    for entry in shown:
-        for name in ("probability", "simulated", "fraction"):
-            if not entry["rows"] or name not in entry["rows"][0]:
-                continue
-            head = entry["policy"] if name == "probability" else f"{entry['policy']} {name}"
-            found = {row["value"]: row[name] for row in entry["rows"]}
-            games = entry["simulated"]["games"] if name == "simulated" else 0
-            cells = [found.get(value, 0.0) for value in values]
-            columns.append(Column(head, cells, entry["error_bound"], games))
-    return values, columns
-
-
-def _write_csv(shown: list[dict[str, Any]]) -> None:
-    values, columns = _side_by_side(shown)
+def _write_csv(document: Distributions) -> None:
+    values, columns = document.columns()
     rows = zip(values, *(one.cells for one in columns), strict=True)
     lines = [["value", *(one.head for one in columns)], *([str(x) for x in row] for row in rows)]
     streams.write("\n".join(",".join(line) for line in lines) + "\n")
-
-
-def _cells(one: Column) -> list[str]:
-    """A column as text: as many digits as the bound earns, or as the games tell."""
-    if one.games:
-        digits = max(len(str(one.games)) - 2, 0)
-        return [f"{100 * float(cell):.{digits}f} %" for cell in one.cells]
-    if any(isinstance(cell, str) for cell in one.cells):
-        return [str(cell) for cell in one.cells]
-    numbers = [float(cell) for cell in one.cells]
-    return [row.number for row in percents(numbers, [one.bound] * len(numbers))]
-
-
-def _print_distributions(document: dict[str, Any], at_most: int | None) -> None:
-    shown = document["policies"]
-    values, columns = _side_by_side(shown)
-    rows = zip(map(str, values), *(_cells(one) for one in columns), strict=True)
-    show_table(("value", *(one.head for one in columns)), rows)
-    for entry in shown:
-        quantiles = ", ".join(f"{share}: {value}" for share, value in entry["quantiles"].items())
-        mean = certified(entry["mean"], entry["mean_bound"])
-        sd = certified(entry["sd"], entry["sd_bound"])
-        found = [row["probability"] for row in entry["rows"]]
-        _, worst = in_common(percents(found, [entry["error_bound"]] * len(found)))
-        typer.echo(
-            f"{entry['policy']}: mean {mean}, standard deviation {sd} "
-            f"(certified, probabilities ± {worst.error}); quantiles {quantiles}"
-        )
-        tell_ties(entry["equally_good"])
-        if "mean_fraction" in entry:
-            typer.echo(f"  mean {entry['mean_fraction']} (exact)")
-        if at_most is not None:
-            told = entry["at_most"]
-            (chance,) = percents([told["probability"]], [told["error_bound"]])
-            typer.echo(f"  P(at most {at_most}) = {chance.number} ({chance.sure})")
-        if "simulated" in entry:
-            told = entry["simulated"]
-            p_value = "" if told["p_value"] is None else f", chi-square p = {told['p_value']:.3f}"
-            typer.echo(
-                f"  {told['games']:,} simulated games (seed {told['seed']}): mean "
-                f"{estimated(told['mean'], told['standard_error'])} (standard error){p_value}"
-            )
-    if "ranges" in document:
-        _print_score_ranges(document["ranges"])
-
-
-def _print_score_ranges(ranges: dict[str, Any]) -> None:
-    """The least and the most of each probability over all optimal policies."""
-    names, rows = ("least", "most", "at_most_least", "at_most_most"), ranges["rows"]
-    bounds = [ranges["error_bound"]] * len(rows)
-    cells = [in_common(percents([row[name] for row in rows], bounds)) for name in names]
-    typer.echo("\nover all optimal policies, which may look at the points made so far:")
-    values = (str(row["value"]) for row in rows)
-    show_table(
-        ("value", "at least", "at most", "or less: at least", "at most"),
-        zip(values, *(numbers for numbers, _ in cells), strict=True),
-    )
-    _, worst = in_common([worst for _, worst in cells])
-    spread = ranges["variance"]
-    ends, off = in_common(column([spread["least"], spread["most"]], [spread["error_bound"]] * 2))
-    typer.echo(f"  {worst.sure}; variance from {ends[0]} to {ends[1]} ({off.sure})")
-    typer.echo(tell_loss(ranges["loss_bound"]))
 
 
 @app.command("frontier")
@@ -455,24 +282,4 @@ def frontier(
         solution = kept.policies(chosen).solution
         progress("the frontier", 0, None)
         found = find_frontier(solution, aim, ties=read_ties(ties, [aim]), tolerance=tolerance)
-    document = frontier_document(solution.graph, found)
-    show(json, lambda: document, lambda: _print_frontier(document))
-
-
-def _print_frontier(document: dict[str, Any]) -> None:
-    corners = document["corners"]
-    means = column([c["mean"] for c in corners], [c["mean_bound"] for c in corners])
-    values = percents([c["value"] for c in corners], [c["error_bound"] for c in corners])
-    gained = [
-        percent(abs(far["value"] - near["value"]) / abs(far["mean"] - near["mean"]))
-        for near, far in pairwise(corners)
-    ]
-    rows = zip(
-        [one.number for one in means], [one.number for one in values], ["", *gained], strict=False
-    )
-    show_table(("mean score", document["aim"], "gained a point of the mean"), rows)
-    gap = f"{rounded_up(scaled(document['gap'], 100))} %"
-    typer.echo(
-        f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no policy "
-        f"lies more than {gap} beyond the line between two neighbours (certified)"
-    )
+    render(frontier_document(solution.graph, found), json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,15 @@ from rollwise.cli.options import (
     NoCacheOption,
     ParametersArgument,
 )
-from rollwise.cli.printing import check_file, form_of, print_json, show, show_table, tell_ties
+from rollwise.cli.printing import (
+    check_file,
+    form_of,
+    print_json,
+    render,
+    show,
+    show_table,
+    tell_ties,
+)
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
 from rollwise.documents.scores import (
@@ -29,7 +37,7 @@ from rollwise.documents.scores import (
 )
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import write_text
-from rollwise.numbers.printed import Printed, certified, column, estimated, in_common, percents
+from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
@@ -182,8 +190,7 @@ def bet(
     if against is not None:
         policies = Policies(solution.scored.source, contest.game)
         edge = against, edge_against(contest, policies.find(against))
-    document = bet_document(solution, finished, place, pot, doubling=doubling, edge=edge)
-    show(json, lambda: document, lambda: _print_bet(document))
+    render(bet_document(solution, finished, place, pot, doubling=doubling, edge=edge), json)
 
 
 def _read_scores(text: str | None) -> tuple[int, ...]:
@@ -194,53 +201,6 @@ def _read_scores(text: str | None) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise UsageError(f"{text!r} isn't a list of scores such as 7,5") from None
-
-
-def _print_bet(document: dict[str, Any]) -> None:
-    stakes, bound = document["stakes"], document["error_bound"]
-    found = [stake["probability"] for stake in stakes]
-    chances, worst = in_common(percents(found, [bound] * len(found)))
-    odds = [stake["odds_against"] for stake in stakes]
-    show_table(
-        ("player", "chance", "fair odds against", f"fair stake of {document['pot']:g}"),
-        zip(
-            (str(stake["player"]) for stake in stakes),
-            chances,
-            ("none" if one is None else f"{one:.4f} to 1" for one in odds),
-            (f"{stake['stake']:.6f}" for stake in stakes),
-            strict=True,
-        ),
-    )
-    typer.echo(
-        f"(chances {worst.sure}, odds and stakes rounded from them; player "
-        f"{document['to_move']} to move)"
-    )
-    if "double" in document:
-        told = document["double"]
-        (waiting, accepted, declined), worst = _certified(told, "no_offer", "accepted", "declined")
-        typer.echo(
-            f"double: player {document['to_move']} should "
-            f"{'offer now' if told['offer'] else 'not offer now'}, the other "
-            f"{'accept' if told['accept'] else 'decline'}; equity per unit staked "
-            f"{waiting} without an offer now, {accepted} if it is accepted, {declined} if it is "
-            f"declined ({worst.sure})"
-        )
-    if "edge" in document:
-        told = document["edge"]
-        (first, fair_first, second, fair_second), worst = _certified(
-            told, "going_first", "fair_first", "going_second", "fair_second"
-        )
-        typer.echo(
-            f"edge over {told['against']}, per unit staked: {first} going first (fair "
-            f"{fair_first}), {second} going second (fair {fair_second}; {worst.sure})"
-        )
-    tell_ties(document["equally_good"], "")
-
-
-def _certified(told: dict[str, Any], *names: str) -> tuple[list[str], Printed]:
-    """Signed numbers of a document, and the one with the largest error bound."""
-    bounds = [told["error_bound"]] * len(names)
-    return in_common(column([told[name] for name in names], bounds, sign=True))
 
 
 @app.command("judge")
