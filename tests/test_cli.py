@@ -302,8 +302,9 @@ def test_the_cost_is_named_after_its_unit():
     assert re.split(r"\s{2,}", head.strip()) == [
         "action", "win probability", "win probability cost"
     ]  # fmt: skip
-    (cost,) = (float(row.split()[-1]) for row in rows if row.split()[0] == "hold")
-    assert cost == pytest.approx(hold["cost"], rel=1e-9)
+    (cost,) = (row.split()[-2:] for row in rows if row.split()[0] == "hold")
+    assert float(cost[0]) == pytest.approx(100 * hold["cost"], abs=5e-5)
+    assert cost[1] == "%"
     state = "to_roll=0,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=2,sixes=0"
     head = output("advise", "threes", "dice=2", "--state", state).splitlines()[0]
     assert head.split() == ["action", "expected", "score", "cost"]

@@ -117,7 +117,7 @@ def test_one_sweep_of_the_source():
         assert document["iterate"]["win_probability_second"] == pytest.approx(5 / 6, abs=1e-15)
         assert document["iterate"]["last_change"] == 1
     text = output("evaluate", "pig", "target=40", *options, *at)
-    assert "after 1 sweep (synchronous) from a win probability of 0 everywhere: 0.1666" in text
+    assert "after 1 sweep (synchronous) from a win probability of 0 everywhere: 16.6667 %" in text
     assert "an iterate and not an answer" in text
     assert "certified" not in text
     points = ("--policy", "take-one", "--max-sweeps", "2")

@@ -42,8 +42,8 @@ def test_every_point_is_what_solve_says():
 
 def test_a_goal_out_of_reach_says_so():
     said = output("tune", "piglet", "--vary", "target=2..4", "--for", "first_player=0.9")
-    assert "no game of these has first_player = 0.9: all are below it" in said
-    assert "nearest to 0.9: target=" in said
+    assert "no game of these has first_player = 90 %: all are below it" in said
+    assert "nearest to 90 %: target=" in said
     document = json.loads(
         output("tune", "piglet", "--vary", "target=2..4", "--for", "value = 9", "--json")
     )
@@ -108,7 +108,7 @@ def test_what_goes_on_as_before_loses_is_never_less_than_nothing(seed):
 
 def test_the_command():
     said = output("diff", "super-six", "sticks=9", "may_stop=1", "may_stop=2", "--limit", "2")
-    assert said.startswith("from super-six sticks=9: win probability 0.")
-    assert "\nto   super-six sticks=9 may_stop=2: win probability 0." in said
+    assert said.startswith("from super-six sticks=9: win probability 75.9608 %")
+    assert "\nto   super-six sticks=9 may_stop=2: win probability " in said
     assert "the old strategy loses" in said
     assert "was best" in output("diff", "pig", "piglet", "target=40", "target=12")

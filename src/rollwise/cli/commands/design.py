@@ -220,7 +220,7 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
 
 def _print_diff(found: Difference, limit: int) -> None:
     from rollwise.analysis.losses import spread_words
-    from rollwise.numbers.printed import POINTS, column, in_common
+    from rollwise.numbers.printed import POINTS, column, in_common, percents
 
     graph = found.new.graph
     scale, unit = (1.0, "points") if graph.is_score else (100.0, POINTS)
@@ -236,8 +236,10 @@ def _print_diff(found: Difference, limit: int) -> None:
     bound = found.loss.error_bound
     if spread is not None and spread.is_known:
         ends, bound = spread.mean, spread.error_bound
-    lost, worst = in_common(column([scale * end for end in ends], [scale * bound] * len(ends)))
-    number = " to ".join(lost)
+    bounds = [bound] * len(ends)
+    rows = column(ends, bounds) if graph.is_score else percents(ends, bounds, unit=POINTS)
+    lost, worst = in_common(rows)
+    number = " to ".join(one.removesuffix(f" {POINTS}") for one in lost)
     seats = " on average over the seats" if graph.players == 2 else ""
     typer.echo(
         f"the old strategy loses {number} {unit}{seats} ({worst.sure}); "
