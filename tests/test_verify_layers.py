@@ -35,6 +35,14 @@ def test_a_folder_is_proved_again(game: Game, tmp_path: Path) -> None:
     require_verified(game, tmp_path)
 
 
+def test_no_solver_runs_where_play_leaves_each_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve_by_layers(Pig(target=8), save=tmp_path)
+    monkeypatch.setattr("rollwise.answer.verify.ByLayer", None)
+    assert verify_layers(tmp_path).verified
+
+
 def change(folder: Path, name: str, row: int, by: float) -> None:
     rows = np.load(folder / f"{name}.npy", mmap_mode="r+")
     rows[row] += by
