@@ -33,14 +33,6 @@ def print_json(document: Any) -> None:
     streams.write_json(model.encode(document) + "\n")
 
 
-def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
-    """The line about a document's ``equally_good``, where there is any."""
-    from rollwise.graph.policies import Ties
-
-    if told is not None:
-        typer.echo(f"{indent}{Ties(**told).text}")
-
-
 def show(
     json: bool, document: Callable[[], object], text: Callable[[], object], *lines: str
 ) -> None:

@@ -15,7 +15,6 @@ from rollwise.numbers.printed import certified, chance, how_many
 if TYPE_CHECKING:
     from rollwise.answer.layered_states import LayeredStates
     from rollwise.graph import StateGraph
-    from rollwise.graph.policies import Ties
 
 Document = dict[str, Any]
 
@@ -35,11 +34,6 @@ def sizes(graph: StateGraph | LayeredStates) -> dict[str, int]:
 def state_fields(graph: StateGraph, state: int) -> dict[str, int]:
     """The fields of a state by name."""
     return graph.view[state].named
-
-
-def ties_document(ties: Ties | None) -> dict[str, int] | None:
-    """``equally_good``: in how many states several actions are."""
-    return None if ties is None else ties._asdict()
 
 
 def number_or_none(value: float | None) -> float | None:

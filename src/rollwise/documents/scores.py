@@ -359,7 +359,9 @@ class TestedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/scores
     sd: Annotated[Points, about("standard deviation")]
     standard_error: Points
     expected_mean: Points
+    expected_mean_bound: Bound
     expected_sd: Points
+    expected_sd_bound: Bound
     z: Annotated[Number, about("standard errors off")]
     p_mean: Annotated[Chance, about("of as large a difference by chance")]
     chi_square: Number
@@ -368,11 +370,46 @@ class TestedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/scores
     equally_good: EquallyGood | None
     best_fit: Annotated[Maybe[FitOfBest], about("with several optimal policies")] = UNSET
 
+    def blocks(self) -> Iterator[str | Rows]:
+        made = estimated(as_number(self.mean), as_number(self.standard_error))
+        yield (
+            f"{self.games:,} scores: mean {made} (standard error), standard deviation "
+            f"{self.sd:.4f} (estimated)"
+        )
+        mean = certified(as_number(self.expected_mean), self.expected_mean_bound)
+        sd = certified(as_number(self.expected_sd), self.expected_sd_bound)
+        yield f"{self.policy}: mean {mean}, standard deviation {sd} (certified)"
+        if self.equally_good:
+            yield f"  {self.equally_good.text}"
+        yield (
+            f"mean: {self.z:+.2f} standard errors off; as large a difference by chance in "
+            f"{self.p_mean:.1%} of cases"
+        )
+        if self.cells > 1:
+            yield (
+                f"shape: chi-square {self.chi_square:.2f} over {self.cells} cells; as much "
+                f"by chance in {self.p_shape:.1%} of cases"
+            )
+        p_shape, whom = self.p_shape, "this policy"
+        if self.best_fit:
+            best, whom = self.best_fit, "optimal play"
+            p_shape = best.p_shape
+            yield (
+                f"  of all optimal policies the best fit has {best.chi_square:.2f}; none is below "
+                f"{best.least:.2f}, and as much comes by chance in {p_shape:.1%} of cases"
+            )
+        differs = min(as_number(self.p_mean), as_number(p_shape)) < 0.05
+        yield (
+            f"The scores {'differ from' if differs else 'are consistent with'} {whom}"
+            f"{'' if differs else ', as far as so many games can tell'} (5% level)."
+        )
+
 
 def tested_scores_document(
     graph: StateGraph,
     policy: str,
     fit: GoodnessOfFit,
+    expected: Distribution,
     ties: Ties | None,
     best: BestFit | None,
 ) -> TestedScores:
@@ -388,6 +425,8 @@ def tested_scores_document(
         fit,
         kind="estimated",
         policy=policy,
+        expected_mean_bound=expected.mean_bound,
+        expected_sd_bound=expected.sd_bound,
         equally_good=good_of(ties),
         best_fit=UNSET if best is None else FitOfBest(*best),
     )
@@ -742,6 +781,35 @@ class Judged(GameDocument, frozen=True, kw_only=True, tag="rollwise/judge/1"):
     scores: dict[str, int]
     moves: list[JudgedMove]
     equally_good: EquallyGood | None
+
+    def blocks(self) -> Iterator[str | Rows]:
+        words = ("player", "line", "state", "action", "best")
+        cells = [
+            (
+                row.player,
+                str(row.line),
+                " ".join(part for part in row.state.split(", ") if not part.endswith("=0")),
+                row.action,
+                row.best,
+                f"{row.points_lost:z.4f}",
+                "" if row.chance is None else f"{row.chance:.4f}",
+                row.best_chance or "",
+                "" if row.chance is None else f"{row.chance_lost:z.4f}",
+            )
+            for row in self.moves
+        ]
+        heads = (*words, "points lost", "chance", "best for it", "chance lost")
+        yield Rows(heads, cells, left=(*words, "best for it"))
+        for player, score in self.scores.items():
+            mine = [row for row in self.moves if row.player == player]
+            lost = sum(as_number(row.points_lost) for row in mine)
+            line = f"player {player}: score {score}, {lost:.4f} points lost by choice"
+            if self.ties is not None:
+                total = sum(row.chance_lost or 0.0 for row in mine)
+                line += f", {total:.4f} of the chance to win"
+            yield line
+        if self.equally_good:
+            yield self.equally_good.text
 
 
 def judged_document(

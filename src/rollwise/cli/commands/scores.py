@@ -21,14 +21,11 @@ from rollwise.cli.options import (
 from rollwise.cli.printing import (
     check_file,
     form_of,
-    print_json,
     render,
     show,
     show_table,
-    tell_ties,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.parts import ties_document
 from rollwise.documents.scores import (
     bet_document,
     judged_document,
@@ -37,13 +34,10 @@ from rollwise.documents.scores import (
 )
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import write_text
-from rollwise.numbers.printed import certified, estimated
+from rollwise.numbers.printed import certified
 
 if TYPE_CHECKING:
-    from rollwise.analysis.distributions import Distribution
-    from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
-    from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit
 
 
 @app.command("scores")
@@ -95,49 +89,8 @@ def scores(
     if out is not None:
         drawn = draw(policies.solution, "scores", policy=policy, made=tuple(made.tolist()))
         write_figure(drawn, out, f"{graph.title}: scores")
-    if json:
-        return print_json(tested_scores_document(graph, policy, tested, ties, best))
-    _print_scores(policy, tested, expected)
-    tell_ties(ties_document(ties))
-    _tell_verdict(tested, best)
-    if out is not None:
-        typer.echo(f"wrote {out}")
-
-
-def _print_scores(policy: str, tested: GoodnessOfFit, expected: Distribution) -> None:
-    mean = estimated(tested.mean, tested.standard_error)
-    typer.echo(
-        f"{tested.games:,} scores: mean {mean} (standard error), standard deviation "
-        f"{tested.sd:.4f} (estimated)"
-    )
-    typer.echo(
-        f"{policy}: mean {certified(expected.mean, expected.mean_bound)}, standard deviation "
-        f"{certified(expected.sd, expected.sd_bound)} (certified)"
-    )
-
-
-def _tell_verdict(tested: GoodnessOfFit, best: BestFit | None) -> None:
-    typer.echo(
-        f"mean: {tested.z:+.2f} standard errors off; as large a difference by chance in "
-        f"{tested.p_mean:.1%} of cases"
-    )
-    if tested.cells > 1:
-        typer.echo(
-            f"shape: chi-square {tested.chi_square:.2f} over {tested.cells} cells; as much "
-            f"by chance in {tested.p_shape:.1%} of cases"
-        )
-    p_shape, whom = tested.p_shape, "this policy"
-    if best is not None:
-        p_shape, whom = best.p_shape, "optimal play"
-        typer.echo(
-            f"  of all optimal policies the best fit has {best.chi_square:.2f}; none is below "
-            f"{best.least:.2f}, and as much comes by chance in {p_shape:.1%} of cases"
-        )
-    differs = tested.p_mean < 0.05 or p_shape < 0.05
-    typer.echo(
-        f"The scores {'differ from' if differs else 'are consistent with'} {whom}"
-        f"{'' if differs else ', as far as so many games can tell'} (5% level)."
-    )
+    document = tested_scores_document(graph, policy, tested, expected, ties, best)
+    render(document, json, *([] if out is None else [f"wrote {out}"]))
 
 
 @app.command("bet")
@@ -231,40 +184,7 @@ def judge(
     plays = read_plays(chosen, solution.graph, asked.files[0])
     rows = judge_plays(solution, plays, ties)
     ties_here = ties_in_play(solution.graph, solution.policy)
-    show(
-        json,
-        lambda: judged_document(solution.graph, ties, plays, rows, ties_here),
-        lambda: _print_judged(plays, rows),
-    )
-    if not json:
-        tell_ties(ties_document(ties_here), "")
-
-
-def _print_judged(plays: list[Play], rows: list[Judgement]) -> None:
-    words = ("player", "line", "state", "action", "best")
-    cells = (
-        (
-            row.player,
-            str(row.line),
-            " ".join(part for part in row.state.split(", ") if not part.endswith("=0")),
-            row.action,
-            row.best,
-            f"{row.points_lost:z.4f}",
-            "" if row.chance is None else f"{row.chance:.4f}",
-            row.best_chance or "",
-            "" if row.chance is None else f"{row.chance_lost:z.4f}",
-        )
-        for row in rows
-    )
-    heads = (*words, "points lost", "chance", "best for it", "chance lost")
-    show_table(heads, cells, left=(*words, "best for it"))
-    for play in plays:
-        mine = [row for row in rows if row.player == play.player]
-        lost = sum(row.points_lost for row in mine)
-        line = f"player {play.player}: score {play.score}, {lost:.4f} points lost by choice"
-        if len(plays) > 1:
-            line += f", {sum(row.chance_lost or 0.0 for row in mine):.4f} of the chance to win"
-        typer.echo(line)
+    render(judged_document(solution.graph, ties, plays, rows, ties_here), json)
 
 
 @app.command("many-dice")
