@@ -262,6 +262,22 @@ def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages:
     assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
 
 
+def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None:
+    """A tile of Shut the Box that only one choice shuts; on the choice, its tiles are marked."""
+    browser.visit(pages("shut-the-box")[0])
+    for _ in range(MOST_MOVES):
+        if browser.js("document.querySelector('.clickable') !== null"):
+            break
+        browser.click(".ask button")
+    enter = "b => b.dispatchEvent(new Event('mouseenter'))"
+    browser.js(f"document.querySelectorAll('.choices button').forEach({enter})")
+    assert browser.js("document.querySelectorAll('.comes').length") > 0
+    moves = browser.js("document.querySelectorAll('.moves li').length")
+    browser.click(".clickable")
+    assert browser.js("document.querySelectorAll('.moves li').length") == moves + 1
+    assert browser.errors == []
+
+
 def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig")[0])
     browser.remember_games()

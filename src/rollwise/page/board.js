@@ -27,22 +27,25 @@ const KINDS = {
 export function drawBoard(rows, name, look) {
   const placed = look.turns ? turned(rows, look) : rows;
   const isWide = (row) => row.some(({ kind }) => WIDE.has(kind));
+  const drawn = new Map(placed.map((row) => [row, []]));
   const groups = []; // of rows with columns of their own
   for (const row of placed) {
     if (groups.length && isWide(groups.at(-1)[0]) === isWide(row)) groups.at(-1).push(row);
     else groups.push([row]);
   }
   const board = el("div", { class: placed.length < 4 ? "board few" : "board", role: "img", "aria-label": name },
-    groups.map((group) => drawRows(group, isWide(group[0]), look)));
-  board.style.setProperty("--wide", Math.max(...placed.filter((row) => !isWide(row)).map((row) => row.length), 1));
+    groups.map((group) => drawRows(group, isWide(group[0]), look, drawn)));
+  board.cells = placed.map((row) => drawn.get(row)); // the element of each cell
+  board.style.setProperty("--wide", Math.max(...placed.filter((row) => !isWide(row))
+    .map((row) => row.reduce((sum, { kind }) => sum + (kind === "seat" ? 2.4 : 1), 0)), 1));
   board.style.setProperty("--high", placed.length);
   return board;
 }
 
-function drawRows(rows, isWide, look) {
+function drawRows(rows, isWide, look, drawn) {
   const wide = Math.max(...rows.map((row) => row.length));
   const made = el("div", { class: isWide ? "rows wide" : "rows" }, rows.map((row) => Array.from({ length: wide }, (_, k) =>
-    (row[k] ? KINDS[row[k].kind](row[k].text, row[k].numbers, look) : el("span")))));
+    (row[k] ? drawn.get(row)[drawn.get(row).push(KINDS[row[k].kind](row[k].text, row[k].numbers, look)) - 1] : el("span")))));
   made.style.gridTemplateColumns = Array.from({ length: wide }, (_, k) => {
     const kinds = rows.map((row) => row[k]?.kind ?? "label");
     return kinds.some((kind) => WIDE.has(kind)) ? "minmax(0, 1fr)" : kinds.every((kind) => kind === "label" || kind === "seat") ? "max-content" : "var(--cell)";
@@ -63,6 +66,19 @@ function turned(rows, look) {
   const hasPieces = rows.some((row) => row.some(({ kind }) => kind === "square" || kind === "point"));
   if (hasPieces) return [...rows].reverse();
   return rows.map((row) => swapped(row, ({ kind, numbers }) => (kind === "bar" ? numbers[3] : undefined)));
+}
+
+const CHANGING = new Set(["square", "point", "tile", "box"]); // kinds whose cells show a move
+
+// The cells that a move changes, of boards before and after it: row, column, and the pieces that come.
+export function changedCells(before, after, passes) {
+  const swapped = (cell) => (cell.kind === "square" || cell.kind === "point"
+    ? { ...cell, numbers: [cell.numbers[1], cell.numbers[0]] } : cell);
+  const seen = passes ? turned(after, { turns: 1, players: 2 }).map((row) => row.map(swapped)) : after;
+  return before.flatMap((row, r) => row.flatMap((cell, c) => {
+    const rise = CHANGING.has(cell.kind) && seen[r][c]?.kind === cell.kind ? seen[r][c].numbers[0] - cell.numbers[0] : 0;
+    return rise ? [{ r, c, rise }] : [];
+  }));
 }
 
 function pieces(n, after, look) {

@@ -1,6 +1,6 @@
 // The stage: the course of a game, with its board, dice and choices on one screen.
 
-import { drawBoard, drawFields } from "./board.js";
+import { changedCells, drawBoard, drawFields } from "./board.js";
 import { CoachView } from "./coach.js";
 import { button, die, el, fill, labelled, select } from "./dom.js";
 import { plain } from "./figures.js";
@@ -352,6 +352,7 @@ export class PlayView {
     this.#showDice(state, isOver);
     fill(this.warning, this.isLettingStand && el("p", { class: "warning" }, this.remark(session.state, session.pending)));
     fill(this.ask, this.#asked(isMoving));
+    this.#showMoves();
     this.#showTools();
     this.movesView.show();
     if (this.coach === "always" && !seen && !isOver && !isMoving && session.isPerson && session.pending === null && this.game.isChoice(state)) this.coachView.advise(state);
@@ -493,6 +494,30 @@ export class PlayView {
         return button([el("b", {}, choice.name), consequence && el("small", {}, consequence), worth && el("small", {}, worth)],
           () => this.#do(() => this.#choose(i)), { "data-key": key, "aria-keyshortcuts": key, class: choices.length === 1 ? "main" : null });
       }));
+  }
+
+  // Show on the board where each choice leads; a cell that only one choice changes can be clicked.
+  #showMoves() {
+    const { game, session } = this;
+    const cells = this.place.querySelector(".board")?.cells;
+    const buttons = [...this.ask.querySelectorAll(".choices button")];
+    if (!cells || this.seen || game.head.is_open || game.head.players > 2 || session.pending !== null || buttons.length < 2) return;
+    const before = game.board(session.state);
+    const changed = buttons.map((_, i) => {
+      const [outcome, ...others] = game.outcomes(session.state, i);
+      return others.length || outcome.isOver ? [] : changedCells(before, game.board(outcome.target), outcome.passes);
+    });
+    changed.forEach((list, i) => {
+      const isAlone = ({ r, c }) => changed.every((other, k) => k === i || other.every((one) => one.r !== r || one.c !== c));
+      for (const one of list.filter(isAlone)) {
+        cells[one.r][one.c].classList.add("clickable");
+        cells[one.r][one.c].addEventListener("click", () => buttons[i].click());
+      }
+      const mark = (isOn) => list.forEach(({ r, c, rise }) => cells[r][c].classList.toggle(rise > 0 ? "comes" : "goes", isOn));
+      for (const [name, isOn] of [["mouseenter", true], ["focus", true], ["mouseleave", false], ["blur", false]]) {
+        buttons[i].addEventListener(name, () => mark(isOn));
+      }
+    });
   }
 
   // The move that lost most, or the first one.
