@@ -17,6 +17,7 @@ from rollwise.answer.references import Policies
 from rollwise.errors import ModelFileError, ParameterError, UsageError
 from rollwise.export import export
 from rollwise.games import create, find
+from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.models.model import simple_fraction
@@ -425,3 +426,41 @@ def test_a_model_without_a_question_asks_for_one(tmp_path):
     with pytest.raises(ParameterError, match="Write goal=init, goal=a, goal=b"):
         solved(path)
     assert chance(solved(path, goal="b")) == 1
+
+
+@pytest.mark.parametrize(
+    ("game", "against"),
+    [
+        (Pig(target=8), None),
+        (Pig(target=8), "hold-at-20"),
+        (Threes(dice=2), None),
+        (Craps(), None),
+    ],
+)
+def test_umb_is_written_and_read_back(tmp_path, game, against):
+    """By rollwise with the same value, and by Storm, which knows chances as fractions."""
+    solution = rollwise.solve(game)
+    policy = None if against is None else Policies.of(solution).find(against)
+    path = tmp_path / "model.umb"
+    export(solution, path, "umb", policy)
+    if game.objective != "win":
+        ours, values = solution.value, {"rewards": "points", "optimum": "min"}
+        query = 'R{"points"}min=? [F "finished"]'
+    else:
+        best = solution if policy is None else rollwise.best_response(solution, policy)
+        ours, values = (1 + best.values[0]) / 2, {"rewards": "none", "goal": "won"}
+        query = 'Pmax=? [F "won"]'
+    read = solved(path, **values)
+    assert (read.value if read.is_score else chance(read)) == pytest.approx(ours, abs=1e-12)
+    assert read.graph.field_names[-1] == "ending"
+    assert read.graph.outcome_weight.dtype == np.int64
+    stormpy = pytest.importorskip("stormpy")
+    model = stormpy.build_model_from_umb(str(path))
+    assert model.nr_states == len(read)
+    if read.graph.players == 2:  # Storm reads a game with fractions, and doesn't solve it
+        seats = [model.get_player_of_state(s) for s in range(model.nr_states)]
+        assert set(seats) == {0, 1}
+        return
+    found = stormpy.model_checking(model, stormpy.parse_properties(query)[0])
+    start = model.initial_states[0]
+    assert float(found.get_value(start)) == pytest.approx(ours, abs=1e-5)

@@ -13,9 +13,14 @@ from rollwise.errors import UsageError
 from rollwise.export.data import write_json, write_npz, write_parquet
 from rollwise.export.models import one_chooser, write_drn, write_prism
 from rollwise.export.programs import PROGRAMS, write_program
+from rollwise.export.umb import write_umb
 from rollwise.graph import StateGraph
 
-MODELS: dict[str, Callable[[StateGraph, Path], None]] = {"prism": write_prism, "drn": write_drn}
+MODELS: dict[str, Callable[[StateGraph, Path], None]] = {
+    "prism": write_prism,
+    "drn": write_drn,
+    "umb": write_umb,
+}
 DATA: dict[str, Callable[[Solution, Path], None]] = {
     "parquet": write_parquet,
     "json": write_json,
@@ -35,7 +40,7 @@ def export(
 
     Parameters
     ----------
-    form : {"prism", "drn", "parquet", "json", "npz", "lp", "mps"}
+    form : {"prism", "drn", "umb", "parquet", "json", "npz", "lp", "mps"}
         Models hold the rules; data hold the rules and the answer; lp and mps hold a program with
         the answer as its solution.
     against : str, callable or Policy, optional
@@ -75,4 +80,5 @@ __all__ = [
     "write_parquet",
     "write_prism",
     "write_program",
+    "write_umb",
 ]

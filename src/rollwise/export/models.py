@@ -198,7 +198,7 @@ def write_prism(graph: StateGraph, path: Path) -> None:
 
 
 def _prism(graph: StateGraph, out: TextIO) -> None:
-    is_game = _has_two_choosers(graph)
+    is_game = has_two_choosers(graph)
     fields = [_identifier(name) for name in graph.field_names]
     actions = {a: _identifier(name) for a, name in _names(graph).items()}
     who = seats(graph).tolist()
@@ -254,9 +254,9 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
         out.write(f'label "{name}" = ending={number};\n')
     out.write(f'label "finished" = ending={last};\n\n')
     if graph.objective == "win":
-        pairs = enumerate(_shares(graph, found), 1)
-        shares = "".join(f"  ending={number} : {share:.17g};\n" for number, share in pairs if share)
-        out.write(f'rewards "{_reward_name(graph)}"\n{shares}endrewards\n')
+        pairs = enumerate(shares(graph, found), 1)
+        lines = "".join(f"  ending={number} : {share:.17g};\n" for number, share in pairs if share)
+        out.write(f'rewards "{reward_name(graph)}"\n{lines}endrewards\n')
     else:
         out.write(f'rewards "points"\n{"".join(rewards)}endrewards\n')
 
@@ -270,7 +270,7 @@ def write_drn(graph: StateGraph, path: Path) -> None:
         Two players with choices (the format has one chooser), or negative rewards.
     """
     require_rewards(graph, "Storm")
-    if _has_two_choosers(graph):
+    if has_two_choosers(graph):
         raise UsageError(
             f"{graph.title} has two players who choose: give the policy of one of them "
             f"({spelled(python='against', command_line='--against POLICY')}), or write a game in "
@@ -289,7 +289,7 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
     out.write("@type: MDP\n@parameters\n\n@reward_models\n")
     found = endings(graph)
     ended = len(found.names)
-    out.write(f"{_reward_name(graph)}\n@nr_states\n{n + ended + 1}\n")
+    out.write(f"{reward_name(graph)}\n@nr_states\n{n + ended + 1}\n")
     out.write(f"@nr_choices\n{graph.n_actions + ended + 1}\n@model\n")
     names = {a: _identifier(name) for a, name in _names(graph).items()}
     ends = found.of_outcome.tolist()
@@ -305,19 +305,19 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
             for t in sorted(total):
                 out.write(f"\t\t{t} : {total[t]:.17g}\n")
     finish = f"\taction finish [0]\n\t\t{n + ended} : 1\n"
-    for number, share in enumerate(_shares(graph, found)):
+    for number, share in enumerate(shares(graph, found)):
         out.write(f"state {n + number} [{share:.17g}] {found.names[number]}\n{finish}")
     out.write(f"state {n + ended} [0] finished\n{finish}")
 
 
-def _reward_name(graph: StateGraph) -> str:
+def reward_name(graph: StateGraph) -> str:
     """The name of the reward."""
     if graph.has_stakes:
         return "payoff"
     return "share" if graph.objective == "win" else "points"
 
 
-def _shares(graph: StateGraph, found: Endings) -> list[float]:
+def shares(graph: StateGraph, found: Endings) -> list[float]:
     """The reward of each ending: payoffs from the smallest on, or shares of a win."""
     if graph.objective != "win":
         return [0.0] * len(found.payoffs)
@@ -345,7 +345,7 @@ def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
         yield f'R{{"points"}}{graph.objective[:3]}=? [F "finished"]'
 
 
-def _has_two_choosers(graph: StateGraph) -> bool:
+def has_two_choosers(graph: StateGraph) -> bool:
     if graph.players != 2:
         return False
     return len(np.unique(seats(graph)[has_choice(graph)])) == 2

@@ -249,7 +249,9 @@ def export(
     parameters: ParametersArgument = None,
     to: Annotated[
         str,
-        typer.Option("--to", metavar="FORMAT", help="prism, drn, parquet, json, npz, lp or mps."),
+        typer.Option(
+            "--to", metavar="FORMAT", help="prism, drn, umb, parquet, json, npz, lp or mps."
+        ),
     ] = ...,  # type: ignore[assignment]
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to; text is printed otherwise.")
