@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from rollwise.cli.printing import check_file
-from rollwise.documents.parts import number_or_none
+from rollwise.documents.model import encode
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.game import Game
 from rollwise.games import find
@@ -235,13 +235,8 @@ def printing_sweeps(as_json: bool, digits: int = 12) -> Callable[[int, float], N
 def write_history(path: Path, history: Any) -> None:
     """The change of every sweep as a table ``sweep,change``."""
     if path.suffix == ".json":
-        import json
-
-        rows = [
-            {"sweep": sweep, "change": number_or_none(float(change))}
-            for sweep, change in enumerate(history, 1)
-        ]
-        write_text(path, json.dumps(rows) + "\n")
+        rows = [{"sweep": sweep, "change": change} for sweep, change in enumerate(history, 1)]
+        write_text(path, encode(rows) + "\n")
         return
     lines = [f"{sweep},{float(change)!r}" for sweep, change in enumerate(history, 1)]
     write_text(path, "\n".join(["sweep,change", *lines]) + "\n")

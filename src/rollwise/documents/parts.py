@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from rollwise.answer.layered_states import LayeredStates
     from rollwise.graph import StateGraph
 
-Document = dict[str, Any]
 
-
-def game_head(of: StateGraph | Game) -> Document:
+def game_head(of: StateGraph | Game) -> dict[str, Any]:
     """The first keys of a document about a game."""
     name = of.name if isinstance(of, Game) else of.game
     more = {"players": of.players} if of.players > 2 else {}

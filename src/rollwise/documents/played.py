@@ -200,7 +200,7 @@ def ledger_document(session: Session, seat: int = 0) -> GameLedger:
         skill=ledger.total_skill,
         luck_by_mover=BySide(*ledger.luck),
         skill_by_mover=BySide(*ledger.skill),
-        error_bound=number_or_none(solution.error_bound),
+        error_bound=solution.error_bound,
         decisions=len(decisions),
         cost_per_decision=cost / len(decisions) if decisions else 0.0,
         grades=grade_counts(solution, decisions),
@@ -266,7 +266,7 @@ def series_document(
         kind="certified",
         games_asked=asked,
         games=sum(session.is_over for session in sessions),
-        error_bound=number_or_none(table.solution.error_bound),
+        error_bound=table.solution.error_bound,
         by_player=[_tally(one) for one in tallies],
         ledgers=[ledger_document(session) for session in sessions],
     )
@@ -335,7 +335,7 @@ def review_document(
         table.graph,
         kind="certified",
         games=len(sessions),
-        error_bound=number_or_none(table.solution.error_bound),
+        error_bound=table.solution.error_bound,
         by_player=[
             ReviewedPlayer.from_result(
                 one, mistakes=[RepeatedMistake.from_result(mistake) for mistake in one.mistakes]
@@ -373,7 +373,7 @@ def drill_document(table: Table, questions: Sequence[Question]) -> Drilled:
     return Drilled.on(
         table.graph,
         kind="certified",
-        error_bound=number_or_none(solution.error_bound),
+        error_bound=solution.error_bound,
         positions=[
             DrilledPosition.from_result(
                 one,

@@ -13,7 +13,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from rollwise.documents.parts import Document
 from rollwise.errors import RollwiseError
 from rollwise.game import Game
 from rollwise.serve.offered import Key, Offered, key_of
@@ -81,10 +80,10 @@ class Process:
         Numbers of open and of answered questions.
     """
 
-    def __init__(self, first: Document, limits: Limits) -> None:
+    def __init__(self, first: dict[str, Any], limits: Limits) -> None:
         self._first, self._limits = first, limits
         self.stage, self.done, self.total = "starting", 0, None
-        self.document: Document | None = None
+        self.document: dict[str, Any] | None = None
         self.error = ""
         self.waiting = self.answered = 0
         self._process: asyncio.subprocess.Process | None = None
@@ -258,7 +257,7 @@ class Worker:
         """See `Process.memory`."""
         return self.process.memory + (0 if self._slow is None else self._slow.memory)
 
-    def status(self) -> Document:
+    def status(self) -> dict[str, Any]:
         """How far it is."""
         state = "failed" if self.error else "solving" if self.is_solving else "solved"
         head = {"game": self.key[0], "parameters": dict(self.key[1]), "state": state}
