@@ -404,6 +404,7 @@ def test_commands_take_a_model_where_a_game_is_typed(tmp_path):
         ("export", path, "--to", "prism", "--out", str(tmp_path / "x.prism")),
         ("plot", path, "value", "--out", str(tmp_path / "x.html")),
         ("evaluate", path, "--policy", "random"),
+        (*("tune", path, "--vary", "discount=0.5,0.9", "--for", "value=0"), "--workers", "2"),
     ]:
         done = run(*words)
         assert done.returncode == 0, (words, done.stderr)

@@ -121,7 +121,8 @@ class Sheet:
     Attributes
     ----------
     rules : type of Game, or str
-        A class for other processes to import, or ``/path/to/file.py:ClassName`` for them to read.
+        A class for other processes to import, or ``/path/to/file.py:ClassName`` or a model for them
+        to read.
     module : str
         The name of the module of such a file, made from its contents.
     """
@@ -132,6 +133,8 @@ class Sheet:
     @classmethod
     def of(cls, kind: type[Game]) -> Sheet:
         """The sheet of a game."""
+        if (file := getattr(kind, "file", None)) is not None:  # a model
+            return cls(str(file), kind.__module__.partition(".")[0])
         if not kind.__module__.startswith(READ):
             return cls(kind)
         module = kind.__module__.partition(".")[0]  # a neighbour of it may have the game
@@ -155,7 +158,7 @@ class Sheet:
         """
         if not isinstance(self.rules, str):
             return self.rules
-        path = self.rules.rpartition(":")[0]
+        path = self.rules.rpartition(":")[0] or self.rules
         if not Path(path).is_file():
             raise ClusterError(
                 f"a worker has no file {path}; rules lie at the same path on all machines"

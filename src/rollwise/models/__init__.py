@@ -34,4 +34,4 @@ def _class_of(path: Path, changed: int, size: int) -> type:
     from rollwise.models.umb import read_umb
 
     read = {".drn": read_drn, ".tra": read_prism, ".umb": read_umb}[path.suffix]
-    return game_class(read(path))
+    return game_class(read(path), file=path)

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import gcd, isfinite, lcm
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -460,6 +461,7 @@ class ModelGame(Game):
         1.0, at_least=0, at_most=1, about="the chance to go on after a move", variant=True
     )
     model: ClassVar[Model]
+    file: ClassVar[Path | None] = None
 
     def validate(self) -> None:
         """Check the parameters, and that there is a question.
@@ -577,11 +579,13 @@ def _state_type(fields: tuple[str, ...]) -> Any:
     return NamedTuple("State", [(name, int) for name in fields])
 
 
-def game_class(model: Model, **asked: Any) -> type[ModelGame]:
+def game_class(model: Model, file: Path | None = None, **asked: Any) -> type[ModelGame]:
     """The class of games on a model.
 
     Parameters
     ----------
+    file : Path, optional
+        The file with the model.
     **asked
         Defaults of its parameters. Without them the question is the chance to reach the only label
         (besides ``init`` and ``deadlock``), or else the total of the first rewards.
@@ -605,6 +609,7 @@ def game_class(model: Model, **asked: Any) -> type[ModelGame]:
         frozen=True,
         namespace={
             "model": model,
+            "file": file,
             "name": " ".join(model.name.split()),
             "players": model.players,
             "__doc__": f"The model {model.name}: {count}.",
