@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -14,7 +15,9 @@ import rollwise
 from rollwise.analysis.thumb.score import Setting
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
+from rollwise.cli.printing import Figures
 from rollwise.game import AGAIN, LOSE, WIN, Game
+from rollwise.games.bear_off import BearOff
 from rollwise.games.craps import Craps
 from rollwise.games.farkle import FarkleTurn
 from rollwise.games.ludo import Ludo
@@ -182,3 +185,35 @@ def test_rules_of_thumb_compare_no_numbers_of_sets():
     policies = Policies.of(rollwise.solve(Ludo(track=6)))
     assert {"mine", "theirs"} & Setting.of(policies).states.keys() == set()
     assert "home" in Setting.of(policies).states
+
+
+def test_a_report_begins_with_what_people_need():
+    """The order of its parts, the table of limits, and three different boards."""
+    solution = rollwise.solve(SuperSix(sticks=10))
+    page = report(solution, rules=40)
+    heads = re.findall(r"<(section|details) id=.part\d+.>(?:<summary>)?<h2>([^<]*)</h2>", page)
+    assert [title for _, title in heads[:5]] == [
+        "Who has the edge",
+        "A rule to remember",
+        "Best moves in a picture",
+        "Three positions to know",
+        "What can happen",
+    ]
+    assert [tag for tag, _ in heads] == ["section"] * 5 + ["details"] * (len(heads) - 5)
+    assert "Stop from this lid on; rows: mine, columns: theirs." in page
+    first = page.partition("<tr><th scope='row'>1</th>")[2].partition("</tr>")[0]
+    assert re.findall("<td>([^<]*)</td>", first) == ["5", *["4"] * 4, *["never"] * 4]
+    boards = page.partition("<div class='boards'>")[2].partition("</div>")[0]
+    assert len(set(re.findall('aria-label="([^"]*)"', boards))) == 3
+    assert "a mistake costs" in boards
+
+
+def test_the_card_names_a_policy_that_beats_the_rules_of_the_search():
+    page = report(rollwise.solve(Pig(target=60)), rules=5)
+    assert "This is <b>hold-at-20</b> of the rule sheet." in page
+    assert "less than the best rule of the search" in page
+
+
+@pytest.mark.parametrize(("game", "sign"), [(BearOff(checkers=2), "-"), (Pig(target=10), "+")])
+def test_bad_luck_is_negative_where_few_points_are_good(game, sign):
+    assert Figures(rollwise.solve(game)).gain(1.5).startswith(sign)

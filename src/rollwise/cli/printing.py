@@ -276,6 +276,7 @@ class Figures:
         self.is_score, self.has_stakes = solution.is_score, solution.has_stakes
         self.unit = solution.worth_name if solution.is_score else "chance to win"
         self.wanted = "; few are good" if solution.graph.objective == "minimize" else ""
+        self._good = -1 if solution.graph.objective == "minimize" else 1
         self.points = "points" if solution.is_score else "percentage points"
         self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)
         bound = rounded_up(scaled(solution.error_bound, self._scale))
@@ -289,6 +290,10 @@ class Figures:
     def change(self, value: float) -> str:
         """A difference of values, with its sign, in `points`."""
         return f"{self._scale * value:+z.{self._digits}f}"
+
+    def gain(self, value: float) -> str:
+        """Luck or skill, in `points`: negative where bad, also where few points are good."""
+        return self.change(self._good * value)
 
     def cost(self, value: float) -> str:
         """The cost of a choice, in `points`."""

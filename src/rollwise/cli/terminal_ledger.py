@@ -53,7 +53,7 @@ def show_balance(console: Console, session: Session, seat: int) -> None:
             ("result" if document.over else "now", figures.level(document.result)),
         ],
     )
-    total = f"luck {figures.change(document.luck)}, skill {figures.change(document.skill)}"
+    total = f"luck {figures.gain(document.luck)}, skill {figures.gain(document.skill)}"
     console.print(Text(f"  {total} {figures.points}", style="bold"))
     console.print(Text(f"  {_decisions(document, figures)}"))
 
@@ -95,8 +95,8 @@ def _retell(console: Console, figures: Figures, moves: list[MoveAccount]) -> Non
             Text(move.player),
             Text(" ".join(map(str, [move.action, *move.dice]))),
             Text(move.outcome),
-            figures.change(move.skill),
-            figures.change(move.luck),
+            figures.gain(move.skill),
+            figures.gain(move.luck),
         )
         for move in moves
     )
@@ -138,7 +138,7 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
     pairs += [
         (f"lost by choice a game ({figures.points})", lost),
         *((f"  {name} loses, against optimal play", figures.cost(x)) for name, x in beside.items()),
-        (f"luck a game ({figures.points})", figures.change(found.luck)),
+        (f"luck a game ({figures.points})", figures.gain(found.luck)),
     ]
     if math.isfinite(found.games_to_tell):
         games = f"{max(1, math.ceil(found.games_to_tell)):,}"

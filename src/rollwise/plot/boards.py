@@ -18,6 +18,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise import boards
 from rollwise.answer.solution import Solution
 from rollwise.boards import KINDS, Board, Cell
 from rollwise.plot.fields import often_met
@@ -35,6 +36,7 @@ PIPS = {
     5: (0, 2, 4, 6, 8),
     6: (0, 2, 3, 5, 6, 8),
 }
+STICK, STICKS = 8, 20  # pixels of a stick in a pile, and most of them
 PAPER, INK = "#ffffff", "#222222"
 
 
@@ -58,7 +60,7 @@ def draw_boards(
         The number of visits in a game played best, unless given.
     """
     met = often_met(solution)[states] if weights is None else weights
-    shown = _different(solution, states[np.argsort(-met, kind="stable")], caption)
+    shown = different(solution, states[np.argsort(-met, kind="stable")], caption)
     cards = Cards(solution)
     drawn = [cards.card(s, caption(s)) for s in shown]
     tall = max(height for _, height in drawn)
@@ -102,8 +104,11 @@ def draw_boards(
     return sheet.finish(*layouts)
 
 
-def _different(
-    solution: Solution, states: NDArray[np.int64], caption: Callable[[int], str]
+def different(
+    solution: Solution,
+    states: NDArray[np.int64],
+    caption: Callable[[int], str],
+    most: int = MOST,
 ) -> list[int]:
     """The first states, of those with one answer after different throws only one."""
     graph = solution.graph
@@ -111,7 +116,7 @@ def _different(
     found: dict[Any, int] = {}
     for s in states[:MOST_TRIED].tolist():
         found.setdefault((caption(s), *graph.rows[s, own].tolist()), s)
-        if len(found) == MOST:
+        if len(found) == most:
             break
     return list(found.values())
 
@@ -153,8 +158,9 @@ class Cards:
         for line in textwrap.wrap(self.words(state), int((CARD - 24) / LETTER)):
             parts.append(_text(12, y, line))
             y += LINE
-        thrown = _dice(self.solution.graph.view[state].throw)
         board = self.narrator.cells(state)
+        has_dice = any(cell.kind == "die" for row in board for cell in row)
+        thrown = _dice(() if has_dice else self.solution.graph.view[state].throw)
         marked = self._marked(state, board)
         self.marks |= bool(marked)
         for drawing, width, height in (thrown, _board(board, marked)):
@@ -181,14 +187,23 @@ class Cards:
         if not board or len(outcomes) != 1 or outcomes[0].is_over:
             return set()
         after = self.narrator.cells(outcomes[0].target)
-        seen = [after] if not outcomes[0].passes else _turned(after)
-        return min((_differing(board, other) for other in seen), key=len)
+        passes = outcomes[0].passes
+        seen = _turned(after) if passes else [after]
+        return min((_differing(board, other, in_order=not passes) for other in seen), key=len)
 
 
-def _differing(board: Board, other: Board) -> set[tuple[int, int]]:
+def _differing(board: Board, other: Board, *, in_order: bool) -> set[tuple[int, int]]:
+    """The cells of a board without their like in another; rows may stand elsewhere in that one."""
+    left = [list(row) for row in other]
+    rows = list(enumerate(map(list, board)))
+    if not in_order:
+        for i, row in list(rows):
+            if row in left:
+                left.remove(row)
+                rows.remove((i, row))
     return {
         (i, j)
-        for i, (row, changed) in enumerate(zip(board, other, strict=False))
+        for (i, row), changed in zip(rows, left, strict=False)
         for j, (cell, after) in enumerate(zip(row, changed, strict=False))
         if cell != after
     }
@@ -198,15 +213,17 @@ def _turned(board: Board) -> list[Board]:
     """A board as its opponent may see it: pieces change sides, and rows and columns their order."""
     swapped = [[_other_side(cell) for cell in row] for row in board]
     rows = swapped, swapped[::-1]
-    return [side for one in rows for side in (one, [row[::-1] for row in one])]
+    return [list(side) for one in rows for side in (one, [row[::-1] for row in one])]
 
 
 def _other_side(cell: Cell) -> Cell:
     numbers = cell.numbers
     if cell.kind in ("square", "point"):
         numbers = (numbers[1], numbers[0], *numbers[2:])
-    if cell.kind == "bar":
-        numbers = (*numbers[:3], 1 - numbers[3])
+    if cell.kind in ("bar", "pile"):
+        numbers = (*numbers[:-1], 1 - numbers[-1])
+    if cell.kind == "seat":
+        numbers = (1 - numbers[0],)
     return cell._replace(numbers=numbers)
 
 
@@ -221,14 +238,22 @@ def _dice(throw: Sequence[int]) -> tuple[str, float, float]:
     """The dice of a throw, if each shows one to six."""
     if len(throw) < 2 or not all(1 <= face <= 6 for face in throw):
         return "", 0, 0
-    parts = []
-    for k, face in enumerate(throw):
-        x = k * (SIDE + 5)
-        parts.append(_rect(x, 0, SIDE, SIDE, PAPER, INK, 5))
-        for pip in PIPS[face]:
-            at = x + 6 + pip % 3 * 7, 6 + pip // 3 * 7
-            parts.append(f'<circle cx="{at[0]}" cy="{at[1]}" r="2.3" fill="{INK}"/>')
+    parts = [
+        f'<g transform="translate({k * (SIDE + 5)} 0)">{_die(boards.die(face), SIDE)}</g>'
+        for k, face in enumerate(throw)
+    ]
     return "".join(parts), len(throw) * (SIDE + 5), SIDE + 2
+
+
+def _die(cell: Cell, width: float) -> str:
+    face, sides, kept = cell.numbers
+    parts = [_rect(0, 0, SIDE, SIDE, "#dcecf7" if kept else PAPER, BLUE if kept else INK, 5)]
+    if face not in PIPS or sides > 6:
+        return parts[0] + (_text(SIDE / 2, SIDE - 8, str(face), "bold", "middle") if face else "")
+    for pip in PIPS[face]:
+        at = 6 + pip % 3 * 7, 6 + pip // 3 * 7
+        parts.append(f'<circle cx="{at[0]}" cy="{at[1]}" r="2.3" fill="{INK}"/>')
+    return "".join(parts)
 
 
 def _rect(
@@ -263,14 +288,22 @@ def _board(board: Board, marked: set[tuple[int, int]]) -> tuple[str, float, floa
 def _width(cell: Cell) -> float:
     if cell.kind == "bar":
         return 160
-    room = LETTER * len(cell.text) + (26 if cell.kind == "box" else 8)
+    text = "" if cell.kind in ("square", "point", "die", "hole", "pile") else _written(cell)
+    if cell.kind == "pile":
+        return max(SIDE, 8 + STICK * cell.numbers[0]) if cell.numbers[0] <= STICKS else 2 * SIDE
+    room = LETTER * len(text) + 8
     return max(room, 8 if cell.kind == "label" else SIDE)
+
+
+def _written(cell: Cell) -> str:
+    """A cell as text, as a terminal writes it."""
+    return str(KINDS[cell.kind](cell.text, *cell.numbers)).strip()
 
 
 def _cell(cell: Cell, width: float) -> str:
     if cell.kind in CELLS:
         return CELLS[cell.kind](cell, width)
-    return _text(2, SIDE - 8, str(KINDS[cell.kind](cell.text, *cell.numbers)))
+    return _text(2, SIDE - 8, _written(cell))
 
 
 def _square(cell: Cell, width: float) -> str:
@@ -305,6 +338,21 @@ def _box(cell: Cell, width: float) -> str:
     return box + _text(20, SIDE - 8, cell.text)
 
 
+def _hole(cell: Cell, width: float) -> str:
+    full, through = cell.numbers
+    dash = ' stroke-dasharray="3 2"' if through else ""
+    ring = f'<circle cx="13" cy="13" r="10" fill="#f3f3f3" stroke="{INK}"{dash}/>'
+    return ring + (f'<circle cx="13" cy="13" r="6" fill="{BLUE}"/>' if full else "")
+
+
+def _pile(cell: Cell, width: float) -> str:
+    n, theirs = cell.numbers
+    if n > STICKS:
+        return _text(2, SIDE - 8, str(n))
+    fill = GREY if theirs else BLUE
+    return "".join(_rect(4 + STICK * k, 3, 4, SIDE - 6, fill, "none") for k in range(n))
+
+
 def _bar(cell: Cell, width: float) -> str:
     kept, risked, of, theirs = cell.numbers
     step = width / max(of, 1)
@@ -319,6 +367,9 @@ CELLS: dict[str, Callable[[Cell, float], str]] = {
     "label": lambda cell, width: _text(width / 2, SIDE - 8, cell.text, anchor="middle"),
     "square": _square,
     "point": _square,
+    "die": _die,
+    "hole": _hole,
+    "pile": _pile,
     "tile": _tile,
     "box": _box,
     "bar": _bar,

@@ -19,8 +19,14 @@ const rollwiseDrawn = []; // a promise for each figure
 function rollwiseFigure(id) {
   const place = document.getElementById(id);
   const both = Promise.all([rollwiseUnpack(id + "-data"), rollwiseLibrary]);
-  const drawn = both.then(([text]) => rollwiseDraw(place, JSON.parse(text)));
-  rollwiseDrawn.push(drawn);
+  // in a folded part there is no width to draw for
+  const folded = place.closest("details:not([open])");
+  const seen = folded && new Promise((open) => folded.addEventListener("toggle", open, { once: true }));
+  const drawn = both.then(async ([text]) => {
+    await seen;
+    return rollwiseDraw(place, JSON.parse(text));
+  });
+  if (!folded) rollwiseDrawn.push(drawn);
   drawn.catch((error) => {
     place.textContent = "The picture that belongs here can't be drawn by this browser; "
       + `one made since 2023 will do (${error}).`;
@@ -73,3 +79,11 @@ function rollwiseDraw(place, figure) {
   window.addEventListener("resize", () => { if (isNarrow() !== narrow) draw(); });
   return draw();
 }
+
+// A link to a folded part opens it.
+function rollwiseUnfold() {
+  const part = document.getElementById(location.hash.slice(1));
+  if (part && part.tagName === "DETAILS") part.open = true;
+}
+window.addEventListener("hashchange", rollwiseUnfold);
+window.addEventListener("load", rollwiseUnfold);

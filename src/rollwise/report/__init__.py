@@ -15,14 +15,14 @@ from rollwise import __version__
 from rollwise.answer.solution import Solution
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import require_plotly
-from rollwise.plot.pages import STYLE, document
+from rollwise.plot.pages import STYLE, document, marked
 from rollwise.report.facts import Facts
 from rollwise.report.sections import sections_of
 
 Progress = Callable[[str, int, int | None], None]
 
 
-def report(solution: Solution, progress: Progress | None = None, *, rules: int = 0) -> str:
+def report(solution: Solution, progress: Progress | None = None, *, rules: int | None = 0) -> str:
     """The report as HTML.
 
     Parameters
@@ -31,8 +31,9 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int =
         With the game's rules, the source of its description and policies.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
-    rules : int
-        Number of rules of thumb scored for a cheat sheet; 0 for none.
+    rules : int, optional
+        Number of rules of thumb scored for a cheat card; 0 for none, None for ten seconds of search
+        in a game that isn't large.
 
     Raises
     ------
@@ -45,22 +46,29 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int =
     facts = Facts.of(solution, rules)
     parts = []
     contents = []
-    sections = sections_of(facts)
-    for number, (heading, write) in enumerate(sections):
+    open_, folded = sections_of(facts)
+    for number, (heading, write) in enumerate([*open_, *folded]):
         if progress is not None:
-            progress("writing the report", number, len(sections))
+            progress("writing the report", number, len(open_) + len(folded))
         body = write(facts)
         title = heading if isinstance(heading, str) else heading(facts)
-        if body:
-            parts.append(f'<section id="part{number}"><h2>{title}</h2>\n{body}\n</section>')
-            contents.append(f'<a href="#part{number}">{title}</a>')
+        if not body:
+            continue
+        contents.append(f'<a href="#part{number}">{title}</a>')
+        tag, head = "section", f"<h2>{title}</h2>"
+        if number >= len(open_):
+            tag, head = "details", f"<summary>{head}</summary>"
+        parts.append(f'<{tag} id="part{number}">{head}\n{body}\n</{tag}>')
     room = importlib.resources.files("rollwise.report")
     style = STYLE + room.joinpath("report.css").read_text(encoding="utf-8")
     script = room.joinpath("table.js").read_text(encoding="utf-8")
     title = f"{facts.name}, solved"
+    game = facts.solution.game
+    first = "" if game is None else " ".join(game.description.split("\n\n")[0].split())
+    about = f"<p>{marked(first)}</p>\n" if first else ""
     body = (
         f"<main>\n<header><h1>{html.escape(title)}</h1>\n"
-        f"<p class='sub'>{html.escape(facts.solution.graph.title)}</p>\n"
+        f"<p class='sub'>{html.escape(facts.solution.graph.title)}</p>\n{about}"
         f"<nav>{' '.join(contents)}</nav></header>\n"
         + "\n".join(parts)
         + f"\n<footer>Made by rollwise {__version__}.</footer>\n</main>"
@@ -68,7 +76,9 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int =
     return document(title, style, body, f"<script>{script}</script>\n")
 
 
-def report_page(solution: Solution, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
+def report_page(
+    solution: Solution, path: str | Path | None = None, *, rules: int | None = 0
+) -> HtmlPage:
     """The report for a notebook, and as a file too if a path is given: see `Solution.report`."""
     text = report(solution, rules=rules)
     return HtmlPage(solution.title, text, "report").also_at(path)
@@ -79,7 +89,7 @@ def write_report(
     path: Path,
     progress: Progress | None = None,
     *,
-    rules: int = 0,
+    rules: int | None = 0,
 ) -> None:
     """Write the report to a file, all at once or not at all.
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import html
 import re
+from contextlib import suppress
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
 from rollwise.answer.references import Policies
+from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
+from rollwise.graph.choices import has_choice
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import plot, require_plotly
+from rollwise.plot.fields import action_name, set_fields
+from rollwise.plot.kinds.limit import find_limits
 from rollwise.plot.pages import STYLE, document, embed
 
 FORMATS = (".html", ".pdf")
+MOST_LIMITS = 10  # rows and columns of a table of limits
 SHEET_STYLE = """
 @page { size: A4; margin: 12mm; }
 main { max-width: 800px; margin: 0 auto; padding: 0 16px 24px; }
@@ -29,7 +38,7 @@ h2 { margin: 20px 0 4px; font-size: 1.1em; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid #8884; text-align: right;
   vertical-align: top; }
-th:last-child, td:last-child { text-align: left; }
+th.text, td.text { text-align: left; }
 @media (prefers-color-scheme: dark) { .sub, footer { color: #b0b0b0; } }
 @media print { main { box-sizing: border-box; width: 800px; max-width: none;
   zoom: var(--fit, 0.87); padding-bottom: 0; } }
@@ -104,20 +113,21 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
     return HtmlPage(title, document(title, STYLE + SHEET_STYLE, body))
 
 
-def card(policies: Policies, found: Frontier, heading: str) -> str:
-    """The last of the rules as a card, with its cost, the costs of shorter rules, and its errors.
+def card(policies: Policies, found: Frontier, heading: str, *, errors: bool = True) -> str:
+    """The last of the rules as a card, with its cost, the costs of shorter rules, and the limits.
 
     Parameters
     ----------
     heading : {"h2", "h3"}
         The level of the parts' headings.
+    errors : bool
+        Whether a picture of its errors follows.
     """
-    rule = found.rules[-1]
-    policy = rule.rule.policy(policies.graph, policies.game, "this rule")
-    try:
-        errs = embed(plot(policies.solution, "regret", policy=policy), "errs")
-    except UsageError:  # a game with one position only
-        errs = ""
+    rule, errs = found.rules[-1], ""
+    if errors:
+        policy = rule.rule.policy(policies.graph, policies.game, "this rule")
+        with suppress(UsageError):  # a game with one position only
+            errs = embed(plot(policies.solution, "regret", policy=policy), "errs")
     sentences = "\n".join(
         f"<p>{html.escape(part)}</p>" for part in re.split(r"(?<=\.) (?=[A-Z])", rule.text)
     )
@@ -125,11 +135,63 @@ def card(policies: Policies, found: Frontier, heading: str) -> str:
     for title, body in (
         ("What it costs", f"<p>{_cost(policies, rule)}</p>"),
         ("How much to remember", _table(policies, found)),
+        ("Best play", limit_table(policies.solution)),
         ("Where it errs", errs),
     ):
         if body:
             parts.append(f"<{heading}>{title}</{heading}>\n{body}\n")
     return "".join(parts)
+
+
+def limit_table(solution: Solution) -> str:
+    """From which number in a field on an action is best, by two other fields; empty without limits.
+
+    Of many numbers of a field some are shown, evenly spread. Other fields have their most frequent
+    numbers.
+    """
+    graph = solution.graph
+    states = np.flatnonzero(has_choice(graph))
+    if set_fields(solution, states):
+        return ""
+    try:
+        limits = find_limits(solution, states, [])
+    except UsageError:
+        return ""
+    table = graph.rows[limits.states]
+    counts = [
+        len(np.unique(column)) if f != limits.field else 0 for f, column in enumerate(table.T)
+    ]
+    across, down = sorted(np.argsort(counts, kind="stable")[-2:].tolist(), reverse=True)
+    rest = [f for f, n in enumerate(counts) if n > 1 and f not in (across, down)]
+    inside = np.ones(len(table), np.bool_)
+    shared = []
+    for f in rest:
+        numbers, often = np.unique(table[inside, f], return_counts=True)
+        inside &= table[:, f] == numbers[np.argmax(often)]
+        shared.append(f"{graph.columns[f]} {numbers[np.argmax(often)]}")
+    values = {
+        (int(row[down]), int(row[across])): limit
+        for row, limit in zip(table[inside], limits.limit[inside], strict=True)
+    }
+    xs, ys = (_some(np.unique(table[inside, f])) for f in (across, down))
+    name, along = action_name(solution, limits.action), graph.columns[limits.field]
+    head = "".join(f"<th scope='col'>{x}</th>" for x in xs)
+    rows = ""
+    for y in ys:
+        cells = [values.get((y, x)) for x in xs]
+        texts = ["" if z is None else "never" if np.isnan(z) else f"{z:.0f}" for z in cells]
+        rows += f"<tr><th scope='row'>{y}</th>{''.join(f'<td>{t}</td>' for t in texts)}</tr>"
+    fields = (graph.columns[down], graph.columns[across])
+    told = f"{name.capitalize()} from this {along} on; rows: {fields[0]}, columns: {fields[1]}"
+    words = html.escape(f"{told}{'; ' if shared else ''}{', '.join(shared)}.")
+    corner = html.escape(" \\ ".join(fields))
+    return f"<p>{words}</p><table class='limits'><tr><th>{corner}</th>{head}</tr>{rows}</table>"
+
+
+def _some(numbers: NDArray[np.int32]) -> list[int]:
+    """Some numbers, evenly spread."""
+    n = min(len(numbers), MOST_LIMITS)
+    return [int(x) for x in numbers[np.linspace(0, len(numbers) - 1, n).round().astype(int)]]
 
 
 def how_found(found: Frontier) -> str:

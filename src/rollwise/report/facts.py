@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rollwise.graph.policies import Ties
 
 GAMES, SEED = 400, 1
+SECONDS = 10.0  # of a search for rules
 MOST_RESPONDED = 200_000  # a best response in more states takes long
 RANDOM = "random"
 
@@ -86,12 +87,12 @@ class Facts:
     Attributes
     ----------
     answer : Solution
-    rules : int
-        Number of rules of thumb to score; 0 for none.
+    rules : int, optional
+        Number of rules of thumb to score; 0 for none, None for a search of some seconds.
     """
 
     answer: Solution
-    rules: int = 0
+    rules: int | None = 0
 
     counted: ClassVar[str] = "positions"
     has_maps: ClassVar[bool] = True
@@ -105,7 +106,7 @@ class Facts:
     )
 
     @classmethod
-    def of(cls, answer: Solution, rules: int = 0) -> Facts:
+    def of(cls, answer: Solution, rules: int | None = 0) -> Facts:
         """The facts of an answer; for a large game, estimates from a sample.
 
         Raises

@@ -15,7 +15,7 @@ from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.numbers.shares import seat_names
 from rollwise.plot import plot
 from rollwise.plot.pages import embed, scrolled
-from rollwise.report.facts import Facts
+from rollwise.report.facts import SECONDS, Facts
 from rollwise.report.tables import ways_to_play
 from rollwise.words import Narrator
 
@@ -132,9 +132,11 @@ def mixtures(facts: Facts) -> str:
 
 def rule(facts: Facts) -> str:
     """The best rule of thumb as a card."""
-    if not facts.rules or not facts.choice.any():
+    if facts.rules == 0 or not facts.choice.any():
         return ""
-    found = find_seats_rules(facts.solution.equilibrium, evaluations=facts.rules, entire=True)
+    found = find_seats_rules(
+        facts.solution.equilibrium, seconds=SECONDS, evaluations=facts.rules, entire=True
+    )
     if not found.rules:
         return ""
     last = found.rules[-1]

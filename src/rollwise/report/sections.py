@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import html
+import inspect
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
 from rollwise.analysis.second_aims import length_ranges
-from rollwise.analysis.thumb.frontier import find_rules
+from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.references import Policies
-from rollwise.errors import UsageError
+from rollwise.coach.rating import policy_losses
+from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import THROW
 from rollwise.numbers.printed import certified, chance, how_many, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
+from rollwise.plot.boards import Cards, different
 from rollwise.plot.fields import best_text
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.kinds.turns import draw_lengths
 from rollwise.plot.pages import embed, marked, scrolled
 from rollwise.report import seats
 from rollwise.report.cheat_sheet import card, how_found
-from rollwise.report.facts import Facts, command
+from rollwise.report.facts import SECONDS, Facts, command
 from rollwise.report.tables import encode, policies
 from rollwise.words import Narrator
 
 MOST_MOVES = 30  # moves named in a sentence
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+POSITIONS = 3  # as boards
 MOST_BEST = 30  # moves in the list of frequencies
 
 Section = Callable[[Facts], str]
@@ -175,30 +180,85 @@ def strategy(facts: Facts) -> str:
     if not facts.choice.any() or not facts.has_maps:
         return ""
     parts = [
-        "<p>The colour shows the best move. Point at a place (or touch it) to see the position, "
-        "the value of each move there, and the cost of a wrong one.</p>"
+        "<p>Point at a place (or touch it) to see the position, the value of each move there, and "
+        "the cost of a wrong one.</p>"
     ]
-    for kind in ("policy", "surface"):
+    for kind in ("limit", "policy"):  # one picture: a boundary, if there is one
         with suppress(UsageError):  # it makes no sense for this game
+            return "\n".join([*parts, embed(plot(facts.solution, kind), kind)])
+    return ""
+
+
+def pictures(facts: Facts) -> str:
+    """More pictures of the strategy."""
+    if not facts.choice.any() or not facts.has_maps:
+        return ""
+    parts = []
+    for kind in ("policy", "surface"):
+        with suppress(UsageError):
             figure = plot(facts.solution, kind)
             # A boundary of a few steps is seen better in the maps.
             if kind == "policy" or np.isfinite(figure.data[0].z).sum() >= 400:
-                parts.append(embed(figure, kind))
+                parts.append(embed(figure, f"more-{kind}"))
     return "\n".join(parts)
 
 
 def rule(facts: Facts) -> str:
     """A rule of thumb as a card."""
-    if not facts.rules or not facts.choice.any():
+    if facts.rules == 0 or not facts.choice.any() or not facts.has_maps:
         return ""
     policies = Policies.of(facts.solution)
-    found = find_rules(policies, evaluations=facts.rules, entire=True)
+    found = find_rules(policies, seconds=SECONDS, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
+    drawn = card(policies, found, "h3", errors=False)
+    return f"{_better(facts, found)}{drawn}<p>{how_found(found)}</p>"
+
+
+def _better(facts: Facts, found: Frontier) -> str:
+    """A policy of the rule sheet that loses less than the best of the rules, as a card."""
+    solution = facts.solution
+    named = {} if solution.game is None else solution.game.policies()
+    losses = policy_losses(solution)
+    name = min((name for name in losses if name in named), key=losses.__getitem__, default=None)
+    scale = 1.0 if solution.is_score else 50.0
+    best = found.rules[-1].loss * (1.0 if solution.is_score else 100.0)
+    if name is None or scale * losses[name] >= best:
+        return ""
+    about = (inspect.getdoc(named[name]) or name).partition("\n")[0]
     return (
-        f"<p>This is short enough to be remembered. {how_found(found)}</p>\n"
-        f"{card(policies, found, 'h3')}"
+        f"<div class='rule'><p>{marked(about)}</p></div>\n<p>This is <b>{html.escape(name)}</b> of "
+        f"the rule sheet. Against perfect play it loses {scale * losses[name]:.4f} {facts.unit}, "
+        "less than the best rule of the search:</p>\n"
     )
+
+
+def three(facts: Facts) -> str:
+    """Three positions that come often and where a mistake is dear, as boards."""
+    if not facts.choice.any():
+        return ""
+    solution = facts.solution
+    weight = np.where(facts.choice, facts.lengths.visits * facts.costs, 0.0)
+    heavy = np.argsort(-weight, kind="stable")
+    names = different(solution, heavy[weight[heavy] > 0], partial(best_text, solution), 40)
+    shown = {best_text(solution, s): s for s in reversed(names)}  # each best move once
+    states = sorted(shown.values(), key=lambda s: -weight[s])[:POSITIONS]
+    states += [s for s in names if s not in states][: POSITIONS - len(states)]
+    cards = Cards(solution)
+    drawn = "\n".join(
+        cards.html(
+            s, f"{best_text(solution, s)}; a mistake costs {facts.costs[s]:.2f} {facts.unit}"
+        )
+        for s in states
+    )
+    return f"<div class='boards'>\n{drawn}\n</div>" if states else ""
+
+
+def scores(facts: Facts) -> str:
+    """The distribution of scores, or of the length in a game without scores."""
+    with suppress(RollwiseError):
+        return embed(plot(facts.solution, "scores"), "scores")
+    return duration(facts)
 
 
 def table(facts: Facts) -> str:
@@ -371,12 +431,19 @@ def _edge_title(facts: Facts) -> str:
     return "What to expect" if facts.solution.is_score else "How likely it is to win"
 
 
-SECTIONS: list[tuple[str | Callable[[Facts], str], Section]] = [
-    ("The game", what),
+Titled = tuple[str | Callable[[Facts], str], Section]
+
+SECTIONS: list[Titled] = [
     (_edge_title, edge),
-    ("How long it lasts", duration),
-    ("Best moves in pictures", strategy),
     ("A rule to remember", rule),
+    ("Best moves in a picture", strategy),
+    ("Three positions to know", three),
+    ("What can happen", scores),
+]
+FOLDED: list[Titled] = [
+    ("The game", what),
+    ("How long it lasts", lambda facts: duration(facts) if facts.solution.is_score else ""),
+    ("More pictures", pictures),
     ("Best moves, position by position", table),
     ("How hard the decisions are", hardness),
     ("How the usual ways to play do", policies),
@@ -384,13 +451,16 @@ SECTIONS: list[tuple[str | Callable[[Facts], str], Section]] = [
     ("The words", glossary),
 ]
 
-OF_MANY: list[tuple[str | Callable[[Facts], str], Section]] = [
-    ("The game", what),
+OF_MANY: list[Titled] = [
     (_edge_title, seats.edge),
-    ("How long it lasts", duration),
-    ("Best moves in pictures", seats.strategy),
-    ("Where moves are mixed", seats.mixtures),
     ("A rule to remember", seats.rule),
+    ("Best moves in pictures", seats.strategy),
+    ("Three positions to know", three),
+    ("How long it lasts", duration),
+]
+FOLDED_OF_MANY: list[Titled] = [
+    ("The game", what),
+    ("Where moves are mixed", seats.mixtures),
     ("Best moves, position by position", table),
     ("How hard the decisions are", hardness),
     ("How the usual ways to play do", seats.policies),
@@ -399,6 +469,8 @@ OF_MANY: list[tuple[str | Callable[[Facts], str], Section]] = [
 ]
 
 
-def sections_of(facts: Facts) -> list[tuple[str | Callable[[Facts], str], Section]]:
-    """The parts of the report: with three players or more some are others."""
-    return OF_MANY if facts.solution.graph.players > 2 else SECTIONS
+def sections_of(facts: Facts) -> tuple[list[Titled], list[Titled]]:
+    """The parts of the report, and the folded ones: with three players or more some are others."""
+    if facts.solution.graph.players > 2:
+        return OF_MANY, FOLDED_OF_MANY
+    return SECTIONS, FOLDED

@@ -174,13 +174,14 @@ def report(
         typer.Option(metavar="FILE", help="A .html file; GAME-report.html unless given."),
     ] = None,
     rules: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
             min=0,
-            help="Score so many rules of thumb, and put the best on it as a cheat sheet.",
+            help="Score so many rules of thumb for the cheat card; unless given, ten seconds of "
+            "search; 0 for none.",
         ),
-    ] = 0,
+    ] = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,

@@ -111,8 +111,8 @@ def _print_players(players: list[PlayerReview], figures: Figures) -> None:
             str(one.decisions),
             *map(str, one.grades.values()),
             figures.cost(one.cost_per_decision),
-            figures.change(one.luck),
-            figures.change(one.own_skill),
+            figures.gain(one.luck),
+            figures.gain(one.own_skill),
             figures.level(one.score) + ("" if error is None else f" ± {figures.spread(error)}"),
         )
         for one, error in zip(players, errors, strict=True)
@@ -156,15 +156,15 @@ def _print_decisions(session: Session, figures: Figures) -> None:
             " ".join(map(str, [move.action, *move.dice])),
             move.outcome,
             figures.cost(move.cost) if move.mistake else "",
-            figures.change(move.skill),
-            figures.change(move.luck),
+            figures.gain(move.skill),
+            figures.gain(move.luck),
         )
         for move in document.moves
     )
     show_table(("line", *words, "cost", "skill", "luck"), rows, left=words, indent=2)
     typer.echo(
-        f"start {figures.level(document.start)}, luck {figures.change(document.luck)}, "
-        f"skill {figures.change(document.skill)}, "
+        f"start {figures.level(document.start)}, luck {figures.gain(document.luck)}, "
+        f"skill {figures.gain(document.skill)}, "
         f"{'result' if document.over else 'now'} {figures.level(document.result)}"
     )
 

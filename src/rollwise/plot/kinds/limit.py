@@ -31,6 +31,7 @@ from rollwise.plot.fields import (
     is_sparse,
     require_choice,
     select,
+    set_fields,
     view,
 )
 from rollwise.plot.maps import Amounts, draw_maps
@@ -205,6 +206,11 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
     """Maps of the limit from which an action is best."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "limit"), choices.where)
+    if set_fields(solution, states):
+        raise UsageError(
+            f"{graph.title}: sets and throws of several dice vary, so there is no map of limits; "
+            "`policy` draws boards"
+        )
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     limits = find_limits(solution, states, asked)
     limit = np.zeros(graph.n_states)
