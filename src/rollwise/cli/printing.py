@@ -276,7 +276,7 @@ class Figures:
         self.is_score, self.has_stakes = solution.is_score, solution.has_stakes
         self.unit = solution.worth_name if solution.is_score else "chance to win"
         self.wanted = "; few are good" if solution.graph.objective == "minimize" else ""
-        self._good = -1 if solution.graph.objective == "minimize" else 1
+        self._good = solution.graph.view.sign
         self.points = "points" if solution.is_score else "percentage points"
         self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)
         bound = rounded_up(scaled(solution.error_bound, self._scale))
