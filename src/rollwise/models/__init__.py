@@ -29,7 +29,7 @@ def find_model(path: Path) -> type:
 
 @lru_cache(4)
 def _class_of(path: Path, changed: int, size: int) -> type:
-    from rollwise.models.model import game_class
+    from rollwise.models.game import game_class
     from rollwise.models.text import read_drn, read_prism
     from rollwise.models.umb import read_umb
 

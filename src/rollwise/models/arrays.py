@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rollwise.errors import UsageError
-from rollwise.models.model import OVER, Model, ModelGame, game_class, simplest
+from rollwise.models.game import ModelGame, game_class
+from rollwise.models.model import OVER, Model, simplest
 
 REWARDS = "rewards"
 MOST_NODES = 2_000_000  # of an OpenSpiel game
