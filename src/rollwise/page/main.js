@@ -60,7 +60,7 @@ async function start() {
   await game.ready(game.start);
   const play = new PlayView(parts);
   if (game.head.api?.has_file) {
-    document.querySelector("header p").append(" ", el("a", { href: `page${location.search}&file=yes` }, SAY.wholePage));
+    document.querySelector("header p:not(.home)").append(" ", el("a", { href: `page${location.search}&file=yes` }, SAY.wholePage));
   }
   const strategy = new StrategyView({ ...parts, play });
   const { side, open } = tabs({ coach: play.coachView, moves: play.movesView, strategy, rules: { element: rulesView(parts) } });
