@@ -46,7 +46,7 @@ from rollwise.documents.answers import advice_document, grid_document, table_jso
 from rollwise.documents.parts import undecided_lines
 from rollwise.errors import UsageError
 from rollwise.methods import find_method
-from rollwise.numbers.printed import as_text, rounded_up
+from rollwise.numbers.printed import as_text, rounded_up, scaled
 from rollwise.words import in_words
 
 if TYPE_CHECKING:
@@ -127,11 +127,12 @@ def _tell_grid(solution: Solution, where: str | None, *, throws: bool, json: boo
             f"{found.column_field}; {_legend(solution, found)}-1: no position)"
         )
         print_grid(found.actions, found.origin, "d")
-        sure = "estimated" if solution.estimated else f"certified ± {rounded_up(found.error_bound)}"
-        what, missing, worth = solution.worth_name, "nan", found.worth
+        what, missing, worth, scale = solution.worth_name, "nan", found.worth, 1
         if not solution.is_score:
-            what, missing = "win probability in %", "-1"
-            worth = worth * np.where(worth < 0, 1, 100)
+            what, missing, scale = "win probability in %", "-1", 100
+            worth = worth * np.where(worth < 0, 1, scale)
+        bound = rounded_up(scaled(found.error_bound, scale))
+        sure = "estimated" if solution.estimated else f"certified ± {bound}"
         typer.echo(
             f"\n{what.capitalize()} with that action ({sure} before it was rounded; {missing}: no "
             "position)"
