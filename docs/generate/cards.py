@@ -308,13 +308,16 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
         figures = _rule_of_two(solution, policy) if of_two else _rule_of_one(solution, policy)
         has_ranges |= any(" to " in figure for figure in figures)
         rows.append(f"| `{name}`: {about[0].lower()}{about[1:]} | {' | '.join(figures)} |")
-    head = STAKES if solution.graph.has_stakes else ONE if solution.graph.players == 1 else TWO
+    head = STAKES if solution.graph.has_stakes else TWO
+    if solution.graph.players == 1:
+        head = ONE if solution.graph.is_score else ONE_WINS
     columns = head.count("|") - 1
     table = "\n".join([head, "|" + "---|" * columns, *rows])
     return table + "\n\nRanges cover all optimal policies." * has_ranges
 
 
 ONE = "| rule | expected score | worse by |"
+ONE_WINS = "| rule | wins with probability | worse by |"
 TWO = "| rule | wins against perfect play, first | second | loses | to an expert |"
 STAKES = "| rule | payoff against perfect play, first | second | loses | to an expert |"
 
@@ -323,8 +326,10 @@ def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
     found = evaluate(solution.graph, policy, starts=[0])
     assert found.bounds is not None
     bound = float(found.bounds[0]) + solution.error_bound
-    score = float(found.values[0])
-    return [digits(score, bound, 6), digits(abs(score - solution.value), bound, 6)]
+    score, loss = float(found.values[0]), abs(float(found.values[0]) - solution.value)
+    if not solution.graph.is_score:
+        score, loss, bound = (1 + score) / 2, loss / 2, bound / 2
+    return [digits(score, bound, 6), digits(loss, bound, 6)]
 
 
 def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:

@@ -7,6 +7,7 @@ See ``rollwise/games/`` for rule sheets to copy.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import math
@@ -14,6 +15,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar
 
@@ -465,6 +467,10 @@ class Game:
             cls.heading = heading_of(cls.name)
 
     def __post_init__(self) -> None:
+        for spec in parameter_specs(type(self)):
+            if spec.type is Fraction and isinstance(given := getattr(self, spec.name), str):
+                with contextlib.suppress(ValueError, ZeroDivisionError):  # reported by `validate`
+                    object.__setattr__(self, spec.name, Fraction(given))
         self.validate()
 
     def start(self) -> Any:

@@ -251,6 +251,13 @@ def _equal_tuples(one, other):  # type: ignore[no-untyped-def]
     return None
 
 
+@overload(operator.ne)
+def _different_tuples(one, other):  # type: ignore[no-untyped-def]
+    if {type(kind) for kind in (one, other)} == {types.List, types.UniTuple}:
+        return lambda one, other: not (one == other)  # noqa: SIM201 (this defines it)
+    return None
+
+
 def _sliced(numbers: Any, first: Any, last: Any) -> Any:
     raise NotImplementedError
 
