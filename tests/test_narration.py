@@ -30,6 +30,15 @@ TOLD = HERE / "told_games.txt"
 EXAMPLES = HERE.parent / "examples"
 GAMES = [
     "craps --policy random --seed 3",
+    "first-orchard --policy optimal --seed 1",
+    "big-wheel --policy stay-at-70 --seed 1",
+    "drop-dead --policy random --seed 1",
+    "chasing-game half=4 --policy random --seed 1",
+    "frozen-lake --policy straight --seed 1",
+    "gamblers-problem capital=20 --policy bold --seed 2",
+    "pickomino --policy most-points --seed 1",
+    "knucklebones --policy greedy --seed 1",
+    "2048 --policy corner --seed 1",
     "dice-blackjack --policy optimal --against all-dice --seed 4",
     "hare-and-tortoise steps=20 --policy optimal --seed 1",
     "pig target=20 --policy hold-at-20 --seed 2",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import boards
-from rollwise.game import AGAIN, PASS, Game, parameter, policy, replaced, shared_by, turned
+from rollwise.game import AGAIN, PASS, Game, parameter, policy, replaced, shared_by
 
 STOP, SPIN = 0, 1
 
@@ -15,7 +15,7 @@ STOP, SPIN = 0, 1
 class Wheel(NamedTuple):
     spun: int  # by the mover so far, in steps of 5 cents
     best: int  # total of the others so far
-    holders: tuple[int, ...]  # 1 for each seat with the best total, from the mover on
+    holders: tuple[int, ...]  # 1 for each other player with the best total, the next one first
     left: int  # players after the mover
 
 
@@ -34,7 +34,7 @@ class BigWheel(Game):
     action_names: ClassVar = ("stop", "spin")
 
     def start(self) -> Wheel:
-        return Wheel(0, 0, (0,) * self.players, self.players - 1)
+        return Wheel(0, 0, (0,) * (self.players - 1), self.players - 1)
 
     def actions(self, s: Wheel) -> Iterator[int]:
         if s.spun > 0:
@@ -55,18 +55,16 @@ class BigWheel(Game):
 
     def after(self, s: Wheel, total: int) -> tuple[int, int, Wheel]:
         """The outcome of a turn with this total."""
-        best, holders = s.best, s.holders
-        if total == best:
-            holders = replaced(holders, 0, 1)
-        elif best < total <= self.steps:
-            best = total
-            for seat in range(self.players):
-                holders = replaced(holders, seat, 1 if seat == 0 else 0)
+        best, holders, mine = s.best, s.holders, 0
+        if best <= total <= self.steps:
+            mine = 1
+            if total > best:
+                best = total
+                for seat in range(self.players - 1):
+                    holders = replaced(holders, seat, 0)
         if s.left == 0:
-            if best == 0:
-                holders = replaced(holders, 0, 1)
-            return 1, shared_by(holders), s
-        return 1, PASS, Wheel(0, best, turned(holders, 1), s.left - 1)
+            return 1, shared_by((1 if best == 0 else mine, *holders)), s
+        return 1, PASS, Wheel(0, best, (*holders[1:], mine), s.left - 1)
 
     def describe(self, s: Wheel) -> str:
         spun = f"{5 * s.spun} cents so far" if s.spun else "nothing spun"

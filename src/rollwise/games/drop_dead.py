@@ -64,3 +64,6 @@ class DropDead(Game):
 
     def deed(self, s: Table, throw: tuple[int, int], action: int) -> str:
         return "go on"
+
+    def told(self, s: Table, throw: tuple[int, int], action: int, then: int, after: Table) -> str:
+        return "no dice are left" if then == END else self.describe(after)

@@ -70,7 +70,7 @@ class FirstOrchard(Game):
         return f"tree {throw + 1}"
 
     def action_text(self, s: Orchard, throw: int, size: int) -> str:
-        return f"pick from a tree of {size}" if size else "nothing to pick"
+        return f"pick from a tree of {size}" if size else "pick nothing"
 
     def deed(self, s: Orchard, throw: int, size: int) -> str:
         return self.action_text(s, throw, size)

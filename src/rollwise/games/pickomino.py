@@ -94,7 +94,7 @@ class Pickomino(Game):
 
     def action_text(self, s: Turn, throw: tuple[int, ...], action: int) -> str:
         if action == NO_FACE:
-            return "nothing to take"
+            return "take nothing"
         face = self.face_name(action - STOP if action > STOP else action)
         return f"take {face}, stop" if action > STOP else f"take {face}"
 
