@@ -47,7 +47,7 @@ def test_learning_to_beat_a_policy(tmp_path, monkeypatch):
     assert refusal(*words, "--compare").strip().endswith("which --against isn't")
     assert "must end in .csv or .parquet" in refusal(*words, "--save", "mine.npz")
     alone = ("learn", "threes", "dice=2", "--games", "9", "--against", "random")
-    assert "nobody to learn against" in refusal(*alone)
+    assert "no opponent to learn against" in refusal(*alone)
 
 
 def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):

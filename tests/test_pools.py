@@ -141,7 +141,7 @@ def test_a_pool_is_refused_that_is_none() -> None:
     [
         (lambda self, s, throw: 0, r"a pool of dice has .*\(self, s, throw, rolls_left\)"),
         (lambda self, s, throw, rolls_left: 0, r"the faces to keep, as in \(5, 5\)"),
-        (lambda self, s, throw, rolls_left: (7,) if rolls_left else 0, "nobody can keep 7"),
+        (lambda self, s, throw, rolls_left: (7,) if rolls_left else 0, "no player can keep 7"),
     ],
 )
 def test_what_is_wrong_with_a_policy_that_keeps_dice_is_told(function: Any, said: str) -> None:

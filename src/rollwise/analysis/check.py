@@ -230,13 +230,13 @@ def _look_for_endless_play(report: Report, graph: StateGraph) -> bool:
         worth = {"draw": "a draw", "lose": "lost by whoever keeps it up"}[graph.endless]
         report.add("ok", topic, f"{found}. The rules say that endless play is {worth}")
     else:
-        report.add("ok", topic, f"{found}. Every round costs, so that nobody gains by it")
+        report.add("ok", topic, f"{found}. Every round costs, so that no player gains by it")
     if len(hopeless):
         report.add(
             "warning",
             topic,
-            f"in {len(hopeless):,} states nobody can be sure to bring play to an end, which costs "
-            f"without bound: {describe(graph, hopeless, stays, shown=5)}",
+            f"in {len(hopeless):,} states no player can be sure to bring play to an end, which "
+            f"costs without bound: {describe(graph, hopeless, stays, shown=5)}",
         )
     return True
 

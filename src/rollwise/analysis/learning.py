@@ -390,7 +390,7 @@ def learn_against(
     policies = Policies.of(game)
     graph = policies.graph
     if graph.players != 2:
-        raise UsageError(f"{graph.title} is a game for one: there is nobody to learn against")
+        raise UsageError(f"{graph.title} is a game for one: there is no opponent to learn against")
     if games < 1:
         raise UsageError(f"games is {games}; it must be at least 1")
     opponent = policies.find(policy)

@@ -261,7 +261,7 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
     chance = solution.win_probability
     if chance is None:
         raise UsageError(
-            f"{solution.title} is played for points or payoffs, and nobody has a chance to win: "
+            f"{solution.title} is played for points or payoffs, and no player has a chance to win: "
             "aim at its value or its length"
         )
     return chance, bound / 2

@@ -163,7 +163,7 @@ class OptimalSet:
         """
         if solution.gave_up:
             raise UsageError(
-                f"{solution.graph.title}: the method {solution.method} gave up, so that nobody "
+                f"{solution.graph.title}: the method {solution.method} gave up, so that no one "
                 "knows which policies are optimal"
             )
         graph, best = solution.graph, solution.is_best

@@ -105,7 +105,9 @@ class Verification:
         how += "; and on the rule sheet itself, in exact arithmetic" if self.exact else ""
         gain = ""
         if self.deviation_gain is not None:
-            gain = f"\n  nobody gains more than {rounded_up(self.deviation_gain)} by another policy"
+            gain = (
+                f"\n  no player gains more than {rounded_up(self.deviation_gain)} by another policy"
+            )
         return (
             f"{self.title}: verified, without a solver\n"
             f"  {self.n_states:,} states: every value is within its bound of the true one "

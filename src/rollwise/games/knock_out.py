@@ -37,7 +37,7 @@ class KnockOut(Game):
     The last one left wins. Under `distinct` no player may choose another's number.
     """
 
-    distinct: bool = parameter(False, about="nobody may choose a number that another one has")
+    distinct: bool = parameter(False, about="no player may choose a number that another one has")
     players: int = parameter(  # type: ignore[misc]
         2, at_least=2, at_most=MOST_PLAYERS, variant=True, about="players"
     )

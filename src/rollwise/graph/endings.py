@@ -34,7 +34,7 @@ WORTH = {"draw": 0.0, "lose": -1.0}  # of endless play, to a player who stays wi
 MOST_ROUNDS = 100_000  # of value iteration, for the cost of a round
 SHOWN = 3
 NO_END = (
-    "From the start nobody can be sure to bring play to an end, and endless play costs without "
+    "From the start no player can be sure to bring play to an end, and endless play costs without "
     "bound; give the players a way to end it"
 )
 

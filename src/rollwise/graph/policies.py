@@ -169,7 +169,7 @@ def _kept(state: State, faces: tuple[int, ...]) -> int:
     name = f"keep {' '.join(map(str, sorted(faces))) or 'nothing'}"
     meant = state.graph.vocabulary.meaning(name)
     if not meant:
-        raise PolicyError(f"{state.graph.game}: nobody can {name} in the state {state}")
+        raise PolicyError(f"{state.graph.game}: no player can {name} in the state {state}")
     return meant[0]
 
 

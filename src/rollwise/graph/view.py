@@ -222,7 +222,7 @@ class State(_Element):
         if len(hits) == 1:
             return throws[hits[0]]
         raise UnknownState(
-            f"{self.graph.title}: nobody throws {' '.join(map(str, wanted))} in the state {self}; "
+            f"{self.graph.title}: no throw is {' '.join(map(str, wanted))} in the state {self}; "
             f"the throws are {listed([' '.join(map(str, found)) for found in known])}"
         )
 

@@ -413,10 +413,10 @@ def sure_text(bound: float, shown: Printed) -> str:
 
 
 def gain_text(gain: float, how: str = "") -> str:
-    """The bound on the gain, in words: ``nobody gains more than 2e-15 by another policy``."""
+    """The bound on the gain, in words: ``no player gains more than 2e-15 by another policy``."""
     if not np.isfinite(gain):
         return f"the gain of a player{how} is unknown: no bound was proved"
-    return f"nobody gains more than {rounded_up(gain)}{how}"
+    return f"no player gains more than {rounded_up(gain)}{how}"
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

@@ -119,8 +119,8 @@ def require_settled(graph: StateGraph, method: str) -> bool:
         return False
     if found.graph.n_states < graph.n_states:
         raise EndlessPlay(
-            f"{graph.game}: in some states nobody can bring play to an end, or a player can stay "
-            "for ever; settle the graph first (rollwise.solve does)"
+            f"{graph.game}: in some states no player can bring play to an end, or a player can "
+            "stay for ever; settle the graph first (rollwise.solve does)"
         )
     if graph.objective == "win":
         raise UsageError(

@@ -209,7 +209,7 @@ METHODS = {
 NAMED = {
     "super": "give the parent's rule a name of its own, and call it through self",
     "isinstance": "leave it out: a value has one type throughout",
-    "input": "rules ask nobody: leave it out",
+    "input": "rules can't ask a person: leave it out",
 }
 
 Found = tuple[str, str, Place | None]  # the rejected code, the remedy, and the place

@@ -196,7 +196,7 @@ def drill(
     people = [name for name, policy in seats if policy in ("", "human")]
     players = people if player is None else [player]
     if player is not None and not any(player in session.names for session in sessions):
-        raise UsageError(f"nobody called {player!r} plays in {games.path}")
+        raise UsageError(f"no player is called {player!r} in {games.path}")
     found = questions(sessions, players)[:limit]
     show(json, lambda: drill_document(table, found), lambda: _ask(Drill(table, found)))
 
@@ -310,7 +310,7 @@ def _friend(records: list[Record], player: str | None, path: Path) -> str:
     if player is not None:
         if player not in everybody:
             raise UsageError(
-                f"nobody called {player!r} plays in {path}, but {', '.join(everybody)}"
+                f"no player is called {player!r} in {path}, but {', '.join(everybody)}"
             )
         return player
     machines = {

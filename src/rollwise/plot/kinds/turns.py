@@ -41,7 +41,7 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
     return [
         ("the first player wins", found.first, BLUE),
         ("the second player wins", found.second, ORANGE),
-        ("nobody wins", found.other, GREY),
+        ("no winner", found.other, GREY),
     ]
 
 
