@@ -251,13 +251,13 @@ def test_what_a_game_says_cannot_end_its_element():
 
 @pytest.mark.parametrize(
     "game",
-    [Pig(target=9), ShutTheBox(tiles=4), RoyalUr(pieces=1), Chicago(dice=1), Threes(dice=3),
+    [Pig(target=9), Pig(target=5, players=3), ShutTheBox(tiles=4), RoyalUr(pieces=1), Chicago(dice=1), Threes(dice=3),
      rollwise.Duel(Threes(dice=2)), HostileNames()],
     ids=lambda game: game.name[:12],
 )  # fmt: skip
 def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game):
     solution = rollwise.solve(game)
-    players = ["optimal", "random"][: solution.graph.players]
+    players = ["optimal", "random", "hold-at-20"][: solution.graph.players]
     for seed in ("1", "2"):
         played = node(solution, "record", seed, *players)
         (tmp_path / "page.jsonl").write_text(played["text"])

@@ -305,11 +305,11 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
     for name, function in ({} if game is None else game.policies()).items():
         about = (inspect.getdoc(function) or "").partition("\n")[0]
         try:
-            found.append((name, about, Policies.of(solution).find(name)))
+            found.append((name, about, Policies.of(solution, any_players=True).find(name)))
         except RollwiseError:  # a failing policy is no opponent
             continue
     for asked in others:
-        policy, about = Policies.of(solution).find(asked), ""
+        policy, about = Policies.of(solution, any_players=True).find(asked), ""
         if asked.endswith(".json"):
             about = sentence_of(Rule.load(asked, graph, game), graph)
         if policy.name not in ("random", *(name for name, _, _ in found)):
