@@ -131,7 +131,7 @@ export class PlayView {
     fill(this.score, el("p", { class: "goal" }, head.about[0] ?? ""), el("p", { class: "aim" }, SAY.aim(head)));
     this.#do(async () => {
       await this.game.ready(this.game.start);
-      fill(this.place, this.#drawn(this.game.start, this.#look(0, [SAY.you, SAY.opponent])));
+      fill(this.place, this.#drawn(this.game.start, this.#look(0, this.#strangers)));
     });
     fill(this.news);
     fill(this.dice);
@@ -376,9 +376,14 @@ export class PlayView {
     ];
   }
 
+  // Names of players before a game.
+  get #strangers() {
+    return this.game.zeros.map((_, k) => (k === 0 ? SAY.you : k > 1 ? `${SAY.opponent} ${k}` : SAY.opponent));
+  }
+
   // The position as the map shows it.
   position(state) {
-    return el("div", { class: "small place" }, this.#drawn(state, this.#look(0, this.game.zeros.map((_, k) => (k ? SAY.opponent : SAY.you)))));
+    return el("div", { class: "small place" }, this.#drawn(state, this.#look(0, this.#strangers)));
   }
 
   // The dice on the table: those of the throw to be played, or the last ones.
