@@ -28,7 +28,16 @@ from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.machine.switches import jit_disabled
 
-SMALLER = {"target": 12, "goal": 2, "most": 12, "sticks": 9, "steps": 10, "boxes": 1, "checkers": 1}
+SMALLER = {
+    "target": 16,
+    "rows": 1,
+    "goal": 2,
+    "most": 12,
+    "sticks": 9,
+    "steps": 10,
+    "boxes": 1,
+    "checkers": 1,
+}
 
 
 def small(cls: type[Game]) -> Game:
