@@ -30,7 +30,6 @@ from rollwise.machine.switches import jit_disabled
 
 SMALLER = {
     "target": 16,
-    "rows": 1,
     "goal": 2,
     "most": 12,
     "sticks": 9,
