@@ -43,7 +43,7 @@ Record claims := {
 Record certificate := {
   players : nat;
   zero_sum : bool;               (* for two players: what one gets, the other loses *)
-  size : nat;                    (* the positions are 0, 1, ..., size - 1 *)
+  size : Z;                      (* the positions are 0, 1, ..., size - 1 *)
   get : Z -> position;           (* the program asks once for each, in order *)
   claimed : Z -> claims;
   most : Z;                      (* no less than any lot, times the weight of all throws *)
@@ -86,7 +86,7 @@ Definition total_weight (p : position) : Z := sum weight (throws p).
 Definition known (t : target) : bool :=
   match t with
   | End _ => true
-  | Go seats to => (seats <? players c)%nat && (0 <=? to) && (to <? Z.of_nat (size c))
+  | Go seats to => (seats <? players c)%nat && (0 <=? to) && (to <? size c)
   end.
 
 Definition modest (q : claims) : bool :=
@@ -154,6 +154,6 @@ Fixpoint first_fault (todo : nat) (i : Z) : option Z :=
 
 Definition header_is_good : bool := (0 <? Z.of_nat (players c)) && (0 <? most c) && (0 <? height c) && (0 <=? range c).
 
-Definition check : option Z := if header_is_good then first_fault (size c) 0 else Some (-1).
+Definition check : option Z := if header_is_good then first_fault (Z.to_nat (size c)) 0 else Some (-1).
 
 End Check.

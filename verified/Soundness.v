@@ -165,7 +165,7 @@ Fixpoint lasting (n : nat) (h : list event) (d : nat) (i : Z) : Q :=
 
 (** The probabilities of a strategy, after every throw of every position. *)
 Definition legal : Prop := forall h i t T,
-  (0 <= i < Z.of_nat (size c))%Z -> nth_error (throws (get c i)) t = Some T ->
+  (0 <= i < size c)%Z -> nth_error (throws (get c i)) t = Some T ->
   (forall a, 0 <= s h i t a) /\ isum (fun a _ => s h i t a) 0 (actions T) == 1.
 
 End Play.
@@ -421,7 +421,7 @@ Section Bounds.
 Variable c : certificate.
 Hypothesis ok : accepted c.
 
-Definition inside (i : Z) : Prop := (0 <= i < Z.of_nat (size c))%Z.
+Definition inside (i : Z) : Prop := (0 <= i < size c)%Z.
 
 Lemma header : (0 < players c)%nat /\ (0 < most c)%Z /\ (0 < height c)%Z /\ (0 <= range c)%Z.
 Proof.

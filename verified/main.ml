@@ -119,7 +119,7 @@ let main () =
     let throws = let k = small 100_000_000 in times k throw in
     { lot; mixed; throws } in
   let claimed i = !claims.(I.to_int i) in
-  let certificate = { players = nat players; zero_sum; size = nat n; get; claimed; most; height; range } in
+  let certificate = { players = nat players; zero_sum; size = I.of_int n; get; claimed; most; height; range } in
   match check certificate with
   | Some i when I.sign i < 0 -> Printf.printf "refused: the first lines are impossible\n"; 1
   | Some i -> Printf.printf "refused: the claim about position %s is not proved\n" (I.to_string i); 1
