@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, dice, parameter
 
-NO_CONTEST = {"cant-stop", "snakes-and-ladders", "zombie-dice"}  # for points, which have no bound
+# For points, which have no bound.
+NO_CONTEST = {"cant-stop", "drop-dead", "snakes-and-ladders", "zombie-dice"}
 
 
 class Spot(NamedTuple):
@@ -319,7 +321,7 @@ class Uncompilable(Game):
 
     def outcomes(self, s, action):
         yield 1, LOSE, s
-        yield sum(face for face in (1, 1)), WIN, s
+        yield collections.Counter((1, 1))[1], WIN, s
         if s.place:
             yield 1, PASS, Spot(s.place - 1)
 

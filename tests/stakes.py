@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rollwise import AGAIN, DRAW, PASS, WIN, Game, dice, payoff
 
@@ -117,7 +117,7 @@ class Ends(Game):
 class Pays(Game):
     """The same, with an end that `payoff` gives."""
 
-    points: Any = 2.0
+    points: float = 2.0
 
     def validate(self) -> None:
         """Whatever the points are."""

@@ -95,8 +95,8 @@ def test_evaluate():
     assert document["error_bound"] < 1e-12
     assert (document["policy"], document["against"]) == ("hold-at-20", "hold-at-20-blindly")
     text = output("evaluate", *game, *options)
-    assert f"probability {document['win_probability']:.14f}"[:-4] in text
-    assert f"and {document['win_probability_second']:.14f}"[:-4] in text
+    assert f"wins {100 * document['win_probability']:.4f} % moving first" in text
+    assert f"and {100 * document['win_probability_second']:.4f} % moving second" in text
     at = ("--state", "banked=20,rival=20,turn=10")
     holds = json.loads(output("evaluate", *game, "--policy", "hold-at-20", *at, "--json"))
     assert holds["win_probability"] == 1

@@ -196,7 +196,7 @@ def test_pig_100_is_pinned():
 @pytest.mark.needs_jit
 def test_rules_that_cannot_be_compiled_fall_back_and_say_why():
     with pytest.warns(
-        CompileWarning, match=r"^uncompilable: .*interpreted.*line \d+.*loop instead of a generator"
+        CompileWarning, match=r"^uncompilable: .*interpreted.*line \d+.*write a loop instead"
     ) as caught:
         graph, report = build_with_report(Uncompilable(), mode="compiled")
     assert len(caught) == 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from little_games import Gambler
 
-from rollwise import Game, build, certify, equilibrium
+from rollwise import Game, build, certify, equilibrium, solve
 from rollwise.games import available
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import STOP, THROW, SuperSix
@@ -78,7 +78,12 @@ def answers():
 
 @pytest.mark.parametrize(("method", "game", "texts"), list(answers()))
 def test_the_start(method, game, texts):
-    values, bounds = certified(method, build(game))
+    if game.endless == "forbidden":
+        values, bounds = certified(method, build(game))
+    else:  # `solve` settles endless play before the method runs
+        solution = solve(game, method=method)
+        values, bounds = solution.values, solution.error_bounds
+        assert bounds.max() <= GOOD_ENOUGH
     for text in texts:
         if game.objective != "win":
             assert_agrees(values[0], bounds[0], text)

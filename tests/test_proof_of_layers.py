@@ -9,7 +9,7 @@ import pytest
 from benchmarks.attack import Attack
 from benchmarks.attack_games import sheet
 from conftest import examples
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rollwise import build
@@ -47,7 +47,11 @@ def are_true(values, bounds, truth):
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150), deadline=None)
+@settings(
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.filter_too_much],
+)
 @given(st.integers(0, 10**6), st.booleans(), st.integers(0, 10**6))
 def test_what_is_proved_is_true(seed, orders, claim):
     """Values of the engine with its bounds; and others, with wider and narrower ones."""

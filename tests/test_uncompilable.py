@@ -211,7 +211,7 @@ def test_rules_that_call_themselves_are_interpreted(tmp_path, expression, name):
     told = warning_of(place).partition("which is slower: ")[2]
     line = place.read_text().splitlines()[int(re.findall(r"line (\d+)", told)[0]) - 1]
     assert name in told
-    assert line in ("@rule", "    def steps(self, n):")
+    assert line.strip() in ("def factorial(n):", "def is_even(n):", "def steps(self, n):")
     assert told.endswith("calls itself, directly or through others: write a loop instead")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
