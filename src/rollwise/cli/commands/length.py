@@ -64,7 +64,7 @@ def length(
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compute the smallest and largest expected number of moves of a game.
+    """Compute the fewest and the most expected moves of a game.
 
     Moves are counted from the start. A throw before a choice is no move.
     """
