@@ -39,7 +39,7 @@ class Interrupted(RollwiseError):
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "Ask": {
         "games": (),
-        "check": (),
+        "check": ("new",),
         "solve": ("methods", "compare", "cache"),
         "table": ("export", "schema"),
         "advise": ("optimal",),
@@ -65,7 +65,7 @@ METAVARS: dict[Any, str] = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
 FIRST_LINES = """\
 rollwise solve pig                 win probability and best actions, certified
 rollwise play pig --coach          play against the best player, with a coach
-rollwise check mygame.py           check a game of your own: a dozen lines of Python
+rollwise new mygame.py             begin a game of your own: a dozen lines of Python
 `rollwise --help` lists the commands."""
 
 HELP_LINE = "\n`rollwise help` lists all commands, `rollwise help COMMAND` all options.\n"
