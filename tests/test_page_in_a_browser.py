@@ -324,7 +324,7 @@ def test_enter_takes_a_mistake_back(browser: Browser, pages: Any) -> None:
     browser.js("document.querySelector('.setup details').open = true")
     browser.js("[...document.querySelectorAll('.setup select')].find(one => one.value === 'ask')"
                ".value = 'mistakes'")  # fmt: skip
-    browser.js("document.querySelector('input[type=number]').value = 1")  # no 1 is rolled
+    browser.js("document.querySelector('input[type=number]').value = 2")  # no 1 is rolled
     browser.click(".start")
     browser.click(".ask button")
     browser.press("2")  # hold 2 to 6 points
