@@ -129,3 +129,9 @@ def test_the_command_writes_and_verifies(tmp_path):
     result = run("verify", str(path), "--exact")
     assert result.returncode == 0
     assert "proved in whole numbers; its game is the one of the rule sheet" in result.stdout
+    assert "its game is the one of the rule sheet" in run("verify", str(path), "pig").stdout
+    assert "its game" not in run("verify", str(path)).stdout
+    other = run("verify", str(path), "pig", "target=7")
+    assert other.returncode == 1
+    assert "the rule sheet has" in other.stderr
+    assert run("verify", str(path), "--max-states", "9").returncode == 2

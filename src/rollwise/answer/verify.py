@@ -266,7 +266,8 @@ certificate
     exact : bool
         Prove the bounds of all positions on the rule sheet too, in exact arithmetic
         (`rollwise.proofs.check_rules`). Then the proof needs no trust in the builder or in
-        rounding. A certificate is exact; its game is compared with the rule sheet.
+        rounding. A certificate is exact; its game is compared with the rule sheet, as it is
+        with a given game.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
 
@@ -321,8 +322,9 @@ certificate
 
 
 def _verify_certificate(path: Path, game: Game | None, exact: bool) -> CertificateVerification:
-    """Check a certificate in whole numbers; with `exact` compare it with the rule sheet too."""
+    """Check a certificate in whole numbers; with rules or `exact`, compare it with them too."""
     started, fault, found = time.perf_counter(), "", head_of(path)
+    exact = exact or game is not None
     name, parameters = found.title
     if exact and game is None:
         game = storage.installed(path, {"game": name, "parameters": parameters})

@@ -143,14 +143,18 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Check a saved solution against its error bounds."""
+    from rollwise.answer.verify import verify as verify_saved
+    from rollwise.proofs.check_certificate import is_certificate
+
     asked = split_words(file, game, *(parameters or ()), files=1)
     chosen = _game_of(asked)
     how = read_mode(mode)
+    if is_certificate(asked.files[0]):
+        said = {"max_states": max_states, "mode": None if how == "auto" else how}
+        refuse("has no effect: a certificate is checked without a graph", **said)
     if asked.files[0].is_dir():
         said = {"exact": exact, "mode": None if how == "auto" else how}
         refuse("goes with a file, and not with a folder of layers", **said)
-    from rollwise.answer.verify import verify as verify_saved
-
     with Progress() as progress:
         found = verify_saved(
             asked.files[0],
