@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # pytest makes of each file of tests is kept, which saves every worker some seconds.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-large lowest newest lock check fast format docs site smoke release verified bench bench-check clean
+.PHONY: help demo test test-large lowest newest lock check fast format docs site smoke release gallery verified bench bench-check clean
 
 help:
 	@echo "make demo    install rollwise in $(VENV), and solve Pig"
@@ -20,6 +20,7 @@ help:
 	@echo "make site    make the documentation and the API reference as a site, in site/"
 	@echo "make smoke   build the wheel and try it in an empty environment, and with each extra alone"
 	@echo "make release make and check the sdist and the wheel of a release, in dist/"
+	@echo "make gallery  make a page of each game and a front page, in gallery/: two minutes"
 	@echo "make verified  check the proof of the checker of certificates, and build it: verified/check"
 	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 20 minutes"
 	@echo "make bench-check  say whether the newest run of it is slower than those before"
@@ -87,6 +88,10 @@ smoke: $(VENV)/ready
 
 release: $(VENV)/ready
 	$(BIN)/python scripts/release.py
+
+# Pages that play, of all games that fit into one, and a front page with a puzzle of the day, in gallery/.
+gallery: $(VENV)/ready
+	$(BIN)/python scripts/gallery.py gallery
 
 # Debian's packages coq, ocaml-nox, ocaml-findlib and libzarith-ocaml-dev. No other target needs them.
 verified:
