@@ -316,6 +316,7 @@ def is_set(game: Game | None, name: str, numbers: Sequence[int]) -> bool:
     return any(game.base_game.field_text(name, int(n)) for n in numbers[-MOST_NAMED:])
 
 
+@rule
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
     return bool(int(then) & ~GOES_ON)  # of NumPy's small whole numbers, too
@@ -397,6 +398,33 @@ def heading_of(name: str) -> str:
     )
 
 
+def _give_discount(game: type[Game]) -> None:
+    """Let the rule `outcomes` of a class apply its discount; `undiscounted` is the rule itself."""
+    if isinstance(given := game.discount, float):
+        with contextlib.suppress(ValueError):  # of nan; `validate` reports it
+            game.discount = Fraction(str(given))
+    rule: Any = game.outcomes
+    reads_it = "discount" in getattr(getattr(rule, "__code__", None), "co_names", ())
+    if reads_it or hasattr(rule, "__rollwise_discount__"):
+        return
+
+    def outcomes(self: Any, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
+        stays, of = self.discount.numerator, self.discount.denominator
+        over = END if self.objective != "win" else LOSE if self.players == 1 else DRAW
+        ends = 0
+        for weight, then, after in self.undiscounted(s, *choice):
+            if is_over(then):
+                yield weight * of, then, after
+            else:
+                yield weight * stays, then, after
+                ends += weight * (of - stays)
+        yield ends, over, s
+
+    outcomes.__rollwise_discount__ = True  # type: ignore[attr-defined]
+    outcomes.__signature__ = inspect.signature(rule)  # type: ignore[attr-defined]
+    game.undiscounted, game.outcomes = rule, outcomes  # type: ignore[attr-defined, method-assign]
+
+
 @dataclass(frozen=True)
 class Game:
     """A turn-based dice game.
@@ -437,6 +465,11 @@ class Game:
         the players can avoid every end. "draw": endless play is a draw. "lose": the player who
         keeps it up loses (both players, if they keep passing the turn). A game for points needs
         none: rounds with a cost are allowed, since endless play loses without bound.
+    discount : number
+        The chance that play goes on after a move, from 0 to 1; it may be a parameter. A later
+        reward or win counts less by this factor. Otherwise play ends: for points without another
+        reward, in a solitaire game of wins with a loss, in a game of two with a draw. A float is
+        its decimal digits, 0.99 is 99/100. If `outcomes` reads ``self.discount``, it applies it.
     play_columns : sequence of str
         The columns needed by `read_play`. Without any, `read_play` isn't called.
     face_points : sequence of int
@@ -448,6 +481,7 @@ class Game:
     heading: ClassVar[str] = "Game"
     if TYPE_CHECKING:
         players: ClassVar[int]
+        discount: ClassVar[Fraction | float]
     else:  # unannotated: an annotation would fix its order if a game makes it a parameter
         players = 2
     objective: ClassVar[str] = "win"
@@ -455,6 +489,8 @@ class Game:
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
     action_unit: ClassVar[Sequence[str]] = ()
     endless: ClassVar[str] = "forbidden"
+    if not TYPE_CHECKING:  # like players
+        discount = 1
     play_columns: ClassVar[Sequence[str]] = ()
     face_points: ClassVar[Sequence[int]] = ()
 
@@ -465,6 +501,8 @@ class Game:
             cls.name = words.replace("_", "-").lower()
         if "heading" not in cls.__dict__ and isinstance(cls.name, str):
             cls.heading = heading_of(cls.name)
+        if any("discount" in base.__dict__ for base in cls.__mro__ if base is not Game):
+            _give_discount(cls)
 
     def __post_init__(self) -> None:
         for spec in parameter_specs(type(self)):
@@ -722,6 +760,16 @@ class Game:
             )
         for spec in parameter_specs(type(self)):
             spec.check(self.name, getattr(self, spec.name))
+        if not hasattr(self, "undiscounted"):
+            return
+        rate: object = self.discount
+        if isinstance(rate, bool) or not isinstance(rate, int | Fraction) or not 0 <= rate <= 1:
+            raise ParameterError(
+                f"{self.name}: discount is {shown(rate)}; it is a number from 0 to 1, as in "
+                "discount = 0.99, or a parameter, discount: Fraction = parameter(Fraction(99, 100))"
+            )
+        if rate != 1 and self.players > 2:
+            raise ParameterError(f"{self.name}: a discount is for games of one player or two")
 
     @property
     def specs(self) -> list[ParameterSpec]:

@@ -46,7 +46,9 @@ class FrozenLake(Game):
     """
 
     large: bool = parameter(False, about="the map of 8 x 8 squares")
-    discount: Fraction = parameter(Fraction(1), at_least=0, at_most=1, about="of each step")
+    discount: Fraction = parameter(  # type: ignore[misc]
+        Fraction(1), at_least=0, at_most=1, about="of each step"
+    )
     steps: int = parameter(0, at_least=0, about="steps at most; 0 for no limit")
     players: ClassVar = 1
     endless: ClassVar = "lose"
@@ -65,8 +67,6 @@ class FrozenLake(Game):
 
     def outcomes(self, s: Place, action: int) -> Iterator[tuple[int, int, Place]]:
         size = 8 if self.large else 4
-        stays = self.discount.numerator
-        ends = self.discount.denominator - stays
         for turn in (-1, 0, 1):
             way = (action + turn) % 4
             row, column = s.square // size, s.square % size
@@ -76,12 +76,11 @@ class FrozenLake(Game):
                 row = min(max(row + (1 if way == DOWN else -1), 0), size - 1)
             square = row * size + column
             if square == size * size - 1:
-                yield stays + ends, WIN, s
+                yield 1, WIN, s
             elif is_hole(square, self.large) or s.steps == 1:
-                yield stays + ends, LOSE, s
+                yield 1, LOSE, s
             else:
-                yield stays, AGAIN, Place(square, max(s.steps - 1, 0))
-                yield ends, LOSE, s
+                yield 1, AGAIN, Place(square, max(s.steps - 1, 0))
 
     def describe(self, s: Place) -> str:
         size = 8 if self.large else 4

@@ -78,7 +78,9 @@ class TwentyFortyEight(Game):
     columns: int = parameter(2, at_least=2, at_most=4, about="columns of the board")
     rows: int = parameter(2, at_least=2, at_most=4, about="rows of the board")
     target: int = parameter(16, at_least=8, at_most=2048, about="tile that wins")
-    discount: Fraction = parameter(Fraction(1), at_least=0, at_most=1, about="of each move")
+    discount: Fraction = parameter(  # type: ignore[misc]
+        Fraction(1), at_least=0, at_most=1, about="of each move"
+    )
     opening: str = parameter(
         "dealt", among=("dealt", "even"), variant=True, about="even: all openings alike"
     )

@@ -230,7 +230,7 @@ class ModelGame(Game):
     optimum: str = parameter(
         "max", among=("max", "min"), about="sought by the first player", variant=True
     )
-    discount: float = parameter(
+    discount: float = parameter(  # type: ignore[misc]
         1.0, at_least=0, at_most=1, about="the chance to go on after a move", variant=True
     )
     model: ClassVar[Model]
@@ -342,6 +342,8 @@ class ModelGame(Game):
             if outcome.is_over:
                 then = payoff(outcome.payoff) if self.objective == "win" else END
             yield outcome.weight, then, s if outcome.is_over else self._states[outcome.target]
+
+    outcomes.__rollwise_discount__ = True  # type: ignore[attr-defined]  # the graph has it
 
     def reward(self, s: Any, *action: Any, **_: Any) -> float:
         return self._graph.view[self._places[s]].find_action(action[0]).reward

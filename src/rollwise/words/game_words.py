@@ -61,6 +61,8 @@ class Words:
         faces: Sequence[int] = (),
     ) -> str:
         """The outcome of an action in words; empty if the game has none."""
+        if self.game.discount != 1 and is_over(then) and after == at[0]:
+            return "play is over"
         given = (*at, action, then, after, tuple(faces))
         return self.text("told", *(given if self._told_takes(len(given)) else given[:-1]))
 
@@ -81,7 +83,9 @@ class Words:
         raise self._fault("final", position, "it is a position of the game, or None")
 
     def throw(self, at: tuple[Any, ...], action: int) -> tuple[int, ...]:
-        """The sides of each die."""
+        """The sides of each die; none under a discount, whose chance no die shows."""
+        if self.game.discount != 1:
+            return ()
         dice = self._ask("throw", *at, action)
         try:
             sides = tuple(index(die) for die in dice)
