@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.proofs.check import Floats, Verdict, ranks_of, with_border
+from rollwise.proofs.check import Floats, Verdict, with_border
 
 UNIT = 2**1074  # in one
 
@@ -28,13 +28,25 @@ def check_exactly(
 ) -> Verdict:
     """Check the bounds of all values of a graph: as `rollwise.proofs.check.check` does."""
     known, sure = with_border(graph, values, bounds, border_values, border_bounds)
-    proved, descends, _, residual = look_ahead_exactly(graph, known, sure)
-    return Verdict(np.flatnonzero(~proved), np.flatnonzero(~descends), residual)
+    proved, residual = look_ahead_exactly(graph, known, sure)
+    return Verdict(np.flatnonzero(~proved), staying(graph), residual)
+
+
+def staying(graph: StateGraph) -> NDArray[np.int64]:
+    """The states that play may never leave, by repeated looks at all of them."""
+    n, ends = graph.n_states, np.ones(graph.n_states + graph.n_border + 1, np.bool_)
+    ends[:n] = False  # the last place, index -1, is the end of the game
+    while True:
+        leads = np.logical_or.reduceat(ends[graph.outcome_state], graph.outcome_indptr[:-1])
+        found = np.logical_and.reduceat(leads, graph.action_indptr[:-1])
+        if np.array_equal(found, ends[:n]):
+            return np.flatnonzero(~found)
+        ends[:n] = found
 
 
 def look_ahead_exactly(
     graph: StateGraph, values: Floats, bounds: Floats
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], float]:
+) -> tuple[NDArray[np.bool_], float]:
     """What states prove, one look ahead.
 
     Parameters
@@ -43,10 +55,8 @@ def look_ahead_exactly(
 
     Returns
     -------
-    proved, descends : (n_states,) bool
-        Which states prove their bound, and which their rank.
-    upholds : (n_actions,) bool
-        Which actions are worth at least v - b when what follows is worse by its own bound.
+    proved : (n_states,) bool
+        Which states prove their bound.
     residual : float
         Rounded.
 
@@ -65,37 +75,30 @@ def look_ahead_exactly(
     weight = graph.outcome_weight.tolist() if whole else _in_units(graph.outcome_weight)
     action_indptr, outcome_indptr = graph.action_indptr.tolist(), graph.outcome_indptr.tolist()
     state, passes = graph.outcome_state.tolist(), graph.outcome_passes.tolist()
-    rank = ranks_of(graph, np.arange(n)[::-1]).tolist()
-    proved, descends = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    upholds = np.zeros(graph.n_actions, np.bool_)
-    residual = 0.0
+    proved, residual = np.zeros(n, np.bool_), 0.0
     for s in range(n):
-        above, below, falls, best = True, False, True, -np.inf
+        above, below, best = True, False, -np.inf
         for a in range(action_indptr[s], action_indptr[s + 1]):
             outcomes = range(outcome_indptr[a], outcome_indptr[a + 1])
             total = sum(weight[k] for k in outcomes)
-            worth, after, lower = total * reward[a], 0, False
+            worth, after = total * reward[a], 0
             sound = min(weight[k] for k in outcomes) > 0
             for k in outcomes:
                 t, w = state[k], weight[k]
                 if t < 0:
                     worth += w * payoff[k]
-                    lower = True
                 else:
                     worth += -w * value[t] if passes[k] else w * value[t]
                     after += w * bound[t]
-                    lower = lower or rank[t] < rank[s]
                     sound = sound and not vague[t]
             gap, room = sign * (worth - total * value[s]), total * bound[s]
             above = above and sound and gap + after <= room
-            upholds[a] = vague[s] or (sound and after - gap <= room)
-            below = below or bool(upholds[a])
-            falls = falls and lower
+            below = below or vague[s] or (sound and after - gap <= room)
             best = max(best, _divided(gap, total * UNIT) if total > 0 else np.inf)
-        proved[s], descends[s] = vague[s] or (above and below), falls
+        proved[s] = vague[s] or (above and below)
         residual = max(residual, abs(best))
     proved &= np.isfinite(values[:n]) & (bounds[:n] >= 0)
-    return proved, descends, upholds, residual
+    return proved, residual
 
 
 def _in_units(numbers: NDArray[Any]) -> list[int]:

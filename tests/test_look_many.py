@@ -22,7 +22,7 @@ from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.policies import Policy
 from rollwise.kernels.ties import check_ties
-from rollwise.many.seats import tables_of
+from rollwise.many.seats import table_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -105,9 +105,8 @@ def test_a_range_that_is_wrong_is_not_proved():
     found = rollwise.equilibrium(Favour())
     graph = found.graph
     tied = np.repeat(np.diff(graph.action_indptr) > 1, np.diff(graph.action_indptr))
-    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    known = tables_of(graph), found.policy.probability, tied, 1.0
-    assert check_ties(*lists, *known, found.values.copy(), np.full_like(found.values, 1e-9))
+    known = table_of(graph), found.policy.probability, tied, 1.0
+    assert check_ties(*known, np.stack([found.values, np.full_like(found.values, 1e-9)]))
 
 
 # ---- as the mover sees it

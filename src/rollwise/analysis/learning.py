@@ -45,8 +45,8 @@ from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.learn import Learned, Learner
-from rollwise.many.proving import ranks_of_end
 from rollwise.play.games import reachable_states
+from rollwise.proofs.endless_play import require_ending
 from rollwise.simulate.lengths import Certified
 
 REASONS = (
@@ -477,7 +477,7 @@ def learn_seats(
     """
     if games < 1:
         raise UsageError(f"games is {games}; it must be at least 1")
-    ranks_of_end(graph)
+    require_ending(graph)
     learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
     learner.play(games, progress=progress)
     found = learner.result()

@@ -1,7 +1,7 @@
-"""Checks of claimed bounds, for games with endless play; and ranks of states.
+"""Checks of claimed bounds, for games with endless play.
 
 `is_proved` is trusted, with `rollwise.kernels.chances`; `rollwise.proofs.check_endless` uses it.
-Values and bounds may have any source. Ranks are checked by `rollwise.kernels.deviations`.
+Values and bounds may have any source.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import numpy as np
 
 from rollwise.kernels.chances import UNIT, gap_of, is_at_most
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-
-NONE = np.uint32(2**32 - 1)
 
 
 @inner_kernel
@@ -60,68 +58,6 @@ def ties(s, a, lottery, outcome_indptr, state, chances, values, bounds, sign):
         not_better &= is_at_most(worth, bounds[t], value, bound)
         not_worse &= is_at_most(-worth, bounds[t], -value, bound)
     return not_better, not_worse
-
-
-@kernel
-def find_ranks(order, action_indptr, outcome_indptr, state, ranks):
-    """Rank the states by the first end of play: first the states that may end at once.
-
-    A state gets the next rank when each of its actions may end the game, or may lead to a
-    state with a rank. A waiting state waits at one action, for all of its next states.
-    So each outcome is read twice at most (the worklist of Dowling and Gallier
-    1984 for Horn clauses). The ranks aren't trusted: `rollwise.kernels.deviations` checks them.
-
-    Parameters
-    ----------
-    order : (n_states,) int
-        The order of the first pass: the order of the ranks saves time.
-    ranks : (n_states + n_border,) int32, filled
-        -1 on the border, and `n_states` where play may go on for ever.
-    """
-    n = index(action_indptr.shape[0] - 1)
-    last = np.int32(n)
-    ranks[:n] = last
-    ranks[n:] = -1
-    found = 0
-    action = action_indptr[:-1].astype(np.uint32)  # the first one not known to end
-    waiting = np.full(n, NONE, np.uint32)  # for each state, the last outcome waiting for it
-    before = np.empty(state.shape[0], np.uint32)  # the previous outcome waiting for the same state
-    owner = np.empty(state.shape[0], np.uint32)  # of a waiting outcome: its state
-    stack = np.empty(n, np.uint32)
-    for i in range(order.shape[0]):
-        stack[0] = order[i]
-        size = ONE
-        while size > 0:
-            size -= ONE
-            s = index(stack[size])
-            while action[s] < action_indptr[s + ONE]:
-                a = index(action[s])
-                k = index(outcome_indptr[a + ONE])
-                ends = False
-                while k > index(outcome_indptr[a]) and not ends:
-                    k -= ONE
-                    ends = state[k] < 0 or ranks[np.uint32(state[k])] < last
-                if not ends:
-                    break
-                action[s] += np.uint32(1)
-            if action[s] < action_indptr[s + ONE]:
-                a = index(action[s])
-                for k in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
-                    t = np.uint32(state[k])
-                    owner[k], before[k] = s, waiting[t]
-                    waiting[t] = k
-                continue
-            ranks[s] = found
-            found += 1
-            k = waiting[s]
-            while k != NONE:
-                w = index(owner[k])
-                a = index(action[w])
-                if outcome_indptr[a] <= k and k < outcome_indptr[a + ONE]:
-                    action[w] += np.uint32(1)
-                    stack[size] = w
-                    size += ONE
-                k = before[k]
 
 
 @kernel

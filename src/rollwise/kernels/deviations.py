@@ -10,13 +10,15 @@ Values V are given, ``V[s, k]`` of the seat k places after the mover. Two arrays
   and elsewhere for the profile's action.
 
 Both need that play ends with probability 1. `bound_components` finds candidates, and they aren't
-trusted. `check_bounds` is the proof; together with `look`, `rounding_of` and
-`rollwise.kernels.check.find_ranks` it is the trusted code. Every rounding is counted:
+trusted. `check_bounds` is the proof; together with `look`, `need_of` and
+`rollwise.proofs.layers.staying` it is the trusted code. Every rounding is counted:
 probabilities are right to 4 units (2^-53), an average of m outcomes to m + 2 more, a mixture of n
 actions to n + 4 more, and the difference from V to one more.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,51 +29,79 @@ LARGER = 1.0 + 1e-12  # for the roundings of sums of bounds, which are positive,
 TINY = 1e-300
 
 
+class Table(NamedTuple):
+    """The arrays of a graph for three or more seats."""
+
+    order: Any  # states and ends of the components: `rollwise.graph.lotteries.Components`
+    ends: Any
+    action_indptr: Any
+    outcome_indptr: Any
+    outcome_state: Any
+    lottery: Any  # (n_actions,): the lottery of each action
+    indptr: Any  # the following are those of the lotteries
+    chance: Any
+    over: Any
+    passes: Any
+    payoff: Any  # (n_lottery_outcomes, n_seats) float64
+
+
 @inner_kernel
-def look(a, tables, outcome_indptr, outcome_state, values, gains, errors, found):
-    """Averages over an action's outcomes: of values, gains and errors, (3, n_seats) `found`."""
-    lottery, indptr, chance, over, passes, payoff = tables
-    n_seats = found.shape[1]
-    i = index(lottery[a])
+def look(a, table, numbers, found):
+    """Averages of numbers of each seat over an action's outcomes.
+
+    ``numbers[i, s, k]`` belongs to the seat k places after the mover. Where the turn moves on by i
+    seats, the mover of state s is the seat n - i of the next state.
+
+    Parameters
+    ----------
+    a : int
+    table : Table
+    numbers : (m, n_states, n_seats) float64
+        First the values, then others, 0 at the end of the game.
+    found : (m, n_seats) float64, filled
+    """
+    indptr, chance, over, passes = table.indptr, table.chance, table.over, table.passes
+    outcome_state, payoff = table.outcome_state, table.payoff
+    m, n_seats = found.shape
+    i = index(table.lottery[a])
     found[:] = 0.0
-    first, begin = index(indptr[i]), index(outcome_indptr[a])
+    first, begin = index(indptr[i]), index(table.outcome_indptr[a])
     for j in range(first, index(indptr[i + ONE])):
         p = chance[j]
         if over[j]:
             for k in range(n_seats):
                 found[0, k] += p * payoff[j, k]
-        else:
-            t = index(outcome_state[begin + j - first])
-            shift = n_seats - np.int64(passes[j])
-            for k in range(n_seats):
-                there = k + shift
-                if there >= n_seats:
-                    there -= n_seats
-                found[0, k] += p * values[t, there]
-                found[1, k] += p * gains[t, there]
-                found[2, k] += p * errors[t, there]
+            continue
+        t = index(outcome_state[begin + j - first])
+        on, seats = index(np.int64(passes[j])), index(n_seats)
+        for row in range(m):
+            for k in range(on):
+                found[row, k] += p * numbers[row, t, seats - on + k]
+            for k in range(on, seats):
+                found[row, k] += p * numbers[row, t, k - on]
 
 
 @inner_kernel
-def need_of(s, action_indptr, outcome_indptr, outcome_state, tables, probability, arrays, rooms):
+def need_of(s, table, probability, numbers, rooms):
     """The lower bounds of E and L in a state: (2, n_seats), the first of `rooms`.
 
     Parameters
     ----------
-    arrays : (values, gains, errors), each (n_states, n_seats)
+    numbers : (3, n_states, n_seats) float64
+        Values, gains and errors.
     rooms : three arrays to write in: (2, n_seats), (3, n_seats), (3, n_seats)
     """
-    values, gains, errors = arrays
+    values = numbers[0]
     need, found, mixed = rooms
     n_seats = values.shape[1]
-    indptr = tables[1]
+    action_indptr, indptr = table.action_indptr, table.indptr
     need[:] = 0.0
     mixed[:] = 0.0
     steps = 12.0 + float(action_indptr[s + ONE] - action_indptr[s])
     most = 0.0
     for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
-        look(a, tables, outcome_indptr, outcome_state, values, gains, errors, found)
-        i = index(tables[0][a])
+        look(a, table, numbers, found)
+        i = index(table.lottery[a])
         outcomes = float(indptr[i + ONE] - indptr[i])
         most = max(most, outcomes)
         rounding = (steps + outcomes) * UNIT * (found[0, 0] + values[s, 0]) + TINY
@@ -91,36 +121,25 @@ def need_of(s, action_indptr, outcome_indptr, outcome_state, tables, probability
             need[0, k] = max(0.0, (off + rounding + mixed[1, k]) * larger)
 
 
+@inner_kernel
+def rooms_of(n_seats):
+    """Room for `need_of` to write in."""
+    return np.empty((2, n_seats)), np.empty((3, n_seats)), np.empty((3, n_seats))
+
+
 @kernel
-def bound_components(
-    component,
-    stop,
-    order,
-    component_indptr,
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    tables,
-    probability,
-    values,
-    gains,
-    errors,
-    room,
-    most_sweeps,
-):
+def bound_components(component, stop, table, probability, numbers, room, most_sweeps):
     """Find candidates for the bounds of every state, component by component.
 
     Parameters
     ----------
     component, stop : int
         The first component, and the end of the range.
-    order, component_indptr : as in `rollwise.graph.lotteries.Components`
-    tables : as in `rollwise.kernels.many.look_at`
+    table : Table
     probability : (n_actions,) float64
         The profile.
-    values : (n_states, n_seats) float64
-        From 0 to 1.
-    gains, errors : (n_states, n_seats) float64, 0 at first; they grow as far as is needed
+    numbers : (3, n_states, n_seats) float64
+        Values from 0 to 1; gains and errors, 0 at first, which grow as far as is needed.
     room : float
         Their relative excess over the required bounds.
 
@@ -129,74 +148,48 @@ def bound_components(
     int
         The first component in which they would grow further, or `stop`.
     """
-    n_seats = values.shape[1]
-    arrays = (values, gains, errors)
-    rooms = (np.empty((2, n_seats)), np.empty((3, n_seats)), np.empty((3, n_seats)))
+    n_seats = numbers.shape[2]
+    rooms = rooms_of(n_seats)
     need = rooms[0]
     for c in range(component, stop):
-        first, last = component_indptr[c], component_indptr[c + 1]
         grows, sweep = True, 0
         while grows and sweep < most_sweeps:
             sweep += 1
             grows = False
-            for place in range(first, last):
-                s = index(order[place])
-                need_of(
-                    s, action_indptr, outcome_indptr, outcome_state, tables, probability, arrays,
-                    rooms,
-                )  # fmt: skip
-                for k in range(n_seats):
-                    grows = grows or need[0, k] > gains[s, k] or need[1, k] > errors[s, k]
-                    gains[s, k] = max(gains[s, k], need[0, k] * (1.0 + room))
-                    errors[s, k] = max(errors[s, k], need[1, k] * (1.0 + room))
+            for place in range(table.ends[c], table.ends[c + 1]):
+                s = index(table.order[place])
+                need_of(s, table, probability, numbers, rooms)
+                for bound in range(2):
+                    for k in range(n_seats):
+                        grows = grows or need[bound, k] > numbers[bound + 1, s, k]
+                        numbers[bound + 1, s, k] = max(
+                            numbers[bound + 1, s, k], need[bound, k] * (1.0 + room)
+                        )
         if grows:
             return c
     return stop
 
 
 @kernel
-def check_bounds(
-    ranks,
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    tables,
-    probability,
-    values,
-    gains,
-    errors,
-):
+def check_bounds(table, probability, numbers):
     """The proof: the number of states whose bounds don't follow from those of the next states.
 
-    Parameters
-    ----------
-    ranks : (n_states,) int32
-        Every action of a state must be able to end the game, or to lead to a lower rank: then
-        all play ends.
+    All play must end: `rollwise.proofs.endless_play`.
     """
-    n_seats = values.shape[1]
-    arrays = (values, gains, errors)
-    rooms = (np.empty((2, n_seats)), np.empty((3, n_seats)), np.empty((3, n_seats)))
-    need = rooms[0]
-    over, indptr, lottery = tables[3], tables[1], tables[0]
+    n_seats = numbers.shape[2]
+    rooms = rooms_of(n_seats)
+    need, action_indptr = rooms[0], table.action_indptr
     unproved = 0
-    for place in range(values.shape[0]):
+    for place in range(numbers.shape[1]):
         s = index(place)
-        need_of(s, action_indptr, outcome_indptr, outcome_state, tables, probability, arrays, rooms)
+        need_of(s, table, probability, numbers, rooms)
         holds, total = True, 0.0
         for k in range(n_seats):
-            holds = holds and need[0, k] <= gains[s, k] and need[1, k] <= errors[s, k]
-            holds = holds and 0.0 <= values[s, k] <= 1.0 + 1e-9
+            holds = holds and need[0, k] <= numbers[1, s, k] and need[1, k] <= numbers[2, s, k]
+            holds = holds and 0.0 <= numbers[0, s, k] <= 1.0 + 1e-9
         for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
             total += probability[a]
             holds = holds and probability[a] >= 0.0
-            begin, i = index(outcome_indptr[a]), index(lottery[a])
-            ends = False
-            for k in range(index(outcome_indptr[a + ONE]) - begin):
-                ends = ends or over[indptr[i] + k]
-                if not ends:
-                    ends = ranks[outcome_state[begin + k]] < ranks[s]
-            holds = holds and ends
         if not (holds and abs(total - 1.0) <= 4.0 * UNIT):
             unproved += 1
     return unproved

@@ -15,26 +15,15 @@ import numpy as np
 
 from rollwise.kernels.deviations import LARGER, TINY, UNIT, look
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-from rollwise.kernels.many import look_at
 
 
 @kernel
-def mark_ties(
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    tables,
-    values,
-    probability,
-    off,
-    room,
-    tied,
-    spread,
-):
+def mark_ties(table, values, probability, off, room, tied, spread):
     """Find actions equally good for the mover, in states without mixing and with several of them.
 
     Parameters
     ----------
+    values : (1, n_states, n_seats) float64
     off : (n_actions,) float64
         Error bound of the mover's result by an action.
     room : (largest number of actions of a state, n_seats) float64, to write in
@@ -42,15 +31,15 @@ def mark_ties(
     spread : (n_states,) float64, filled
         The largest difference of a seat's result between them.
     """
-    n_seats = values.shape[1]
-    for place in range(values.shape[0]):
+    n_seats, action_indptr = values.shape[2], table.action_indptr
+    for place in range(values.shape[1]):
         s = index(place)
         first, last = index(action_indptr[s]), index(action_indptr[s + ONE])
         if last - first < 2:
             continue
         least, several, taken = -np.inf, 0, 0
         for a in range(first, last):
-            look_at(a, tables, outcome_indptr, outcome_state, values, room[a - first])
+            look(a, table, values, room[a - first : a - first + 1])
             least = max(least, room[a - first, 0] - off[a])
             if probability[a] > 0.0:
                 taken += 1
@@ -70,34 +59,19 @@ def mark_ties(
 
 
 @kernel
-def sweep_ties(
-    component,
-    stop,
-    order,
-    component_indptr,
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    tables,
-    probability,
-    tied,
-    low,
-    high,
-    tolerance,
-    most_sweeps,
-):
+def sweep_ties(component, stop, table, probability, tied, low, high, tolerance, most_sweeps):
     """Find the least and the largest result of each seat over all choices among ties.
 
     Parameters
     ----------
     component, stop : int
         The first component, and the end of the range.
-    order, component_indptr : as in `rollwise.graph.lotteries.Components`
+    table : rollwise.kernels.deviations.Table
     probability : (n_actions,) float64
         Of the profile. It is used in states without ties.
     tied : (n_actions,) bool
         The possible actions in states with ties.
-    low, high : (n_states, n_seats) float64
+    low, high : (1, n_states, n_seats) float64
         The values of the profile, changed: for each seat by itself, as if it chose.
 
     Returns
@@ -105,15 +79,15 @@ def sweep_ties(
     int
         The first component in which they aren't found, or `stop`.
     """
-    n_seats = low.shape[1]
-    found, least, most = np.empty(n_seats), np.empty(n_seats), np.empty(n_seats)
+    n_seats, action_indptr = low.shape[2], table.action_indptr
+    found, least, most = np.empty((1, n_seats)), np.empty(n_seats), np.empty(n_seats)
     for c in range(component, stop):
         largest, sweep = 1.0, 0
         while largest > tolerance and sweep < most_sweeps:
             sweep += 1
             largest = 0.0
-            for place in range(component_indptr[c], component_indptr[c + 1]):
-                s = index(order[place])
+            for place in range(table.ends[c], table.ends[c + 1]):
+                s = index(table.order[place])
                 free = False
                 for a in range(action_indptr[s], action_indptr[s + ONE]):
                     free = free or tied[a]
@@ -122,44 +96,43 @@ def sweep_ties(
                 for a in range(action_indptr[s], action_indptr[s + ONE]):
                     if (free and not tied[a]) or (not free and probability[a] == 0.0):
                         continue
-                    look_at(a, tables, outcome_indptr, outcome_state, low, found)
+                    look(a, table, low, found)
                     for k in range(n_seats):
                         if free:
-                            least[k] = min(least[k], found[k])
+                            least[k] = min(least[k], found[0, k])
                         else:
-                            least[k] += probability[a] * found[k]
-                    look_at(a, tables, outcome_indptr, outcome_state, high, found)
+                            least[k] += probability[a] * found[0, k]
+                    look(a, table, high, found)
                     for k in range(n_seats):
                         if free:
-                            most[k] = max(most[k], found[k])
+                            most[k] = max(most[k], found[0, k])
                         else:
-                            most[k] += probability[a] * found[k]
+                            most[k] += probability[a] * found[0, k]
                 for k in range(n_seats):
-                    largest = max(largest, abs(least[k] - low[s, k]), abs(most[k] - high[s, k]))
-                    low[s, k], high[s, k] = least[k], most[k]
+                    largest = max(largest, abs(least[k] - low[0, s, k]))
+                    largest = max(largest, abs(most[k] - high[0, s, k]))
+                    low[0, s, k], high[0, s, k] = least[k], most[k]
         if largest > tolerance:
             return c
     return stop
 
 
 @inner_kernel
-def need_of_ties(
-    s, action_indptr, outcome_indptr, outcome_state, tables, profile, sign, arrays, rooms
-):
+def need_of_ties(s, table, profile, sign, numbers, rooms):
     """The required error of each seat's value in a state: the first of `rooms`.
 
     Parameters
     ----------
     profile : (probability, tied), as in `sweep_ties`
     sign : 1.0 for the largest result of each seat, -1.0 for the least
-    arrays : (values, errors), each (n_states, n_seats)
-    rooms : arrays to write in: (n_seats,), (n_seats,), (3, n_seats), (3, n_seats)
+    numbers : (2, n_states, n_seats) float64
+        Values and errors.
+    rooms : arrays to write in: (n_seats,), (n_seats,), (2, n_seats), (2, n_seats)
     """
     probability, tied = profile
-    values, errors = arrays
+    values, action_indptr, indptr = numbers[0], table.action_indptr, table.indptr
     need, near, found, mixed = rooms
     n_seats = values.shape[1]
-    indptr = tables[1]
     need[:] = 0.0
     near[:] = np.inf
     mixed[:] = 0.0
@@ -171,8 +144,8 @@ def need_of_ties(
     for a in range(first, last):
         if (free and not tied[a]) or (not free and probability[a] == 0.0):
             continue
-        look(a, tables, outcome_indptr, outcome_state, values, errors, errors, found)
-        i = index(tables[0][a])
+        look(a, table, numbers, found)
+        i = index(table.lottery[a])
         outcomes = float(indptr[i + ONE] - indptr[i])
         most = max(most, outcomes)
         larger = LARGER + 8.0 * outcomes * UNIT
@@ -197,44 +170,22 @@ def need_of_ties(
 @inner_kernel
 def rooms_of_ties(n_seats):
     """Room for `need_of_ties` to write in."""
-    return (
-        np.empty(n_seats),
-        np.empty(n_seats),
-        np.empty((3, n_seats)),
-        np.empty((3, n_seats)),
-    )
+    return np.empty(n_seats), np.empty(n_seats), np.empty((2, n_seats)), np.empty((2, n_seats))
 
 
 @kernel
-def bound_ties(
-    component,
-    stop,
-    order,
-    component_indptr,
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    tables,
-    probability,
-    tied,
-    sign,
-    values,
-    errors,
-    room,
-    most_sweeps,
-):
+def bound_ties(component, stop, table, probability, tied, sign, numbers, room, most_sweeps):
     """Find candidates for the errors of one end of the range, component by component.
 
     Parameters
     ----------
     component, stop : int
         The first component, and the end of the range.
-    order, component_indptr : as in `rollwise.graph.lotteries.Components`
+    table : rollwise.kernels.deviations.Table
     probability, tied : as in `sweep_ties`
     sign : 1.0 for the largest result of each seat, -1.0 for the least
-    values : (n_states, n_seats) float64
-        The result of `sweep_ties`.
-    errors : (n_states, n_seats) float64, 0 at first; they grow as far as is needed
+    numbers : (2, n_states, n_seats) float64
+        The result of `sweep_ties`; and errors, 0 at first, which grow as far as is needed.
     room : float
         Their relative excess over the required errors.
 
@@ -243,20 +194,17 @@ def bound_ties(
     int
         The first component in which they would grow further, or `stop`.
     """
-    n_seats = values.shape[1]
-    profile, arrays, rooms = (probability, tied), (values, errors), rooms_of_ties(n_seats)
+    n_seats = numbers.shape[2]
+    profile, rooms, errors = (probability, tied), rooms_of_ties(n_seats), numbers[1]
     need = rooms[0]
     for c in range(component, stop):
         grows, sweep = True, 0
         while grows and sweep < most_sweeps:
             sweep += 1
             grows = False
-            for place in range(component_indptr[c], component_indptr[c + 1]):
-                s = index(order[place])
-                need_of_ties(
-                    s, action_indptr, outcome_indptr, outcome_state, tables, profile, sign, arrays,
-                    rooms,
-                )  # fmt: skip
+            for place in range(table.ends[c], table.ends[c + 1]):
+                s = index(table.order[place])
+                need_of_ties(s, table, profile, sign, numbers, rooms)
                 for k in range(n_seats):
                     grows = grows or need[k] > errors[s, k]
                     errors[s, k] = max(errors[s, k], need[k] * (1.0 + room))
@@ -266,30 +214,18 @@ def bound_ties(
 
 
 @kernel
-def check_ties(
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    tables,
-    probability,
-    tied,
-    sign,
-    values,
-    errors,
-):
+def check_ties(table, probability, tied, sign, numbers):
     """The proof of one end of the range: how many states don't prove their errors."""
-    n_seats = values.shape[1]
-    profile, arrays, rooms = (probability, tied), (values, errors), rooms_of_ties(n_seats)
+    n_seats = numbers.shape[2]
+    profile, rooms = (probability, tied), rooms_of_ties(n_seats)
     need = rooms[0]
     unproved = 0
-    for place in range(values.shape[0]):
+    for place in range(numbers.shape[1]):
         s = index(place)
-        need_of_ties(
-            s, action_indptr, outcome_indptr, outcome_state, tables, profile, sign, arrays, rooms
-        )
+        need_of_ties(s, table, profile, sign, numbers, rooms)
         holds = True
         for k in range(n_seats):
-            holds = holds and need[k] <= errors[s, k] and 0.0 <= values[s, k] <= 1.0 + 1e-9
+            holds = holds and need[k] <= numbers[1, s, k] and 0.0 <= numbers[0, s, k] <= 1.0 + 1e-9
         if not holds:
             unproved += 1
     return unproved

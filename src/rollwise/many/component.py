@@ -17,6 +17,7 @@ from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
 from rollwise.kernels.chances import UNIT
+from rollwise.kernels.deviations import Table
 from rollwise.kernels.many import worth_of_actions
 
 Floats = NDArray[np.float64]
@@ -40,7 +41,7 @@ class Component:
         The action in the graph, and its local state.
     worth : (n_actions, players) float64
         Value of each action for each seat; see `look`.
-    tables : as in `rollwise.kernels.many.look_at`
+    table : Table
     values : (n_states, players) float64
         Of the whole graph; those of the component are changed.
     until : float, optional
@@ -53,16 +54,16 @@ class Component:
     graph: StateGraph
     first: int
     stop: int
-    tables: Any
+    table: Table
     values: Floats
     until: float | None = None
     margin: float = MARGIN
 
     @classmethod
-    def of(cls, number: int, graph: StateGraph, tables: Any, values: Floats) -> Component:
+    def of(cls, number: int, graph: StateGraph, table: Table, values: Floats) -> Component:
         """A component by its number."""
         first, stop = graph.components.indptr[number : number + 2].tolist()
-        return cls(graph, first, stop, tables, values)
+        return cls(graph, first, stop, table, values)
 
     @property
     def is_late(self) -> bool:
@@ -88,17 +89,16 @@ class Component:
             see `system`.
         known : (players,) float64
         """
-        graph, n = self.graph, self.graph.players
-        lottery, indptr, chance, over, passes, payoff = self.tables
+        table, n = self.table, self.graph.players
         columns, chances, known = [], [], np.zeros(n)
         here = self.actions[action]
-        i, begin = lottery[here], graph.outcome_indptr[here]
+        i, begin, indptr = table.lottery[here], table.outcome_indptr[here], table.indptr
         for j in range(indptr[i], indptr[i + 1]):
-            p = weight * chance[j]
-            if over[j]:
-                known += p * payoff[j]
+            p = weight * table.chance[j]
+            if table.over[j]:
+                known += p * table.payoff[j]
                 continue
-            t, passed = int(graph.outcome_state[begin + j - indptr[i]]), int(passes[j])
+            t, passed = int(table.outcome_state[begin + j - indptr[i]]), int(table.passes[j])
             if t in self.place:
                 columns.append(n * self.place[t] + passed)
                 chances.append(p)
@@ -145,9 +145,7 @@ class Component:
 
     def look(self) -> None:
         """Find the worth of each action from the values."""
-        graph = self.graph
-        lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-        worth_of_actions(self.states, *lists, self.tables, self.values, self.worth)
+        worth_of_actions(self.states, self.table, self.values[None], self.worth)
 
     def better(self, probability: Floats) -> list[tuple[int, int, int]]:
         """Where the mover gains by another action: state, the likeliest one and a better one."""

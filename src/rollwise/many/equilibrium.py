@@ -32,11 +32,12 @@ from rollwise.graph import NO_THROW, THROW, Outcome, StateGraph
 from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
+from rollwise.kernels.deviations import Table
 from rollwise.kernels.many import worth_of_actions
 from rollwise.many.component import MARGIN
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import prove_profile
-from rollwise.many.seats import Stakes, build_seats, has_payoffs, tables_of, worth_column
+from rollwise.many.seats import Stakes, build_seats, has_payoffs, table_of, worth_column
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.shares import seat_names
 
@@ -165,7 +166,7 @@ class Equilibrium:
             From the mover on.
         """
         stakes = Stakes.of(self.graph)
-        worth = self._mean_after(stakes.units(self.values), tables_of(self.graph))
+        worth = self._mean_after(stakes.units(self.values), table_of(self.graph))
         return np.asarray(stakes.paid(worth))
 
     @cached_property
@@ -178,17 +179,16 @@ class Equilibrium:
         graph = self.graph
         bounds = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
         bounds /= Stakes.of(graph).span
-        *chances, payoffs = tables_of(graph)
-        off = self._mean_after(bounds, (*chances, np.zeros_like(payoffs)))  # ends are known
+        table = table_of(graph)
+        ends_known = table._replace(payoff=np.zeros_like(table.payoff))
+        off = self._mean_after(bounds, ends_known)
         terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
         return np.asarray((1.0 + 2.0 * terms * UNIT) * off[:, 0] + MARGIN + 2.0 * terms * UNIT)
 
-    def _mean_after(self, numbers: Floats, tables: tuple[NDArray[np.generic], ...]) -> Floats:
+    def _mean_after(self, numbers: Floats, table: Table) -> Floats:
         """The mean of numbers of seats over the outcomes of each action: (n_actions, players)."""
-        graph = self.graph
-        lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-        mean = np.empty((graph.n_actions, graph.players))
-        worth_of_actions(np.arange(graph.n_states), *lists, tables, numbers, mean)
+        mean = np.empty((self.graph.n_actions, self.graph.players))
+        worth_of_actions(np.arange(self.graph.n_states), table, numbers[None], mean)
         return mean
 
     def after(self, outcome: Outcome) -> Floats:

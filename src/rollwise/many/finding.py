@@ -19,7 +19,7 @@ from rollwise.graph import StateGraph
 from rollwise.kernels.many import sweep_components
 from rollwise.many.component import MARGIN, Component
 from rollwise.many.mixing import settle_component
-from rollwise.many.seats import tables_of
+from rollwise.many.seats import table_of
 from rollwise.numbers.randomness import check_seed
 
 Floats = NDArray[np.float64]
@@ -99,7 +99,7 @@ class _Search:
     def __init__(self, graph: StateGraph, seed: int | None, until: float | None) -> None:
         n = graph.n_states
         self.graph, self.until = graph, until
-        self.tables = tables_of(graph)
+        self.table = table_of(graph)
         self.values = np.full((n, graph.players), 1.0 / graph.players)
         self.chosen = graph.action_indptr[:-1].astype(np.int64)
         self.mixed: list[tuple[NDArray[np.int64], Floats]] = []
@@ -126,14 +126,8 @@ class _Search:
         return self.until is not None and time.monotonic() >= self.until
 
     def _sweep(self, component: int, stop: int, margin: float, sweeps: int) -> int:
-        graph, components = self.graph, self.graph.components
-        return int(
-            sweep_components(
-                *(component, stop, components.order, components.indptr),
-                *(graph.action_indptr, graph.outcome_indptr, graph.outcome_state),
-                *(self.tables, self.values, self.chosen, margin, TOLERANCE, sweeps),
-            )
-        )
+        known = self.table, self.values[None], self.chosen
+        return int(sweep_components(component, stop, *known, margin, TOLERANCE, sweeps))
 
     def sweep(self, component: int, stop: int) -> int:
         """Sweep best choices; the first component where they don't settle, or `stop`."""
@@ -159,7 +153,7 @@ class _Search:
     def component(self, number: int) -> Component:
         """A component, with the values of the search."""
         first, last = self.graph.components.indptr[number : number + 2].tolist()
-        return Component(self.graph, first, last, self.tables, self.values, self.until)
+        return Component(self.graph, first, last, self.table, self.values, self.until)
 
     def settle(self, number: int) -> None:
         """Look for mixtures in a component."""

@@ -25,7 +25,7 @@ from rollwise.errors import UsageError
 from rollwise.many.component import Component
 from rollwise.many.finding import find_profile
 from rollwise.many.mixing import SAME, equilibria_by_support
-from rollwise.many.seats import Stakes, tables_of
+from rollwise.many.seats import Stakes, table_of
 from rollwise.numbers.randomness import check_seed
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def find_others(
         tried += 1
         values = Stakes.of(graph).units(found.values).copy()
         first, last = graph.components.indptr[component : component + 2].tolist()
-        at_hand = Component(graph, first, last, tables_of(graph), values)
+        at_hand = Component(graph, first, last, table_of(graph), values)
         here = found.policy.probability[at_hand.actions]
         places = {int(a): k for k, a in enumerate(at_hand.actions)}
         inside = [(places[one], places[two]) for one, two in pairs]

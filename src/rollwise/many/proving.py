@@ -23,15 +23,14 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array, eye_array, kron, vstack
 from scipy.sparse.linalg import splu
 
-from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.kernels.chances import keeps_small_numbers
-from rollwise.kernels.deviations import LARGER, TINY, UNIT, bound_components, check_bounds
+from rollwise.kernels.deviations import LARGER, TINY, UNIT, Table, bound_components, check_bounds
 from rollwise.kernels.many import worth_of_actions
 from rollwise.many.component import Component
 from rollwise.many.finding import pieces
-from rollwise.many.seats import tables_of
-from rollwise.proofs.check import ranks_of
+from rollwise.many.seats import table_of
+from rollwise.proofs.endless_play import require_ending
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -130,10 +129,10 @@ class Steps:
         self.owner = (
             component.state_of[:, None] * seats + np.arange(seats)
         ).ravel()  # of each action and seat
-        own, lottery = values[component.states], component.tables[0][component.actions]
-        ahead = self.known(values, values, component.tables)
+        own, table = values[component.states], component.table
+        ahead = self.known(values, values, table)
         terms = 12.0 + np.diff(component.begins)[component.state_of]
-        outcomes = np.diff(component.tables[1])[lottery]
+        outcomes = np.diff(table.indptr)[table.lottery[component.actions]]
         self.most_outcomes = int(outcomes.max())
         self.off = ahead - own[component.state_of].ravel()
         size = ahead + own[component.state_of].ravel()
@@ -151,7 +150,7 @@ class Steps:
         entries = np.concatenate([[0.0], *chances])[1:]
         return csr_array((entries, places), shape=(n_actions * seats, self.n))
 
-    def known(self, outside: Floats, inside: Floats | None, tables: Any) -> Floats:
+    def known(self, outside: Floats, inside: Floats | None, table: Table) -> Floats:
         """Means of numbers of states over each action's outcomes: (n_actions * players,) float64.
 
         Parameters
@@ -160,20 +159,18 @@ class Steps:
             Of the whole graph.
         inside : the same, or None
             Of the states of the component; None for zeros.
-        tables : as in `rollwise.kernels.many.look_at`
         """
-        component, graph = self.component, self.component.graph
+        component = self.component
         numbers = outside.copy()
         numbers[component.states] = 0.0 if inside is None else inside[component.states]
-        means = np.empty((len(component.actions), graph.players))
-        lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-        worth_of_actions(component.states, *lists, tables, numbers, means)
+        means = np.empty((len(component.actions), component.graph.players))
+        worth_of_actions(component.states, table, numbers[None], means)
         return means.ravel()
 
     def bounds(self, later: Floats) -> Floats:
         """Mean bound of the outcomes of each action outside the component."""
-        *chances, payoffs = self.component.tables
-        return self.known(later, None, (*chances, np.zeros_like(payoffs)))
+        table = self.component.table
+        return self.known(later, None, table._replace(payoff=np.zeros_like(table.payoff)))
 
     def actions(self, constant: Floats) -> Options:
         """Each action and seat as an option."""
@@ -220,7 +217,7 @@ def bound_profile(steps: Steps, gains: Floats, errors: Floats, wider: float) -> 
 def put_ties(steps: Steps, tied: Mask, sign: float, values: Floats) -> None:
     """The values of one end of the range in a component: see `rollwise.kernels.ties`."""
     component = steps.component
-    known = steps.known(values, None, component.tables)
+    known = steps.known(values, None, component.table)
     free, rows = _free(steps, tied)
     actions = steps.actions(sign * known).chosen(rows)
     profile = steps.profile(sign * (steps.mixture @ known)).chosen(np.flatnonzero(~free))
@@ -330,18 +327,16 @@ def prove_profile(
     EndlessPlay
         Players can go round for ever.
     """
-    ranks = ranks_of_end(graph)
-    gains, bounds = np.zeros_like(values), np.zeros_like(values)
-    indptr, begins, after = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    order, ends, tables = graph.components.order, graph.components.indptr, tables_of(graph)
-    known = probability, values, gains, bounds
+    require_ending(graph)
+    numbers = np.zeros((3, *values.shape))
+    numbers[0] = values
+    (_, gains, bounds), table = numbers, table_of(graph)
 
     def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
-        lists = order, ends, indptr, begins, after, tables
-        return int(bound_components(first, stop, *lists, *known, room, most))
+        return int(bound_components(first, stop, table, probability, numbers, room, most))
 
     def directly(number: int) -> None:
-        component = Component.of(number, graph, tables, values)
+        component = Component.of(number, graph, table, values)
 
         def put(steps: Steps, wider: float) -> None:
             bound_profile(steps, gains, bounds, wider)
@@ -354,28 +349,10 @@ def prove_profile(
 
     for first, stop in pieces(graph, progress):
         in_turn(first, stop, sweep, directly)
-    unproved = check_bounds(ranks, indptr, begins, after, tables, *known)
+    unproved = check_bounds(table, probability, numbers)
     if unproved or not keeps_small_numbers(1.0):
         return np.full_like(values, np.inf), np.full_like(values, np.inf)
     # upper bound by deviating, minus the lower bound of the profile
     gains += bounds
     gains *= 1.0 + 4.0 * UNIT
     return bounds, gains
-
-
-def ranks_of_end(graph: StateGraph) -> NDArray[np.int32]:
-    """The ranks of `rollwise.proofs.check.ranks_of`, a proof that every play ends.
-
-    Raises
-    ------
-    EndlessPlay
-        Players can go round for ever.
-    """
-    ranks = ranks_of(graph, graph.components.order)
-    endless = np.flatnonzero(ranks == graph.n_states)
-    if len(endless):
-        raise EndlessPlay(
-            f"{graph.title}: the players can go round for ever, as from "
-            f"{graph.state_text(int(endless[0]))}; a game for {graph.players} has to end"
-        )
-    return ranks

@@ -22,6 +22,7 @@ from rollwise.builders import build, build_with_report
 from rollwise.errors import RulesError
 from rollwise.game import Game, bits_of, has_many, require_game, then_text
 from rollwise.graph import StateGraph
+from rollwise.kernels.deviations import Table
 from rollwise.numbers.shares import brought
 
 Floats = NDArray[np.float64]
@@ -161,10 +162,15 @@ def unit_payoffs(graph: StateGraph) -> Floats:
     return _of_lotteries(graph, ending_payoffs(graph, Stakes.of(graph)))
 
 
-def tables_of(graph: StateGraph) -> tuple[NDArray[Any], ...]:
-    """The arrays of the lotteries for `rollwise.kernels.many.look_at`."""
+def table_of(graph: StateGraph) -> Table:
+    """The arrays of a graph for the kernels."""
     lotteries = graph.lotteries
-    return (
+    return Table(
+        graph.components.order,
+        graph.components.indptr,
+        graph.action_indptr,
+        graph.outcome_indptr,
+        graph.outcome_state,
         graph.action_lottery,
         lotteries.indptr,
         lotteries.chances(),

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.kernels.deviations import Table
 from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
 from rollwise.many.component import Component
 from rollwise.many.proving import (
@@ -38,7 +39,7 @@ from rollwise.many.proving import (
     in_turn,
     put_ties,
 )
-from rollwise.many.seats import Stakes, tables_of
+from rollwise.many.seats import Stakes, table_of
 from rollwise.numbers.printed import how_many, percent, rounded_up
 
 if TYPE_CHECKING:
@@ -112,34 +113,30 @@ def find_ties(found: Equilibrium) -> Ties:
     graph, stakes = found.graph, Stakes.of(found.graph)
     values = stakes.units(found.values)
     probability = found.policy.probability
-    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    tables = tables_of(graph)
+    table = table_of(graph)
     tied, spread = np.zeros(graph.n_actions, np.bool_), np.zeros(graph.n_states)
     most = int(np.diff(graph.action_indptr).max())
     room = np.empty((most, found.players))
-    mark_ties(*lists, tables, values, probability, found.action_errors, room, tied, spread)
+    mark_ties(table, values[None], probability, found.action_errors, room, tied, spread)
     positions = len(np.unique(graph.action_state[tied]))
     if not positions:
         own = found.worth
         return Ties(0, 0, 0.0, own, own, found.error_bound)
     low, high = np.clip(values, 0.0, 1.0), np.clip(values, 0.0, 1.0)
-    order, ends = graph.components.order, graph.components.indptr
 
     def sweep(first: int, stop: int, most: int) -> int:
-        args = order, ends, *lists, tables, probability, tied, low, high, TOLERANCE
-        return int(sweep_ties(first, stop, *args, most))
+        known = table, probability, tied, low[None], high[None]
+        return int(sweep_ties(first, stop, *known, TOLERANCE, most))
 
     def directly(number: int) -> None:
-        component = Component.of(number, graph, tables, values)
+        component = Component.of(number, graph, table, values)
         if len(component.states) * found.players <= MOST_UNKNOWNS:
             steps = Steps(component, probability, values)
             for sign, side in ((-1.0, low), (1.0, high)):
                 put_ties(steps, tied, sign, side)
 
     in_turn(0, len(graph.components), sweep, directly)
-    bounds = [
-        _proved(found, lists, tables, tied, sign, side) for sign, side in ((-1.0, low), (1.0, high))
-    ]
+    bounds = [_proved(found, table, tied, sign, side) for sign, side in ((-1.0, low), (1.0, high))]
     mattering = int(np.count_nonzero(spread > ROUNDING))
     return Ties(
         positions,
@@ -153,23 +150,21 @@ def find_ties(found: Equilibrium) -> Ties:
 
 def _proved(
     found: Equilibrium,
-    lists: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
-    tables: tuple[NDArray[Any], ...],
+    table: Table,
     tied: NDArray[np.bool_],
     sign: float,
     values: NDArray[np.float64],
 ) -> float:
     """The error of one end of the range at the start; infinite without a proof."""
     graph, probability = found.graph, found.policy.probability
-    order, ends = graph.components.order, graph.components.indptr
-    errors = np.zeros_like(values)
-    known = tables, probability, tied, sign, values, errors
+    numbers = np.stack([values, np.zeros_like(values)])
+    known, errors = (table, probability, tied, sign, numbers), numbers[1]
 
     def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
-        return int(bound_ties(first, stop, order, ends, *lists, *known, room, most))
+        return int(bound_ties(first, stop, *known, room, most))
 
     def directly(number: int) -> None:
-        component = Component.of(number, graph, tables, values)
+        component = Component.of(number, graph, table, values)
 
         def put(steps: Steps, wider: float) -> None:
             bound_end(steps, tied, sign, errors, wider)
@@ -181,4 +176,4 @@ def _proved(
             errors[component.states] = np.inf
 
     in_turn(0, len(graph.components), sweep, directly)
-    return float("inf") if check_ties(*lists, *known) else float(errors[0].max())
+    return float("inf") if check_ties(*known) else float(errors[0].max())

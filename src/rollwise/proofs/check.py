@@ -9,7 +9,6 @@ Rules with endless play need a further proof: `rollwise.proofs.check_endless`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import action_gaps
-from rollwise.kernels import check as kernels
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs import layers as proof
 from rollwise.proofs.endless_play import endless_states
@@ -107,20 +105,6 @@ def check(
         sign * action_gaps(graph, values, known[n:]), graph.action_indptr[:-1]
     )
     return Verdict(wrong, endless_states(graph, layer), float(np.abs(gaps).max()))
-
-
-def ranks_of(graph: StateGraph, order: NDArray[Any]) -> NDArray[np.int32]:
-    """Ranks of the states from which every play ends, and of the border; see `check`.
-
-    Parameters
-    ----------
-    order : (n_states,) int
-        The order in which to examine the states first.
-    """
-    ranks = np.empty(graph.n_states + graph.n_border, np.int32)
-    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    kernels.find_ranks(order, *lists, ranks)
-    return ranks
 
 
 def with_border(

@@ -3,7 +3,7 @@
 `rollwise.graph.endings.settle` gives endless play its worth, and rejects rules for which this is
 impossible. It is trusted in three respects. It finds where play can be prolonged forever. Every
 round there costs points, or has the worth given by the rules. It joins only states of one value.
-Its graph is checked by `rollwise.proofs.check`, except for the ranks. Two facts replace them:
+Its graph is checked by `rollwise.proofs.check`, except that play ends. Two facts replace this:
 
 - If rounds cost points, sub- and supersolutions enclose the unique solution of the recursion,
   whether or not play ends (Bertsekas and Tsitsiklis 1991, proposition 2).
