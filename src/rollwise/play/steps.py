@@ -76,18 +76,18 @@ class Stepper:
             Cumulative probabilities of the policy, from `heaped`.
         """
         indptr = self.graph.action_indptr
-        return self._drawn(chances, indptr[states], indptr[states + 1])
+        return drawn(self.random, chances, indptr[states], indptr[states + 1])
 
     def step(self, actions: Ints) -> Steps:
         """Take an action in each of some games."""
         graph, lotteries = self.graph, self.graph.lotteries
         lottery = graph.action_lottery[actions]
         begin = lotteries.indptr[lottery]
-        drawn = self._drawn(self._heaped, begin, lotteries.indptr[lottery + 1])
-        over = lotteries.over[drawn]
-        gained = lotteries.reward[lottery] + np.where(over, lotteries.payoff[drawn], 0.0)
-        state = graph.outcome_state[graph.outcome_indptr[actions] + drawn - begin]
-        return Steps(gained, over, lotteries.passes[drawn] & ~over, state.astype(np.int64))
+        found = drawn(self.random, self._heaped, begin, lotteries.indptr[lottery + 1])
+        over = lotteries.over[found]
+        gained = lotteries.reward[lottery] + np.where(over, lotteries.payoff[found], 0.0)
+        state = graph.outcome_state[graph.outcome_indptr[actions] + found - begin]
+        return Steps(gained, over, lotteries.passes[found] & ~over, state.astype(np.int64))
 
     def play(self, players: Sequence[Policy], games: int, start: int = 0) -> Iterator[Move]:
         """Play games from a state to their ends, by the policies of the first seat and the second.
@@ -117,15 +117,24 @@ class Stepper:
             f"{MOST_MOVES:,} moves; they are now in {self.graph.state_text(int(state[0]))}"
         )
 
-    def _drawn(self, chances: Floats, first: NDArray[Any], stop: NDArray[Any]) -> Ints:
-        """A random index from `first` to below `stop` for each game, by its probability."""
-        low, high = chances[first], chances[stop]
-        drawn = low + self.random.random(len(low)) * (high - low)
-        # below `high` in spite of rounding: no index of probability 0 is drawn
-        drawn = np.minimum(drawn, np.nextafter(high, low))
-        return np.asarray(np.searchsorted(chances, drawn, side="right") - 1)
-
 
 def heaped(weights: NDArray[Any]) -> Floats:
     """The sum of the weights before each, and of all: (n + 1,) float64."""
     return np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
+
+
+def drawn(
+    random: np.random.Generator, chances: Floats, first: NDArray[Any], stop: NDArray[Any]
+) -> Ints:
+    """A random index from `first` to below `stop` for each game, by its probability.
+
+    Parameters
+    ----------
+    chances : (n + 1,) float64
+        From `heaped`.
+    """
+    low, high = chances[first], chances[stop]
+    found = low + random.random(len(low)) * (high - low)
+    # below `high` in spite of rounding: no index of probability 0 is drawn
+    found = np.minimum(found, np.nextafter(high, low))
+    return np.asarray(np.searchsorted(chances, found, side="right") - 1)

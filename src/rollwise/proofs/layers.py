@@ -272,18 +272,9 @@ def keep_the_best(pool, kept, best):
         filled. The first row is the result.
     best : (n_kept, 2) float64, scratch
     """
-    n_partial, sides = pool.with_face.shape
-    n_kept = kept.shape[0]
+    n_partial, n_kept = pool.with_face.shape[0], kept.shape[0]
     for left in range(pool.rerolls + 1):
-        for k in range(n_partial - 1, -1, -1):  # add one die after the other
-            low, high, size = 0.0, 0.0, 0.0
-            for face in range(sides):
-                after = pool.with_face[k, face]
-                low += kept[after, 0]
-                high += kept[after, 1]
-                size += max(abs(kept[after, 0]), abs(kept[after, 1]))
-            room = (sides + 2.0) * UNIT * UP * (size / sides) + LEAST if size > 0.0 else 0.0
-            kept[k, 0], kept[k, 1] = low / sides - room, high / sides + room
+        throw_dice(pool, kept)
         if left == pool.rerolls:
             return
         for k in range(n_kept):  # keep the best dice: all of them, or one fewer, and so on
@@ -296,6 +287,21 @@ def keep_the_best(pool, kept, best):
             best[k, 0], best[k, 1] = low, high
         for k in range(n_partial, n_kept):
             kept[k, 0], kept[k, 1] = best[k, 0], best[k, 1]
+
+
+@inner_kernel
+def throw_dice(pool, kept):
+    """Bounds of sets of kept dice before the other dice fall, from the bounds of the throws."""
+    n_partial, sides = pool.with_face.shape
+    for k in range(n_partial - 1, -1, -1):  # add one die after the other
+        low, high, size = 0.0, 0.0, 0.0
+        for face in range(sides):
+            after = pool.with_face[k, face]
+            low += kept[after, 0]
+            high += kept[after, 1]
+            size += max(abs(kept[after, 0]), abs(kept[after, 1]))
+        room = (sides + 2.0) * UNIT * UP * (size / sides) + LEAST if size > 0.0 else 0.0
+        kept[k, 0], kept[k, 1] = low / sides - room, high / sides + room
 
 
 @kernel

@@ -31,19 +31,19 @@ from rollwise.analysis.thumb.search import Field, Limits, Map, longer, with_form
 from rollwise.analysis.thumb.turns import (
     NUMBER,
     POINTS,
+    Says,
     TurnPositions,
     one_position,
     worth_by_layers,
 )
 from rollwise.answer.solution import Solution
+from rollwise.builders.arrays import block_from, layer_of
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import expanded
 from rollwise.cluster.pool import Pool
 from rollwise.game import Game
 from rollwise.games import Sheet
 from rollwise.graph import ROLLS_LEFT, StateGraph, sign_of
-from rollwise.kernels.turn_rules import Says
-from rollwise.numbers.randomness import stream
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 from rollwise.thumb.sentences import sentence_of
 
@@ -85,13 +85,13 @@ class Sample:
         self._sign = float(sign_of(game.objective))
         rules = Rules(game)
         rows, self._times = _played(rules, rule, games, seed)
-        arrays, known = expanded(rules, rows)
-        self.positions = TurnPositions(rules, arrays, rows)
+        self.positions, known = _turns_of(rules, rows)
+        target = self.positions.layer.blocks[0][1].target
+        after = np.unique(target[target < len(known)])
         values = np.zeros(len(known))
-        after = np.unique(arrays.outcome_state[arrays.outcome_state >= 0])
-        values[after] = answer.values[answer.numbers_of(known[after])]
-        self._next, self._nothing = values, np.zeros(len(known))
-        self._best = answer.values[answer.numbers_of(rows)]
+        values[after] = self._sign * answer.values[answer.numbers_of(known[after])]
+        self._next = values[:, None]
+        self._best = self._sign * answer.values[answer.numbers_of(rows)]
         self._times = self._times / games
         self._kept: dict[object, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
 
@@ -103,27 +103,30 @@ class Sample:
                 self._kept = {}
             kept = self._kept[rule.clauses[0]] = self.positions.kept_by(rule)
         says = Says(*kept, *self.positions.filled_by(rule))
-        worth, _ = self.positions.values(says, self._next, self._nothing)
-        return float(np.sum(self._times * self._sign * (self._best - worth)))
+        worth = self.positions.worth(says, self._next).mean(axis=1)
+        return float(np.sum(self._times * (self._best - worth)))
+
+
+def _turns_of(rules: Rules, rows: NDArray[np.int32]) -> tuple[TurnPositions, NDArray[np.int32]]:
+    """Some positions, and the positions at all places."""
+    arrays, known = expanded(rules, rows)
+    n, blocks = len(rows), [(0, block_from(arrays))]
+    layer = layer_of(rules, arrays, blocks, n, len(known) - n)
+    return TurnPositions(rules, layer, arrays.action_label, rows), known
 
 
 def _played(
     rules: Rules, rule: Rule, games: int, seed: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The different positions in games by a rule, with their numbers of visits."""
-    words = stream(seed, 0)
+    random = np.random.default_rng(seed)
     rows = np.array([rules.layout.numbers(rules.start)], np.int32)
     times = np.array([games])
     parts, counts = [rows], [times]
     while True:
-        arrays, known = expanded(rules, rows)
-        here = TurnPositions(rules, arrays, rows)
-        says = here.says(rule)
-        went = list[NDArray[np.int32]]()
-        for turn in range(int(times.max())):
-            went.append(here.played(says, words)[times > turn])
-        after = np.concatenate(went)
-        after = after[after >= 0]
+        here, known = _turns_of(rules, rows)
+        after = here.played(here.says(rule), times, random)
+        after = after[after < len(known)]
         if not len(after):
             break
         places, times = np.unique(after, return_counts=True)

@@ -2,31 +2,35 @@
 
 The method needs no graph. A rule makes the same choices in all positions with equal features, so
 each such group is computed once. Then one pass over the layers of the game finds the worth of the
-rule, with a bound of each error (`rollwise.kernels.turn_rules`).
+rule, in the intervals of `rollwise.proofs.layers`. Turns are also simulated.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import Evaluation
-from rollwise.builders.arrays import Arrays, lotteries_of, pool_tables
 from rollwise.builders.by_layer import Piece, find_layers
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.dice import Pool
+from rollwise.engine.sweeps import Choice, choices_for
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph
-from rollwise.kernels.turn_rules import Chances, Says, follow_turns, most_kept, throw_turns
+from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph, sign_of
+from rollwise.kernels.jit import index, kernel
+from rollwise.layers import Layer
 from rollwise.methods.result import Status
+from rollwise.play.steps import drawn, heaped
+from rollwise.proofs.layers import look_ahead, throw_dice
 from rollwise.thumb.features import (
     Asked,
     Features,
@@ -43,6 +47,7 @@ POINTS, NUMBER = "points", "number"  # features that need no rule sheet
 CORES = 2
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Chain = tuple["int | Preference", ...]
 
 
@@ -53,6 +58,101 @@ def parts_of(pool: Pool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     found = [[number[part] for part in pool.kept_from(throw)] for _, throw in pool.throws]
     indptr = np.cumsum([0, *map(len, found)], dtype=np.int32)
     return indptr, np.array([k for parts in found for k in parts], np.int32)
+
+
+class Says(NamedTuple):
+    """The choices of a rule in some positions.
+
+    Sets of kept dice have their numbers in `rollwise.layers.layer.Pool`.
+    """
+
+    keep_group: Any  # (n,) int32
+    keep: Any  # (n_groups, rerolls, n_throws) int32: with one roll left first
+    fill_group: Any  # (n,) int32
+    fill: Any  # (n_groups, n_throws, n_labels) int64: the scores of actions, without points
+    points: Any  # (n_groups,) int64: the number before an action's points
+
+
+@kernel
+def most_kept(scores, part_indptr, part, found):
+    """The part of each throw with the largest score; of several the first.
+
+    Parameters
+    ----------
+    scores : (n_groups, n_kept) int64
+    part_indptr : (n_throws + 1,) int64
+    part : int32
+        The numbers of the sets of dice that can be kept of each throw.
+    found : (n_groups, n_throws) int32, filled
+    """
+    for g in range(scores.shape[0]):
+        for t in range(part_indptr.shape[0] - 1):
+            first = index(part_indptr[t])
+            best, most = part[first], scores[g, part[first]]
+            for i in range(first, index(part_indptr[t + 1])):
+                if scores[g, part[i]] > most:
+                    best, most = part[i], scores[g, part[i]]
+            found[g, t] = best
+
+
+@kernel
+def prefer(block, indptr, label, reward, says, choice):
+    """Choose the action of each situation with the rule's largest score; of several the first.
+
+    Parameters
+    ----------
+    indptr : of the lotteries
+    label : (n_actions,) int32
+        An index into ``says.fill``.
+    reward : (n_lotteries,) float64
+        Points.
+    choice : Choice, filled
+    """
+    first, _, count, lottery, _ = block
+    to_outcome, to_lottery = choice.outcome, choice.lottery
+    for p in range(first.shape[0] - 1):
+        a, o = index(first[p, 1]), index(first[p, 2])
+        scores, points = says.fill[says.fill_group[p]], says.points[says.fill_group[p]]
+        begin = index(first[p, 0])
+        for s in range(begin, index(first[p + 1, 0])):
+            most = np.int64(0)
+            for k in range(index(count[s])):
+                number = index(lottery[a])
+                score = scores[s - begin, label[a]] + points * np.int64(reward[number])
+                if k == 0 or score > most:
+                    most, to_outcome[s], to_lottery[s] = score, o, number
+                a += index(1)
+                o += index(indptr[number + index(1)]) - index(indptr[number])
+
+
+@kernel
+def follow_turns(block, tables, keep_group, keep, choice, bounds, found):
+    """The intervals of positions where a rule is played.
+
+    Parameters
+    ----------
+    keep_group, keep : as `Says` has them
+    choice : Choice
+        After the last throw.
+    bounds : (n_places, 2) float64
+    found : (n, 2) float64, filled
+    """
+    first, target, pool = block.first, block.target, tables.pool
+    n_partial, n_kept = pool.with_face.shape[0], pool.without.shape[0]
+    kept, last = np.empty((n_kept, 2)), np.empty((n_kept - n_partial, 2))
+    for p in range(first.shape[0] - 1):
+        for throw in range(n_kept - n_partial):
+            s = index(first[p, 0]) + index(throw)
+            number, o = index(choice.lottery[s]), index(choice.outcome[s])
+            look_ahead(tables, number, target, o, bounds, last[throw])
+        kept[n_partial:] = last
+        for left in range(pool.rerolls):
+            throw_dice(pool, kept)
+            for throw in range(n_kept - n_partial):
+                k = keep[keep_group[p], left, throw]
+                kept[n_partial + throw] = kept[k] if k < n_partial else last[k - n_partial]
+        throw_dice(pool, kept)
+        found[p] = kept[0]
 
 
 class Seen(NamedTuple):
@@ -87,63 +187,75 @@ class Seen(NamedTuple):
 
 
 class TurnPositions:
-    """Some positions of a game with a pool, with the actions and outcomes of their turns.
+    """Some positions of a game with a pool.
 
     Parameters
     ----------
     rules : Rules
-    arrays : Arrays
-        Of these positions; next states are indices into some values.
+        With a pool.
+    layer : Layer
+        The positions as one block. Targets in the layer have known worths, like its border.
+    labels : (n_actions,) int32
+        The numbers of the actions in the rules.
     rows : (n, n_fields) int32
-
-    Raises
-    ------
-    UsageError
-        The game has no pool.
     """
 
-    def __init__(self, rules: Rules, arrays: Arrays, rows: NDArray[np.int32]) -> None:
-        assert arrays.throws is not None
+    def __init__(
+        self, rules: Rules, layer: Layer, labels: NDArray[np.int32], rows: NDArray[np.int32]
+    ) -> None:
         assert rules.pool is not None
-        self._rules, self._pool, self.rows = rules, rules.pool, rows
-        lotteries = lotteries_of(arrays)
-        self._reward = lotteries.reward
-        self._labels, label = np.unique(arrays.action_label, return_inverse=True)
-        self._turns = (
-            len(rows),
-            arrays.throws.situation_indptr,
-            arrays.action_indptr,
-            label.reshape(-1).astype(np.int32),
-            arrays.action_lottery,
-            arrays.outcome_indptr,
-            arrays.outcome_state,
-            Chances(
-                lotteries.reward,
-                lotteries.indptr,
-                lotteries.chances(),
-                lotteries.payoff,
-                np.where(lotteries.passes, -1.0, 1.0),
-            ),
-            pool_tables(rules.pool),
-        )
+        self._rules, self._pool, self.rows, self.layer = rules, rules.pool, rows, layer
+        ((_, self._block),) = layer.blocks
+        self._reward = sign_of(rules.game.objective) * layer.tables.reward
+        self._labels, label = np.unique(labels, return_inverse=True)
+        self._label = label.reshape(-1).astype(np.int32)
 
-    def values(self, says: Says, values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
-        """The worth of the positions by a rule, and bounds of the errors: (n,) float64.
+    def worth(self, says: Says, known: Floats) -> Floats:
+        """The intervals of the positions by a rule, with the sign of the objective: (n, 2) float64.
 
         Parameters
         ----------
-        values, bounds : (n_known,) float64
-            Of next states.
+        known : (n_known, 2) float64
+            The intervals of the places before the endings, or of the last of them.
         """
-        found, off = np.empty(len(self.rows)), np.empty(len(self.rows))
-        follow_turns(*self._turns, says, values, bounds, found, off)
-        return found, off
+        layer, found = self.layer, np.empty((len(self.rows), 2))
+        over = layer.n + layer.n_border
+        bounds = np.empty((layer.n_places, 2))
+        bounds[over - len(known) : over] = known
+        bounds[over:] = layer.endings[:, None]
+        lists = self._block, layer.tables, says.keep_group, says.keep, self._chosen(says)
+        follow_turns(*lists, bounds, found)
+        return found
 
-    def played(self, says: Says, words: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The next position of each, after a turn by a rule: (n,) int32, negative at the end."""
-        after = np.empty(len(self.rows), np.int32)
-        throw_turns(*self._turns, says, words, after)
-        return after
+    def played(self, says: Says, times: Ints, random: np.random.Generator) -> Ints:
+        """The places after turns by a rule, as many from each position as `times` says."""
+        tables, block, position = self.layer.tables, self._block, np.repeat(self._every, times)
+        n_partial, sides = tables.pool.with_face.shape
+        kept, stays = np.zeros((2, len(position)), np.int64)
+        for left in range(self._pool.rerolls, -1, -1):
+            while len(falling := np.flatnonzero(kept < n_partial)):
+                faces = random.integers(sides, size=len(falling))
+                kept[falling] = tables.pool.with_face[kept[falling], faces]
+            if left:
+                keep = says.keep[says.keep_group[position], left - 1, kept - n_partial]
+                kept = np.where(stays, kept, keep)
+                stays |= kept >= n_partial
+        situation = block.first[position, 0] + kept - n_partial
+        choice = self._chosen(says)
+        lottery = choice.lottery[situation].astype(np.int64)
+        begin, end = (tables.indptr[lottery + k].astype(np.int64) for k in range(2))
+        outcome = drawn(random, heaped(np.abs(tables.weight)), begin, end) - begin
+        return np.asarray(block.target[choice.outcome[situation] + outcome], np.int64)
+
+    def _chosen(self, says: Says) -> Choice:
+        """The actions after the last throw."""
+        (choice,) = choices_for(self.layer)
+        prefer(self._block, self.layer.tables.indptr, self._label, self._reward, says, choice)
+        return choice
+
+    @property
+    def _every(self) -> Ints:
+        return np.arange(len(self.rows))
 
     def says(self, rule: Rule) -> Says:
         """The choices of a rule in the positions.
@@ -379,32 +491,30 @@ def worth_by_layers(
     """
     layers = find_layers(game, progress=progress)
     n = len(layers.states)
-    values = [np.zeros(n) for _ in rules_of_thumb]
-    bounds = [np.zeros(n) for _ in rules_of_thumb]
+    worth = np.empty((len(rules_of_thumb), n, 2))
     with ThreadPoolExecutor(CORES) as threads:
         for piece in layers.last_first(keep_arrays=True):
             if not piece.layer.is_left_at_once:
                 raise UsageError(f"{game.name}: a turn can lead back to positions of its layer")
             begin, end, arrays = piece.begin, piece.end, piece.arrays
             assert arrays is not None
-            after = arrays.outcome_state
-            arrays = arrays._replace(outcome_state=np.where(after < 0, after, after + begin - end))
-            here = TurnPositions(layers.rules, arrays, layers.states[begin:end])
+            rows = layers.states[begin:end]
+            here = TurnPositions(layers.rules, piece.layer, arrays.action_label, rows)
 
             def follow(number: int, here: TurnPositions = here, piece: Piece = piece) -> None:
-                values[number][piece.begin : piece.end], bounds[number][piece.begin : piece.end] = (
-                    here.values(
-                        here.says(rules_of_thumb[number]),
-                        values[number][piece.border],
-                        bounds[number][piece.border],
-                    )
-                )
+                says = here.says(rules_of_thumb[number])
+                found = here.worth(says, worth[number, piece.border])
+                worth[number, piece.begin : piece.end] = found
 
             list(threads.map(follow, range(len(rules_of_thumb))))
             if progress is not None:
                 progress("scoring rules", n - begin, n)
-    start = layers.start
-    return [(float(v[start]), float(b[start])) for v, b in zip(values, bounds, strict=True)]
+    found = []
+    for low, high in worth[:, layers.start].tolist():
+        middle = (low + high) / 2
+        off = math.nextafter(max(high - middle, middle - low), math.inf)
+        found.append((float(sign_of(game.objective)) * middle, off))
+    return found
 
 
 def evaluate_rule(
