@@ -50,13 +50,12 @@ from rollwise.answer.by_layers import held_at_once, report_up_to
 from rollwise.engine import sweeps
 from rollwise.engine.search import Moved, Search
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.kernels.jit import index, kernel
-from rollwise.kernels.sampling import draw
 from rollwise.layers import Layer, in_solving_order
 from rollwise.machine import memory_limits
 from rollwise.machine.interrupts import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.numbers.randomness import stream
+from rollwise.play.games import play_chain
 from rollwise.proofs import layers as proof
 from rollwise.proofs.endless_play import staying_places
 
@@ -75,8 +74,6 @@ OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of kep
 
 ORDERED = 20_000_000  # outcomes: a layer with more is swept in the order of its fields
 UNIT = 2.0**-53
-TO_UNIT = 2.0**-53
-DROPPED = np.uint64(11)  # of 64 random bits
 
 Progress = Callable[[str, int, int | None], None]
 IsOver = Callable[[], bool]
@@ -104,8 +101,8 @@ class _Chosen(NamedTuple):
     ----------
     indptr : (n + 1,) int64
     place : int32
-        The next position: an index into the layer, then into its border; -1 at the end of the
-        game.
+        The next position in the layer. Negative outside: -1 minus an index into the border, and
+        behind it the end of the game.
     chance : float32
     """
 
@@ -226,11 +223,9 @@ class LayerLengths:
             indptr, place, chance, border = self._kept[begin]
             n = len(indptr) - 1
             here = np.flatnonzero((places >= begin) & (places < begin + n))
-            at, made = places[here] - begin, moves[here]
-            walk(indptr, place, chance, words, at, made)
-            gone = at >= n
-            at[gone] = border[at[gone] - n] - begin
-            places[here], moves[here] = np.where(at < 0, -1, at + begin), made
+            ends = play_chain(indptr, chance, place, places[here] - begin, words)
+            places[here] = np.append(border, -1)[ends.ended]
+            moves[here] += ends.moves
         return moves
 
     def _built(self) -> Iterator[Piece]:
@@ -446,10 +441,9 @@ def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
     for place, block in layer.blocks:
         rows = search.linear_system(place, place + len(block.throws))
         sizes.append(np.bincount(rows.row, minlength=len(block.throws)))
-        leads = rows.column.astype(np.int32)
-        inside = leads < layer.n
-        leads[inside] = order[leads[inside]]
-        leads[rows.column >= layer.n + layer.n_border] = -1
+        inside = rows.column < layer.n
+        leads = -1 - np.minimum(rows.column - layer.n, layer.n_border).astype(np.int32)
+        leads[inside] = order[rows.column[inside]]
         places.append(leads)
         chances.append(rows.coefficient.astype(np.float32))
     size, leads, chance = (
@@ -461,39 +455,3 @@ def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
     indptr = np.concatenate([[0], np.cumsum(size[at])])
     moved = np.repeat(begins[at] - indptr[:-1], size[at]) + np.arange(indptr[-1])
     return _Chosen(indptr, leads[moved], chance[moved], border)
-
-
-@kernel
-def walk(indptr, place, chance, words, places, moves):
-    """Continue games by the chosen actions of a layer, until they leave it.
-
-    Parameters
-    ----------
-    indptr, place, chance
-        As `_Chosen` has them.
-    words : (4,) uint64, changed
-        The state of the random numbers.
-    places : (n_games,) int64, changed
-        The position of each game; -1 after its end.
-    moves : (n_games,) int64, changed
-        The number of moves of each game.
-    """
-    n = indptr.shape[0] - 1
-    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
-    for g in range(places.shape[0]):
-        p, made = places[g], 0
-        while 0 <= p < n:
-            bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
-            left = np.float64(bits >> DROPPED) * TO_UNIT
-            after = p
-            for k in range(index(indptr[p]), index(indptr[p + 1])):
-                if chance[k] > 0.0:
-                    after = np.int64(place[k])
-                    left -= chance[k]
-                    if left < 0.0:
-                        break
-            p = after
-            made += 1
-        places[g] = p
-        moves[g] += made
-    words[0], words[1], words[2], words[3] = s0, s1, s2, s3
