@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import pytest
 from cli_runner import run
 from stakes import Gammons
-from stalling_games import Road
 from throwing import ThrownRunners, TwoBoxes
 
 import rollwise
+from rollwise import AGAIN, END, Game, dice
 from rollwise.answer.certificates import save_certificate
-from rollwise.errors import RefusedFile, UsageError
+from rollwise.errors import RefusedFile
 from rollwise.games import create, find_installed
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check_certificate import check_certificate
@@ -26,10 +28,40 @@ def game_of(typed):
     return create(find_installed(name), dict(part.split("=") for part in parameters))
 
 
+class Left(NamedTuple):
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Highest(Game):
+    """The higher of two dice of a pool, in each of three rounds: states are found one by one."""
+
+    objective: ClassVar = "maximize"
+    players: ClassVar = 1
+
+    def start(self):
+        return Left(3)
+
+    def throws(self, s):
+        yield dice.pool(2, 3, rerolls=1)
+
+    def actions(self, s, throw):
+        yield 0
+
+    def reward(self, s, throw, action):
+        return max(throw)
+
+    def outcomes(self, s, throw, action):
+        if s.rounds == 1:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Left(s.rounds - 1)
+
+
 SMALL = [
     *map(game_of, ("piglet target=3", "threes dice=2", "super-six sticks=4", "craps")),
     *map(game_of, ("bear-off checkers=2", "pig players=3 target=3")),
-    *(Gammons(), TwoBoxes()),
+    *(Gammons(), TwoBoxes(), Highest()),
 ]
 GAMES = [*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1")), ThrownRunners()]
 
@@ -91,14 +123,105 @@ def sealed(path: Path, lines: list[str]) -> Path:
 def test_a_certificate_of_other_rules_is_refused(tmp_path):
     path = tmp_path / "file"
     save_certificate(rollwise.solve(game_of("piglet target=3")), path)
-    with pytest.raises(RefusedFile, match="the rule sheet has"):
+    with pytest.raises(RefusedFile, match="of piglet target=3, and not of piglet target=4"):
         check_certificate(path, same_game(game_of("piglet target=4")))
 
 
-def test_a_game_that_may_go_on_forever_has_no_certificate(tmp_path):
-    game = Road()
-    with pytest.raises(UsageError, match="play may go on forever from"):
-        save_certificate(rollwise.solve(game), tmp_path / "file")
+def piglet_lines(tmp_path):
+    save_certificate(rollwise.solve(game_of("piglet target=3")), tmp_path / "file")
+    return (tmp_path / "file").read_text().splitlines()[:-1]
+
+
+def test_a_payoff_that_differs_by_a_unit_is_another_game(tmp_path):
+    """The unit is finer than the game's, so that the bounds still prove the changed payoff."""
+    lines = piglet_lines(tmp_path)
+    rows, claims, moves = (
+        next(k for k, line in enumerate(lines) if line.startswith(word))
+        for word in ("rows", "claims", "moves")
+    )
+    game = game_of("piglet target=3")
+    for off in (0, 1):
+        finer = lines[:]
+        finer[4] += "0"
+        finer[9] += "000"
+        finer[rows + 2] = " ".join(
+            str(int(x) * 10 + off * s)
+            for x, s in zip(lines[rows + 2].split(), (1, -1), strict=True)
+        )
+        for k in range(claims + 1, moves):
+            rank, *bounds = lines[k].partition(" = ")[0].split()
+            wide = [int(x) * 10 + (-5 if j < 2 else 5) for j, x in enumerate(bounds)]
+            finer[k] = f"{rank} {' '.join(map(str, wide))} = {lines[k].partition(' = ')[2]}"
+        path = sealed(tmp_path, finer)
+        check_certificate(path)
+        if off:
+            with pytest.raises(RefusedFile, match="the rule sheet has other moves here"):
+                check_certificate(path, same_game(game))
+        else:
+            check_certificate(path, same_game(game))
+
+
+@pytest.mark.parametrize(
+    ("line", "new", "message"),
+    [
+        (1, "game pig target=3", "it is a certificate of pig target=3, and not of piglet"),
+        (1, "game", "the word game is expected"),
+        (1, "game piglet\x1b[2J target=3", "isn't text"),
+        (2, "players +2", "a whole number"),
+        (2, "players 1001", "too large"),
+        (3, "zero-sum Yes", "zero-sum is yes or no"),
+        (4, "unit 2/3", "the unit is 1/N"),
+        (4, "unit -1/8", "the unit is 1/N"),
+        (4, "unit 1/0", "the unit is 1/N"),
+        (4, "unit 1e-400000000", "the unit is 1/N"),
+        (5, "fields a b c", "other fields"),
+        (5, "fields a b", "a number for each field"),
+        (6, "positions 0", "are at least 1"),
+        (7, "most 0", "are at least 1"),
+        (8, "note 0", "the word height is expected"),
+        (9, "range -1", "range is too large or less than 0"),
+        (14, "0 -9 -9 9 9", "the numbers of the state are missing"),
+        (14, "0 -9 9 9 = 0 0 0", "two bounds for each role"),
+        (14, "0  -9 -9 9 9 = 0 0 0", "whole numbers are expected"),
+        (14, "0 -9 -9 9 9_9 = 0 0 0", "whole numbers are expected"),
+        (14, "0 -9 -9 9 " + "9" * 100_001 + " = 0 0 0", "whole numbers are expected"),
+    ],
+)
+def test_first_lines_and_claims_are_read_strictly(line, new, message, tmp_path):
+    lines = piglet_lines(tmp_path)
+    assert lines[line].split()[0] == new.split()[0] or line in (8, 14)
+    lines[line] = new
+    try:
+        fault = rollwise.verify(sealed(tmp_path, lines), game_of("piglet target=3")).fault
+    except RefusedFile as error:
+        fault = str(error)
+    assert re.search(message, fault), fault
+    assert "\n" not in fault
+
+
+def test_numbers_may_have_more_digits_than_python_prints(tmp_path):
+    lines = piglet_lines(tmp_path)
+    zeros = "0" * 6000
+    lines[4] += zeros
+    lines[9] += zeros
+    for k in (12, *range(14, lines.index("moves"))):
+        claim, equals, state = lines[k].partition(" = ")
+        first, *words = claim.split() if equals else ["", *claim.split()]
+        words = [word if word == "0" else word + zeros for word in words]
+        lines[k] = f"{first} {' '.join(words)}".strip() + equals + state
+    found = rollwise.verify(sealed(tmp_path, lines), game_of("piglet target=3"))
+    assert found.verified, found.fault
+
+
+def test_the_width_of_a_value_takes_the_bounds_of_both_players(tmp_path):
+    """Wide upper bounds with close lower ones say little of the value."""
+    lines = piglet_lines(tmp_path)
+    one = int(lines[12].split()[0])
+    for k in range(14, lines.index("moves")):
+        claim, _, state = lines[k].partition(" = ")
+        lines[k] = f"{' '.join(claim.split()[:3])} {2 * one} {2 * one} = {state}"
+    lines[9] = f"range {2 * one}"
+    assert rollwise.verify(sealed(tmp_path, lines)).error_bound >= 2
 
 
 @pytest.mark.parametrize(
@@ -106,7 +229,10 @@ def test_a_game_that_may_go_on_forever_has_no_certificate(tmp_path):
     [
         (lambda text: text[: len(text) // 2], "ends too early"),
         (lambda text: text.replace(" 1\n", " 2\n", 1), "isn't a saved solution|is refused"),
-        (lambda text: text.replace("positions ", "positions 10000000000"), "expected|too early"),
+        (
+            lambda text: text.replace("positions ", "positions 10000000000"),
+            "positions is too large",
+        ),
         (lambda text: text[:-3] + "0" * 2 + "\n", "the checksum is wrong"),
         (lambda text: text.replace("moves\n", "\n"), "the word moves is expected"),
     ],
@@ -133,5 +259,6 @@ def test_the_command_writes_and_verifies(tmp_path):
     assert "its game" not in run("verify", str(path)).stdout
     other = run("verify", str(path), "pig", "target=7")
     assert other.returncode == 1
-    assert "the rule sheet has" in other.stderr
+    assert "is a certificate of pig target=6" in other.stderr
+    assert "not of pig target=7" in other.stderr
     assert run("verify", str(path), "--max-states", "9").returncode == 2

@@ -6,12 +6,15 @@ from pathlib import Path
 
 from rollwise.answer.solution import Solution
 from rollwise.answer.verify import claims_of
+from rollwise.builders import Progress
 from rollwise.errors import UsageError
 from rollwise.proofs.certificate_files import Summary, write_certificate
 from rollwise.proofs.check_rules import Claims
 
 
-def save_certificate(solution: Solution, path: str | Path) -> Summary:
+def save_certificate(
+    solution: Solution, path: str | Path, progress: Progress | None = None
+) -> Summary:
     """Write the certificate of a solution: the game, its values and their bounds.
 
     Raises
@@ -22,7 +25,7 @@ def save_certificate(solution: Solution, path: str | Path) -> Summary:
     game = solution.game
     if game is None:
         raise UsageError("a certificate is about a game, and this solution is of a graph alone")
-    return write_certificate(game, claims_about(solution), path)
+    return write_certificate(game, claims_about(solution), path, progress)
 
 
 def claims_about(solution: Solution) -> Claims:

@@ -16,6 +16,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
-from rollwise.errors import RefusedFile, SolutionFileError, UsageError
+from rollwise.errors import ParameterError, RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
@@ -292,7 +293,7 @@ certificate
             raise UsageError("exact arithmetic is for files, and not for folders of layers")
         return verify_layers(path, game, max_states=max_states, progress=progress)
     if is_certificate(path):
-        return _verify_certificate(path, game, exact)
+        return _verify_certificate(path, game, exact, progress)
     try:
         facts = storage.read_facts(path, damaged=True)
     except SolutionFileError as error:
@@ -321,27 +322,42 @@ certificate
     )
 
 
-def _verify_certificate(path: Path, game: Game | None, exact: bool) -> CertificateVerification:
+def _verify_certificate(
+    path: Path, game: Game | None, exact: bool, progress: Progress | None
+) -> CertificateVerification:
     """Check a certificate in whole numbers; with rules or `exact`, compare it with them too."""
     started, fault, found = time.perf_counter(), "", head_of(path)
     exact = exact or game is not None
     name, parameters = found.title
     if exact and game is None:
-        game = storage.installed(path, {"game": name, "parameters": parameters})
+        try:
+            game = storage.installed(path, {"game": name, "parameters": parameters})
+        except ParameterError as error:
+            raise RefusedFile(f"{path} is refused: {error}") from None
+    title = found.game if game is None else title_of(game.name, game.parameters)
     try:
-        found = check_certificate(path, same_game(game) if exact and game is not None else None)
+        if found.game != title:
+            raise RefusedFile(f"it is a certificate of {found.game}, and not of {title}")
+        found = check_certificate(path, None if game is None else same_game(game), progress)
     except RefusedFile as error:
         fault = str(error)
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"before all {found.n:,} positions were checked: {path} isn't proved")
+        raise
     widest, gain = float("inf"), None
     if not fault:
-        pairs = zip(found.upper, found.lower, strict=True)
-        most = max((u - v for pair in pairs for u, v in zip(*pair, strict=True)), default=0)
-        width = most * found.unit / (2 if found.players < 3 else 1)
-        widest = math.nextafter(float(width), math.inf) if width else 0.0
-        gain = widest if found.players > 2 else None
+        widest = _rounded_up(found.widest * (1 if found.has_gains else Fraction(1, 2)))
+        gain = widest if found.has_gains else None
     spent = {"build": 0.0, "check": time.perf_counter() - started}
     about = (name, parameters, found.n, exact, widest, float("nan"), fault, None, spent, gain)
     return CertificateVerification(*about, height=found.height, most=found.most)
+
+
+def _rounded_up(number: Fraction) -> float:
+    try:
+        return math.nextafter(float(number), math.inf) if number else 0.0
+    except OverflowError:
+        return math.inf
 
 
 def _require_small(graph: StateGraph, exact: bool) -> None:

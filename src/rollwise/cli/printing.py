@@ -63,15 +63,23 @@ def render(document: model.Document, json: bool, *lines: str) -> None:
             )
 
 
-def certify(solution: Solution, place: Path | None) -> list[str]:
-    """Write the certificate of a solution, if there is a place for it; the line about the file."""
+def certify(solution: Solution, place: Path | None, json: bool) -> None:
+    """Write the certificate of a solution, if there is a place for it, and tell of the file."""
     if place is None:
-        return []
+        return
     from rollwise.answer.certificates import save_certificate
+    from rollwise.cli.progress import Progress
 
-    found = save_certificate(solution, place)
-    size = f"{found.positions:,} positions, {found.n_bytes / 1e3:,.0f} kB"
-    return [f"Certificate: {place} ({size}); `rollwise verify {place}` checks it."]
+    sys.stdout.flush()  # the answer doesn't wait for its certificate
+    try:
+        with Progress() as progress:
+            found = save_certificate(solution, place, progress.listener)
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"while the certificate was written: {place} is left as it was")
+        raise
+    if not json:
+        size = f"{found.positions:,} positions, {found.n_bytes / 1e3:,.0f} kB"
+        typer.echo(f"Certificate: {place} ({size}); `rollwise verify {place}` checks it.")
 
 
 def place_line(verb: str, place: Path | None) -> list[str]:

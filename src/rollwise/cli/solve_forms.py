@@ -61,7 +61,8 @@ def print_layers(
                     pool=pool,
                 )
     saved = [] if save is None else [f"Saved to {save}; --load {save} reads it."]
-    render(solved_document(solution), json, *saved, *certify(solution, certificate))
+    render(solved_document(solution), json, *saved)
+    certify(solution, certificate, json)
     if solution.status != "certified":
         raise typer.Exit(1)
 

@@ -26,7 +26,14 @@ from rollwise.graph.naming import title_of
 from rollwise.graph.view import sign_of
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.numbers.shares import brought
-from rollwise.proofs.check_certificate import MAGIC, Certificate, Position
+from rollwise.proofs.check_certificate import (
+    EACH,
+    MAGIC,
+    Certificate,
+    Position,
+    Progress,
+    long_numbers,
+)
 from rollwise.proofs.check_rules import NAMED, Action, Chance, Claims, actions_in, numbers_of, turns
 
 Row: TypeAlias = tuple[Fraction, ...]  # a number for each role, the mover first
@@ -50,6 +57,7 @@ class Way(NamedTuple):
 
 
 Throws: TypeAlias = list[tuple[Any, list[Way]]]
+Moves: TypeAlias = list[tuple[Fraction, list[Any]]]
 
 
 class Summary(NamedTuple):
@@ -292,22 +300,29 @@ class _Writer:
         return one.seats, self.number(one.to)
 
 
-def write_certificate(game: Game, claims: Claims, path: str | Path) -> Summary:
+def write_certificate(
+    game: Game, claims: Claims, path: str | Path, progress: Progress | None = None
+) -> Summary:
     """Write the certificate of a game that ends whatever its players do.
 
     Parameters
     ----------
     claims : Claims
         Proved claims about all states. The file repeats them and isn't a proof until it is checked.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
 
     Raises
     ------
     UsageError
         Play may go on forever, or a state has no claim.
     """
+    told = _no_progress if progress is None else progress
     sheet, states, parts = _Sheet(game), _Shape(), _Shape()
     unit = 1
-    for state, found in sheet.positions():
+    for number, (state, found) in enumerate(sheet.positions()):
+        if not number % EACH:
+            told("certificate: reading the rules", number, len(claims.values))
         for k, throws in enumerate(found):
             (parts if k else states).add(throws)
         for row in sheet.claims(claims, state):
@@ -328,15 +343,26 @@ def write_certificate(game: Game, claims: Claims, path: str | Path) -> Summary:
     writer = _Writer(sheet, claims, unit, n_states)
     for state, number in sheet.numbers.items():
         writer.note(state, number)
-    with tempfile.TemporaryFile("w+") as own, tempfile.TemporaryFile("w+") as within:
+    with (
+        tempfile.TemporaryFile("w+") as own,
+        tempfile.TemporaryFile("w+") as within,
+        long_numbers(),
+    ):
         at = n_states
-        for state, found in sheet.positions():
+        for number, (state, found) in enumerate(sheet.positions()):
+            if not number % EACH:
+                told("certificate: writing positions", number, n_states)
             for k in range(len(found) - 1, 0, -1):
                 writer.note_part(at + k - 1, found[k])
             at += len(found) - 1
             for k, throws in enumerate(found):
                 print(writer.moves(state, throws), file=within if k else own)
+        told("certificate: writing the file", 0, None)
         return _put_together(writer, ranks, (own, within), Path(path))
+
+
+def _no_progress(stage: str, done: int, total: int | None) -> None:
+    """Nothing is shown."""
 
 
 def _put_together(writer: _Writer, ranks: Any, moves: Sequence[IO[str]], path: Path) -> Summary:
@@ -396,46 +422,56 @@ def same_game(game: Game) -> Callable[[Certificate, int, Position], str]:
         is_last = number == c.n - 1
         if is_last and next(expected, None) is not None:
             return "the rule sheet has more positions"
-        if c.players != sheet.players or c.zero_sum != (sheet.players == 2):
-            return "the rule sheet has another number of players"
-        if state is not None and numbers_of(game, state) != c.state[number]:
-            return f"the rule sheet has {state} here"
-        n_states = len(sheet.numbers)
-
-        def row(given: Row) -> list[int]:
-            return [int(part / c.unit) if part else 0 for part in given]
-
-        def target(one: Outcome) -> tuple[int, Any]:
-            if one.row is not None:
-                return -1, row(one.row)
-            kind, to = one.to
-            return one.seats, to if kind == "state" else n_states + to
-
-        chances = [Fraction(weight) for weight, _ in throws]
-        mine = [
-            (chance / sum(chances), [
-                (row(way.reward), [
-                    (Fraction(one.weight) / sum(o.weight for o in way.outcomes), *target(one))
-                    for one in way.outcomes
-                ])
-                for way in ways
-            ])
-            for chance, (_, ways) in zip(chances, throws, strict=True)
-        ]  # fmt: skip
-        total = sum(weight for weight, _ in position.throws)
-        theirs = [
-            (Fraction(weight, total), [
-                (c.rows[way.reward], [
-                    (Fraction(w, position.lot), seats, c.rows[to] if seats < 0 else to)
-                    for w, seats, to in way.outcomes
-                ])
-                for way in ways
-            ])
-            for weight, ways in position.throws
-        ]  # fmt: skip
-        return "" if mine == theirs else "the rule sheet has other moves here"
+        if not number and (fault := _other_head(c, game)):
+            return fault
+        here = None if state is None else numbers_of(game, state)
+        if here != c.state[number]:
+            return f"the rule sheet has {state or 'a throw'} here"
+        mine = _plain_moves(throws, lambda to: to[1] if to[0] == "state" else c.n_states + to[1])
+        return "" if mine == _moves_of(c, position) else "the rule sheet has other moves here"
 
     return compare
+
+
+def _other_head(c: Certificate, game: Game) -> str:
+    """The first difference between the first lines of a certificate and a game."""
+    title = title_of(game.name, game.parameters)
+    if c.game != title:
+        return f"the certificate is of {c.game}, and not of {title}"
+    if c.players != game.players or c.zero_sum != (game.players == 2):
+        return "the rule sheet has another number of players"
+    return "" if c.fields == fields_of(game) else "the rule sheet has other fields"
+
+
+def _plain_moves(throws: Throws, number: Callable[[Any], int]) -> Moves:
+    """The moves of a rule sheet, in fractions."""
+    chances = [Fraction(weight) for weight, _ in throws]
+    return [
+        (chance / sum(chances), [
+            (tuple(way.reward), [
+                (Fraction(one.weight) / sum(o.weight for o in way.outcomes),
+                 *((one.seats, number(one.to)) if one.row is None else (-1, tuple(one.row))))
+                for one in way.outcomes
+            ])
+            for way in ways
+        ])
+        for chance, (_, ways) in zip(chances, throws, strict=True)
+    ]  # fmt: skip
+
+
+def _moves_of(c: Certificate, position: Position) -> Moves:
+    """The moves of a position of a certificate, in fractions."""
+    total = sum(weight for weight, _ in position.throws)
+    return [
+        (Fraction(weight, total), [
+            (c.payoffs[way.reward], [
+                (Fraction(w, position.lot), seats, c.payoffs[to] if seats < 0 else to)
+                for w, seats, to in way.outcomes
+            ])
+            for way in ways
+        ])
+        for weight, ways in position.throws
+    ]  # fmt: skip
 
 
 def _in_order(sheet: _Sheet) -> Iterator[tuple[Any, Throws]]:
@@ -452,6 +488,6 @@ def fields_of(game: Game) -> list[str]:
     for name, value in zip(start._fields, start, strict=True):
         shown = game.column_names.get(name, name)
         if shown:
-            parts = range(len(value)) if isinstance(value, tuple) else ()
-            names += [f"{shown}.{k}" for k in parts] or [shown]
+            is_tuple = isinstance(value, tuple)
+            names += [f"{shown}.{k}" for k in range(len(value))] if is_tuple else [shown]
     return names

@@ -5,17 +5,29 @@ It is the check that ``verified/Checker.v`` defines and ``verified/Soundness.v``
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import re
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 from rollwise.errors import RefusedFile
 
 MAGIC = "rollwise-certificate 1"
 LONGEST = 1 << 26  # bytes of a line
+DIGITS = 100_000  # of a number
+EACH = 500  # positions between two reports of progress
+MOST = {"players": 1000, "positions": 2 * 10**9, "rows": 10**6}
+PLAIN = b"0123456789- end="  # the characters of claims and moves
+UNIT = re.compile(r"1/([1-9][0-9]*)")
+ASSIGNMENT = re.compile(r" (?=[^ =]+=)")
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 
 class Way(NamedTuple):
@@ -50,7 +62,7 @@ class Certificate:
     rows : list of list of int
         Payoffs or rewards, a number for each role.
     rank, lower, upper, state : list
-        Of each position. A position within a turn has no state: it is empty.
+        Of each position. A position within a turn has no state: None.
     """
 
     def __init__(self, file: BinaryIO, *, claims: bool = True) -> None:
@@ -59,37 +71,50 @@ class Certificate:
             raise self.refused("it isn't a certificate of version 1")
         self.game = self._named("game")
         self.players = self._whole("players")
-        self.zero_sum = self._named("zero-sum") == "yes"
-        self.unit = Fraction(self._named("unit"))
-        self.fields = self._named("fields").split()
+        zero_sum = self._named("zero-sum")
+        self.zero_sum = zero_sum == "yes"
+        if zero_sum not in ("yes", "no") or (self.zero_sum and self.players != 2):
+            raise self.refused("zero-sum is yes or no, and yes is for two players")
+        unit = UNIT.fullmatch(self._named("unit"))
+        if unit is None:
+            raise self.refused("the unit is 1/N, with a whole number N from 1 on")
+        self.unit = Fraction(1, self._number(unit[1]))
+        self.fields = self._named("fields").split(" ")
         self.n, self.most, self.height, self.range = map(
             self._whole, ("positions", "most", "height", "range")
         )
-        if not (self.players and self.most and self.height):
-            raise self.refused("players, most and height are at least 1")
+        if not (self.players and self.n and self.most and self.height):
+            raise self.refused("players, positions, most and height are at least 1")
         self.rows: list[list[int]] = []
         self.rank: list[int] = []
         self.lower: list[list[int]] = []
         self.upper: list[list[int]] = []
-        self.state: list[tuple[int, ...]] = []
+        self.state: list[tuple[int, ...] | None] = []
         if claims:
             self._read_claims()
 
     def _read_claims(self) -> None:
         """Read the rows and the claims about all positions."""
         for _ in range(self._whole("rows")):
-            self.rows.append(self._numbers(self.players))
-        self._named("claims")
+            row = self._numbers(self._plain().split(" "))
+            if len(row) != self.players:
+                raise self.refused("a row has a number for each role")
+            self.rows.append(row)
+        self._exactly("claims")
         for _ in range(self.n):
-            claim, _, state = self._read().removesuffix(" -").partition(" = ")
-            numbers = self._as_numbers(claim.split())
+            claim, equals, state = self._plain().partition(" = ")
+            numbers = self._numbers(claim.removesuffix("" if equals else " -").split(" "))
+            self.state.append(tuple(self._numbers(state.split(" "))) if equals else None)
             if len(numbers) != 1 + 2 * self.players:
                 raise self.refused("a claim has a rank and two bounds for each role")
+            if not equals and not claim.endswith(" -"):
+                raise self.refused("the numbers of the state are missing")
+            if equals and len(self.state[-1] or ()) != len(self.fields):
+                raise self.refused("a state has a number for each field")
             self.rank.append(numbers[0])
             self.lower.append(numbers[1 : 1 + self.players])
             self.upper.append(numbers[1 + self.players :])
-            self.state.append(tuple(self._as_numbers(state.split())))
-        self._named("moves")
+        self._exactly("moves")
 
     def positions(self) -> Iterator[Position]:
         """The moves of each position, in order; the checksum of the file at the end.
@@ -99,13 +124,13 @@ class Certificate:
         RefusedFile
         """
         for _ in range(self.n):
-            words = iter(self._read().split())
+            words = iter(self._plain().split(" "))
             position = self._position(words)
             if next(words, None) is not None:
                 raise self.refused("the line is too long")
             yield position
         found = self.sums.hexdigest()
-        if self._read() != f"sha256 {found}":
+        if self._read() != f"sha256 {found}" or self.file.read(1):
             raise self.refused("the checksum is wrong: the file is damaged")
 
     def _position(self, words: Iterator[str]) -> Position:
@@ -124,13 +149,42 @@ class Certificate:
 
     def _outcome(self, words: Iterator[str]) -> tuple[int, int, int]:
         weight, seats, to = islice(words, 3)
+        if seats != "end" and int(seats) < 0:
+            raise ValueError(seats)
         return int(weight), -1 if seats == "end" else int(seats), int(to)
+
+    @cached_property
+    def payoffs(self) -> list[tuple[Fraction, ...]]:
+        """The rows, without a unit."""
+        return [tuple(number * self.unit for number in row) for row in self.rows]
+
+    @cached_property
+    def n_states(self) -> int:
+        """The number of positions that are states; the others follow them."""
+        return sum(state is not None for state in self.state)
+
+    @property
+    def has_gains(self) -> bool:
+        """Whether the upper bounds are those of a deviation from a profile of several roles."""
+        return self.players > 1 and not self.zero_sum
+
+    @property
+    def widest(self) -> Fraction:
+        """The largest distance between the ends of a claim.
+
+        One player's value lies between the two bounds. In a zero-sum game the lower end is
+        the negative upper bound of the opponent.
+        """
+        if self.zero_sum:
+            return max(map(sum, self.upper)) * self.unit
+        pairs = zip(self.upper, self.lower, strict=True)
+        return max(u - v for pair in pairs for u, v in zip(*pair, strict=True)) * self.unit
 
     @property
     def title(self) -> tuple[str, dict[str, str]]:
-        """The name of the game and its parameters, as typed."""
-        name, *typed = self.game.split(" ")
-        return name, dict(part.split("=", 1) for part in typed if "=" in part)
+        """The name of the game and its parameters, as text."""
+        name, *typed = ASSIGNMENT.split(self.game)
+        return name, dict(part.split("=", 1) for part in typed)
 
     def refused(self, why: str) -> RefusedFile:
         return RefusedFile(f"line {self.line}: {why}")
@@ -143,37 +197,63 @@ class Certificate:
         if not line.startswith(b"sha256 "):
             self.sums.update(line)
         try:
-            return line.decode("ascii").rstrip("\n")
+            text = line[:-1].decode()
         except UnicodeDecodeError:
-            raise self.refused("it isn't text") from None
+            text = "\0"
+        if not text.isprintable():
+            raise self.refused("it isn't text")
+        return text
+
+    def _plain(self) -> str:
+        """A line of numbers."""
+        text = self._read()
+        if not text.isascii() or text.encode().translate(None, PLAIN):
+            raise self.refused("whole numbers are expected")
+        return text
 
     def _named(self, name: str) -> str:
-        word, _, rest = self._read().partition(" ")
-        if word != name:
+        word, blank, rest = self._read().partition(" ")
+        if word != name or not blank:
             raise self.refused(f"the word {name} is expected")
         return rest
 
+    def _exactly(self, name: str) -> None:
+        if self._read() != name:
+            raise self.refused(f"the word {name} is expected")
+
     def _whole(self, name: str) -> int:
-        (number,) = self._as_numbers([self._named(name)])
-        if number < 0:
-            raise self.refused(f"{name} is less than 0")
+        number = self._number(self._named(name))
+        if not 0 <= number <= MOST.get(name, number):
+            raise self.refused(f"{name} is too large or less than 0")
         return number
 
-    def _numbers(self, size: int) -> list[int]:
-        numbers = self._as_numbers(self._read().split())
-        if len(numbers) != size:
-            raise self.refused(f"{size} numbers are expected")
-        return numbers
+    def _number(self, word: str) -> int:
+        if not word.isascii() or not word.removeprefix("-").isdecimal() or len(word) > DIGITS:
+            raise self.refused(f"a whole number of at most {DIGITS:,} digits is expected")
+        return int(word)
 
-    def _as_numbers(self, words: list[str]) -> list[int]:
+    def _numbers(self, words: list[str]) -> list[int]:
         try:
             return list(map(int, words))
         except ValueError:
             raise self.refused("whole numbers are expected") from None
 
 
+@contextlib.contextmanager
+def long_numbers() -> Iterator[None]:
+    """Within this context, numbers of up to `DIGITS` digits are read and written."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(DIGITS)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
 def check_certificate(
-    path: str | Path, also: Callable[[Certificate, int, Position], str] | None = None
+    path: str | Path,
+    also: Callable[[Certificate, int, Position], str] | None = None,
+    progress: Progress | None = None,
 ) -> Certificate:
     """Check every claim of a certificate.
 
@@ -181,22 +261,28 @@ def check_certificate(
     ----------
     also : callable, optional
         A further check of each position, by its number. It returns a fault, or an empty string.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
 
     Raises
     ------
     RefusedFile
         The file is damaged, or a claim isn't proved: with its line and its position.
     """
-    with Path(path).open("rb") as file:
+    with Path(path).open("rb") as file, long_numbers():
+        if progress is not None:
+            progress("reading the claims", 0, None)
         certificate = Certificate(file)
         for number, position in enumerate(certificate.positions()):
             fault = _fault(certificate, number, position)
             fault = fault or (also(certificate, number, position) if also else "")
             if fault:
-                where = " ".join(map(str, certificate.state[number]))
+                where = " ".join(map(str, certificate.state[number] or ()))
                 raise certificate.refused(
                     f"position {number} ({where or 'within a turn'}): {fault}"
                 )
+            if progress is not None and not number % EACH:
+                progress("checking positions", number, certificate.n)
     return certificate
 
 
@@ -279,5 +365,8 @@ def is_certificate(path: Path) -> bool:
 
 def head_of(path: Path) -> Certificate:
     """The first lines of a certificate, without its claims."""
-    with path.open("rb") as file:
-        return Certificate(file, claims=False)
+    try:
+        with path.open("rb") as file, long_numbers():
+            return Certificate(file, claims=False)
+    except RefusedFile as error:
+        raise RefusedFile(f"{path} is refused: {error}") from None

@@ -264,11 +264,11 @@ def _tell(
     odd = _oddities(solution)
     document = solved_document(solution, odd, others)
     if json or not solution.gave_up:
-        told = [] if solution.gave_up else certify(solution, certificate)
-        render(document, json, *place_line("Saved to", save), *told)
+        render(document, json, *place_line("Saved to", save))
     if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
+    certify(solution, certificate, json)
     if odd:
         say(f"check has something to say: {odd[0]} (rollwise check {game})")
     if solution.profile is not None:
