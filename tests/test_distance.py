@@ -54,7 +54,7 @@ def test_forms_of_values(tmp_path):
     (tmp_path / "list.json").write_text(json.dumps(chances.tolist()))
     (tmp_path / "v.txt").write_text("\n".join(map(repr, chances.tolist())))
     np.save(tmp_path / "v.npy", chances)
-    np.save(tmp_path / "q.npy", np.column_stack([chances - 1, chances]))
+    np.save(tmp_path / "q.npy", np.column_stack([chances] * 5))
     for name in ("v.json", "list.json", "v.txt", "v.npy", "q.npy"):
         found = distance_of_values(policies, tmp_path / name)
         assert found.high.max() < 1e-14, name
@@ -124,21 +124,49 @@ def test_values_by_the_texts_of_open_spiel(tmp_path):
     assert errors[0] > 1e-4 > 1e-9 > errors[1]
 
 
+ROWS = [[*row, 0.5] for row in rollwise.build(Pig(target=12)).states.tolist()]
+
+
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("rows", "says"),
     [
-        ("banked,rival,turn\n0,0,0\n", "no column win_probability or value"),
-        ("banked,rival,turn,value\n0,0,x,1\n", "no whole numbers"),
-        ("banked,rival,turn,value\n0,0,999,1\n", "999"),
-        ("banked,rival,turn,value\n0,0,0,good\n", "good"),
-        ("", "0 numbers"),
+        ([[0, 0, "x", 1]], "no whole numbers"),
+        ([[0, 0, 999, 1]], "999"),
+        ([[0, 0, 0, "good"]], "good"),
+        ([[0, 0, 0, "nan"]], "the value 1 is nan"),
+        ([[0, 0, 0, "1e999"]], "the value 1 is inf"),
+        ([*ROWS, ROWS[3]], "two values for banked=0"),
+        (ROWS[:-1], "no value for 1 of"),
+        ([[0, 0, 0, ""]], "'' is no number"),
+        ([], "it has 0 numbers"),
     ],
 )
-def test_a_file_that_has_no_values_gives_one_line(tmp_path, pig, content, says):
-    (tmp_path / "v.csv").write_text(content)
+def test_a_file_that_has_no_values_gives_one_line(tmp_path, pig, rows, says):
+    lines = [",".join(map(str, row)) for row in (["banked", "rival", "turn", "value"], *rows)]
+    (tmp_path / "v.csv").write_text("\n".join(lines))
     with pytest.raises(PolicyError, match=says) as error:
         distance_of_values(pig, tmp_path / "v.csv")
     assert "\n" not in str(error.value)
+    (tmp_path / "v.csv").write_text("banked,rival,turn\n0,0,0\n")
+    with pytest.raises(PolicyError, match="no column win_probability or value"):
+        distance_of_values(pig, tmp_path / "v.csv")
+
+
+def test_q_values_of_illegal_actions_are_not_read(tmp_path):
+    """Nor may those of legal ones be missing."""
+    solution = rollwise.solve(Pig(target=5))
+    policies, path = Policies.of(solution), tmp_path / "q.npy"
+    table = np.full((len(solution), 2), 1e9)
+    for state in solution.graph.view:
+        for action in state.actions:
+            table[state.index, action.label] = (1 + solution.action_values[action]) / 2
+    np.save(path, table)
+    assert distance_of_values(policies, path).high.max() < 1e-13
+    for column, says in [(0, "no finite number"), ([], "0 columns"), ([0, 1, 1], "3 columns")]:
+        np.save(path, np.where([[1, 0]], np.nan, table) if column == 0 else table[:, column])
+        for measure in (distance_of_policy, distance_of_values):
+            with pytest.raises(PolicyError, match=says):
+                measure(policies, str(path) if measure is distance_of_policy else path)
 
 
 def test_a_damaged_array_gives_one_line(tmp_path, pig):
@@ -169,6 +197,8 @@ def test_the_command_ends_with_1_unless_a_claim_is_proved(tmp_path):
     assert "claim 0: undecided" in done.stdout
     assert done.returncode == 1
     assert "give one of" in run("certify", "craps").stderr
+    for claim in ("inf", "nan", "-1"):
+        assert "must be a number from 0 on" in run(*words, "--claim", claim).stderr
     assert rollwise.solve(Craps()).value is not None
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import AnyPolicy, Policies, array_in
+from rollwise.answer.references import AnyPolicy, Policies, array_in, legal_values
 from rollwise.errors import PolicyError, UnknownState, UsageError
 from rollwise.faults import one_line
 from rollwise.graph import StateGraph, win_probability
@@ -29,6 +29,7 @@ from rollwise.numbers.printed import CHANCE_ROUNDING
 Floats = NDArray[np.float64]
 ENDINGS = (".csv", ".parquet", ".json", ".npy", ".txt")
 COLUMNS = ("win_probability", "value")
+BY_TEXT = "text"  # in place of a column: values by the texts of positions
 ROUNDING = 2.0**-50  # of a difference, relative to its parts
 
 
@@ -111,24 +112,29 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
     game = policies.game
     order = dict.fromkeys(range(graph.n_positions), False) if game is None else game.numbered(graph)
     rows, numbers, column = _read(path, policies, len(order))
+    numbers = _finite(path, numbers, bool(np.isinf(solution.values).any()))
     if rows is None:
         given[list(order)] = numbers
     else:
         for row, number in zip(rows, numbers, strict=True):
-            try:
-                given[graph.find({name: int(row[name]) for name in graph.field_names})] = number
-            except (KeyError, TypeError, ValueError):
-                fields = ", ".join(graph.field_names)
-                raise PolicyError(f"{path}: a row has no whole numbers for {fields}") from None
-            except UnknownState as error:
-                raise PolicyError(f"{path}: {error}") from None
+            place = _place(path, graph, row)
+            if not np.isnan(given[place]):
+                raise PolicyError(f"{path} has two values for {graph.state_text(place)}")
+            given[place] = number
+        wanted = [s for s in order if column != BY_TEXT or graph.view[s].is_choice]
+        missing = [state for state in wanted if np.isnan(given[state])]
+        if missing:
+            first = graph.state_text(missing[0])
+            raise PolicyError(
+                f"{path} has no value for {len(missing):,} of {len(wanted):,} positions, the "
+                f"first one {first}"
+            )
+    column = column.removesuffix(BY_TEXT)
     is_value = column == "value" or graph.is_score
     if not column:
         is_value |= not getattr(game, "is_chance", True)
         others = [state for state, is_other in order.items() if is_other]
         given[others] = -given[others] if is_value else 1 - given[others]
-    if np.isnan(given).all():
-        raise PolicyError(f"{path} has no values")
     true, bounds = solution.values, solution.error_bounds
     if not graph.is_score:
         true, bounds = win_probability(true), bounds / 2 + CHANCE_ROUNDING
@@ -137,14 +143,56 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
     return Distance(graph, path.name, given, true, bounds)
 
 
+def _place(path: Path, graph: StateGraph, row: Mapping[str, Any]) -> int:
+    """The state of a row."""
+    try:
+        return graph.find({name: int(row[name]) for name in graph.field_names})
+    except (KeyError, TypeError, ValueError):
+        fields = ", ".join(graph.field_names)
+        raise PolicyError(f"{path}: a row has no whole numbers for {fields}") from None
+    except UnknownState as error:
+        raise PolicyError(f"{path}: {error}") from None
+
+
+def _finite(path: Path, numbers: Any, may_be_infinite: bool) -> Floats:
+    found = np.asarray(numbers, np.float64)
+    wrong = np.isnan(found) if may_be_infinite else ~np.isfinite(found)
+    if wrong.any():
+        number = int(np.argmax(wrong))
+        raise PolicyError(f"{path}: the value {number + 1} is {found[number]}, which is no number")
+    return found
+
+
+def _number(given: Any) -> float:
+    if isinstance(given, bool) or given is None or given == "":
+        raise ValueError(f"{given!r} is no number")
+    return float(given)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has the same key twice")
+    return found
+
+
+def _best(path: Path, policies: Policies, given: Floats) -> Any:
+    """Values as they are; of Q-values the best ones."""
+    graph, game = policies.graph, policies.game
+    if given.ndim == 1:
+        return given
+    if game is None or graph.throws is not None:
+        raise PolicyError(f"{path}: Q-values are for a game without throws, with its rules")
+    best = np.max if graph.view.sign > 0 else np.min
+    pairs = zip(game.numbered(graph), given, strict=True)
+    return [best(legal_values(path, graph.view[state], row)) for state, row in pairs]
+
+
 def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any, str]:
     """The rows of a file, or None for n numbers in order; its numbers; the name of their column."""
     graph = policies.graph
     if path.suffix == ".npy":
-        found = array_in(path, n).astype(np.float64)
-        if found.ndim == 2:
-            found = (np.nanmin if graph.view.sign < 0 else np.nanmax)(found, axis=1)
-        return None, found, ""
+        return None, _best(path, policies, array_in(path, graph, n)), ""
     try:
         rows: Any
         if path.suffix == ".parquet":
@@ -153,23 +201,27 @@ def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any
             text = path.read_text(encoding="utf-8")
             if path.suffix == ".csv":
                 rows = list(csv.DictReader(text.splitlines()))
+            elif path.suffix == ".json":
+                rows = json.loads(text, object_pairs_hook=_each_once)
             else:
-                rows = json.loads(text) if path.suffix == ".json" else text.split()
+                rows = text.split()
         if isinstance(rows, dict):
-            known = [(row, float(rows[text])) for row, text in _texts(policies) if text in rows]
-            return [row for row, _ in known], [value for _, value in known], ""
+            known = [(row, _number(rows[text])) for row, text in _texts(policies) if text in rows]
+            if not known:
+                raise ValueError("none of its keys is the text of a position")
+            return [row for row, _ in known], [value for _, value in known], BY_TEXT
         if not isinstance(rows, list):
             raise ValueError("it is no list")
         if not rows or not isinstance(rows[0], Mapping):
             if len(rows) != n:
                 raise ValueError(f"it has {len(rows):,} numbers for {n:,} positions")
-            return None, [float(x) for x in rows], ""
+            return None, list(map(_number, rows)), ""
         if path.suffix == ".json" and "v" in rows[0]:
-            return [row["s"] for row in rows], [float(row["v"]) for row in rows], ""
+            return [row["s"] for row in rows], [_number(row["v"]) for row in rows], ""
         column = next((name for name in COLUMNS if name in rows[0]), None)
         if column is None or (column == COLUMNS[0] and graph.is_score):
             raise ValueError(f"it has no column {' or '.join(COLUMNS[graph.is_score :])}")
-        return rows, [float(row[column]) for row in rows], column
+        return rows, [_number(row[column]) for row in rows], column
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None
     except Exception as error:

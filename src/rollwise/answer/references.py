@@ -26,6 +26,7 @@ from rollwise.game import Game, require_game
 from rollwise.graph import ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
+from rollwise.graph.view import State
 from rollwise.machine.parquet_files import read_parquet
 from rollwise.machine.switches import jit_disabled
 from rollwise.many.seats import build_for_all
@@ -370,7 +371,7 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     return Policy(path.name, probability)
 
 
-def array_in(path: Path, n: int) -> NDArray[Any]:
+def array_in(path: Path, graph: StateGraph, n: int) -> NDArray[Any]:
     """The array in a ``.npy`` file, with a row for each of n positions.
 
     Raises
@@ -389,6 +390,28 @@ def array_in(path: Path, n: int) -> NDArray[Any]:
             f"{path} has the shape {found.shape} of {found.dtype}; a number or a row of numbers "
             f"for each of {n:,} positions is needed"
         )
+    n_labels = 1 + int(graph.flat.action_label.max())
+    if found.ndim == 2 and not 0 < found.shape[1] <= n_labels:
+        raise PolicyError(f"{path} has {found.shape[1]} columns, and there are {n_labels} actions")
+    return np.asarray(found)
+
+
+def legal_values(path: Path, state: State, given: NDArray[Any]) -> NDArray[Any]:
+    """The Q-values of the actions of a state in its row of an array; others are not read.
+
+    Raises
+    ------
+    PolicyError
+        An action has no column, or no finite number.
+    """
+    labels = [action.label for action in state.actions]
+    if not state.is_choice and labels[0] >= given.size:  # the end of a model
+        return given
+    if max(labels) >= given.size:
+        raise PolicyError(f"{path} has no column for the action {max(labels)}")
+    found = given[labels]
+    if not np.isfinite(found).all():
+        raise PolicyError(f"{path} has no finite number for an action in the state {state}")
     return np.asarray(found)
 
 
@@ -397,21 +420,20 @@ def _from_array(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     if graph.throws is not None or game is None:
         raise PolicyError(f"{path}: an array is a policy of a game without throws, with its rules")
     row_of = {s: row for row, s in enumerate(game.numbered(graph))}
-    given = array_in(path, len(row_of))
+    given = array_in(path, graph, len(row_of))
     probability = np.zeros(graph.n_actions)
     for state in graph.view:
         actions, row = list(state.actions), row_of.get(state.index)
         chosen = actions[0]
         if state.is_choice and row is not None:
-            labels = [action.label for action in actions]
             if given.ndim == 1:
+                labels = [action.label for action in actions]
                 if given[row] not in labels:
                     raise PolicyError(f"{path} gives the action {given[row]} in the state {state}")
                 chosen = actions[labels.index(given[row])]
-            elif max(labels) >= given.shape[1]:
-                raise PolicyError(f"{path} has no column for the action {max(labels)}")
             else:
-                chosen = actions[int(np.argmax(graph.view.sign * given[row, labels]))]
+                worths = graph.view.sign * legal_values(path, state, given[row])
+                chosen = actions[int(np.argmax(worths))]
         probability[chosen] = 1.0
     return Policy(path.name, probability)
 

@@ -47,8 +47,8 @@ def certify(
 
     if (values is None) == (policy is None):
         raise UsageError("give one of --values FILE and --policy POLICY")
-    if claim is not None and not claim >= 0:
-        raise UsageError(f"--claim is {claim}; it must be at least 0")
+    if claim is not None and not 0 <= claim < float("inf"):
+        raise UsageError(f"--claim is {claim}; it must be a number from 0 on")
     chosen = read_game(game, parameters)
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
