@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from cli_runner import output, refusal, run
@@ -349,3 +350,29 @@ def test_each_seat_of_two_has_a_policy():
     assert "--against doesn't go with a policy for each seat" in said
     said = refusal("evaluate", *pig, "--policy", "optimal,random,random")
     assert "has 2 seats, and 3 policies were given" in said
+
+
+def test_advise_of_three_seats_before_a_throw(tmp_path):
+    """Each throw with its action; the results are the mean over the throws."""
+    sheet = tmp_path / "race.py"
+    sheet.write_text(
+        "from typing import NamedTuple\n"
+        "from rollwise import Game, PASS, WIN, dice\n"
+        "class S(NamedTuple):\n    me: int\n    others: tuple\n"
+        "class Race(Game):\n    players = 3\n"
+        "    def start(self): return S(0, (0, 0))\n"
+        "    def throws(self, s): return dice.one(4)\n"
+        "    def actions(self, s, throw): return range(2)\n"
+        "    def outcomes(self, s, throw, action):\n"
+        "        me = s.me + (throw if action else 2)\n"
+        "        yield 1, WIN if me >= 6 else PASS, S(s.others[0], (s.others[1], me))\n"
+    )
+    asked = ("advise", f"{sheet}:Race", "--state", "me=0,others=(0,0)")
+    document = json.loads(output(*asked, "--json"))
+    assert "actions" not in document
+    assert [row["action"] for row in document["throws"]] == ["0", "0", "1", "1"]
+    means = sum(
+        row["probability"] * np.array(row["win_probabilities"]) for row in document["throws"]
+    )
+    assert means == pytest.approx(document["win_probabilities"], abs=1e-12)
+    assert output(*asked).split()[:3] == ["throw", "chance", "action"]

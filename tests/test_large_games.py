@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from cli_runner import output
+from cli_runner import output, refusal
 
 import rollwise
 from rollwise.answer.filters import said_of
@@ -75,3 +75,17 @@ def test_a_process_with_little_memory_solves_by_layers(monkeypatch: pytest.Monke
     assert "layers" in found
     assert "layers" not in known
     assert abs(found["value"] - known["value"]) <= found["error_bound"] + known["error_bound"]
+
+
+@pytest.mark.usefixtures("small_graphs")
+def test_a_large_game_is_played_and_its_table_has_each_position_once(tmp_path) -> None:
+    asked = ("table", *LARGE, "--each-action", "--json")
+    rows = json.loads(output(*asked))["rows"]
+    known = rollwise.solve(Pig(target=8), max_states=10**6).table(each_action=True)
+    assert len(rows) == len(known)
+    assert [row["P_hold"] for row in rows] == pytest.approx(known["P_hold"].to_list(), abs=1e-12)
+    games = str(tmp_path / "games.txt")
+    seats = ("--seats", "random,hold-at-20", "--games", "6", "--seed", "4", "--save", games)
+    series = json.loads(output("play", *LARGE, *seats, "--json"))
+    assert series["games"] == 6
+    assert "is too large for exploit" in refusal("exploit", games, "--player", "random")

@@ -9,7 +9,7 @@ import pytest
 from cli_runner import output
 
 from rollwise import Chase, Duel, build
-from rollwise.answer.references import Policies
+from rollwise.answer.references import Policies, names_in
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
@@ -72,3 +72,11 @@ def test_derived_games_have_the_policies_of_the_inner_game(game):
         labels = policies.graph.action_label[part]
         expected = 0.5 * (labels == named) + 0.5 / len(labels)
         assert np.allclose(blind.probability[part], expected)
+
+
+def test_a_list_of_policies_with_a_comma_in_the_name_of_a_file(tmp_path):
+    file = str(tmp_path / "a,b.csv")
+    output("table", "pig", "target=10", "--out", file)
+    assert names_in(f"optimal, {file},random") == ["optimal", file, "random"]
+    entered = ("--policies", f"{file},random")
+    assert file.split("/")[-1] in output("tournament", "pig", "target=10", *entered)

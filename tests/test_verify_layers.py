@@ -61,7 +61,7 @@ def test_a_damaged_layer_is_named(name: str, tmp_path: Path) -> None:
         return
     layer = int(np.searchsorted(solved.space.layers, row, side="right")) - 1
     assert found.damaged == (solved.space.progress[layer],)
-    assert f"of progress {solved.space.progress[layer]} was changed" in found.fault
+    assert f"the layers of progress {solved.space.progress[layer]} differ" in found.fault
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,11 @@ class ThrowAdvice(NamedTuple):
     throw : tuple of int
     chance : float
     action : str
-        The best one (the first of several).
+        The best one (the first of several); in an equilibrium all that are taken.
     value, win_probability, error_bound
         As those of `Advice`, after the throw.
+    seats : tuple of float
+        In an equilibrium the results of all seats, from the mover on.
     """
 
     throw: tuple[int, ...]
@@ -78,6 +80,7 @@ class ThrowAdvice(NamedTuple):
     value: float
     win_probability: float | None
     error_bound: float
+    seats: tuple[float, ...] = ()
 
 
 class Advice(NamedTuple):
@@ -94,8 +97,7 @@ class Advice(NamedTuple):
     worth_name : str
         The name of values: "win probability", "expected score" or "expected payoff".
     throws : list of ThrowAdvice
-        In a state before a throw the best action after each throw; empty elsewhere, and in an
-        equilibrium.
+        In a state before a throw the best action after each throw; empty elsewhere.
     seats : tuple of float
         In an equilibrium the results of all seats, from the mover on: chances to win, or payoffs.
     seats_bound, deviation_gain : float
@@ -121,7 +123,8 @@ class Advice(NamedTuple):
     def as_rows(self) -> tuple[list[str], list[tuple[str, ...]], str]:
         """The columns, a row for each action or throw, and the text of the error bound."""
         if self.seats:
-            return ["action", "taken", *seat_names(len(self.seats))], *self._seats_as_printed()
+            head = ["throw", "chance", "action"] if self.throws else ["action", "taken"]
+            return [*head, *seat_names(len(self.seats))], *self._seats_as_printed()
         if self.throws:
             return ["throw", "chance", "action", self.worth_name], *self.throws_as_printed()
         return ["", "action", self.worth_name, self.cost_name], *self.as_printed()
@@ -139,17 +142,23 @@ class Advice(NamedTuple):
         return f"<p>{escape(state)} ({escape(sure)})</p><table><tr>{head}</tr>{rows}</table>"
 
     def _seats_as_printed(self) -> tuple[list[tuple[str, ...]], str]:
-        """Each action with its probability and the results of all seats."""
+        """Each action or throw with its probability and the results of all seats."""
         from rollwise.many.equilibrium import gain_text, sure_text
 
         rows: list[tuple[str, ...]] = []
-        bound = max(row.error_bound for row in self.actions)
+        bound = max(row.error_bound for row in (*self.actions, *self.throws))
         bound = bound if self.win_probability is None else bound / 2
         written = column if self.win_probability is None else percents
-        for row in self.actions:
+        for row in (*self.actions, *self.throws):
             cells, worst = in_common(written(row.seats, [bound] * len(row.seats)))
-            taken = f"{100 * row.probability:.6g} %" if row.probability else ""
-            rows.append((row.action, taken, *cells))
+            if isinstance(row, ThrowAdvice):
+                rows.append(
+                    (" ".join(map(str, row.throw)), percent(row.chance), row.action, *cells)
+                )
+            else:
+                rows.append(
+                    (row.action, _share(row.probability) if row.probability else "", *cells)
+                )
         sure = sure_text(bound, worst)
         gain = gain_text(self.deviation_gain, " from here by another policy")
         return rows, f"{sure}, if all go on by the equilibrium; {gain}"
@@ -206,8 +215,16 @@ def advise(solution: Solution, state: int) -> Advice:
     view = solution.graph.view
     here = view[state]
     profile = solution.profile
-    if here.throws and profile is None:
-        return _before_throw(solution, here)
+    value, bound = float(solution.values[here]), float(solution.error_bounds[here])
+    found = Advice(here.named, value, view.win_probability(value), bound, [], view.worth_name)
+    if profile is not None:
+        found = found._replace(
+            seats=tuple(profile.values[here].tolist()),
+            seats_bound=float(profile.error_bounds[here].max()),
+            deviation_gain=float(profile.deviation_gains[here].max()),
+        )
+    if here.throws:
+        return found._replace(throws=_throws(solution, here))
     choices = solution.choices_in(np.array([here.index]))
     values, costs = choices.values.tolist(), choices.regret.tolist()
     if profile is None:
@@ -232,44 +249,40 @@ def advise(solution: Solution, state: int) -> Advice:
                 bound + max(bounds) + 2.0**-52 * regret if np.isfinite(regret) else 0.0,
             )
         )
-    value = float(solution.values[here])
-    bound = float(solution.error_bounds[here])
-    found = Advice(here.named, value, view.win_probability(value), bound, rows, view.worth_name)
     if profile is None:
-        return found
+        return found._replace(actions=rows)
     chances = profile.policy.probability[choices.actions].tolist()
     results = profile.action_worths[choices.actions].tolist()
     return found._replace(
         actions=[
             row._replace(probability=chance, seats=tuple(result))
             for row, chance, result in zip(rows, chances, results, strict=True)
-        ],
-        seats=tuple(profile.values[here].tolist()),
-        seats_bound=float(profile.error_bounds[here].max()),
-        deviation_gain=float(profile.deviation_gains[here].max()),
+        ]
     )
 
 
-def _before_throw(solution: Solution, here: State) -> Advice:
-    """The best action after each throw."""
-    view = here.view
+def _share(probability: float) -> str:
+    return f"{100 * probability:.6g} %"
+
+
+def _throws(solution: Solution, here: State) -> list[ThrowAdvice]:
+    """The best action after each throw, or the actions of an equilibrium."""
+    view, profile = here.view, solution.profile
     rows = []
     after = np.array([outcome.target for outcome in here.throws])
     best = solution.best_actions_in(after).tolist()
     for outcome, there, action in zip(here.throws, map(view.__getitem__, after), best, strict=True):
-        value = float(solution.values[there])
-        rows.append(
-            ThrowAdvice(
-                there.throw,
-                outcome.chance,
-                view.action(action).distinct_name,
-                value,
-                view.win_probability(value),
-                float(solution.error_bounds[there]),
-            )
-        )
-    value, bound = float(solution.values[here]), float(solution.error_bounds[here])
-    return Advice(here.named, value, view.win_probability(value), bound, [], view.worth_name, rows)
+        value, bound = float(solution.values[there]), float(solution.error_bounds[there])
+        seats: tuple[float, ...] = ()
+        text = view.action(action).distinct_name
+        if profile is not None:
+            seats, bound = tuple(profile.values[there].tolist()), _seats_bound(solution, there)
+            shares = profile.policy.probability[list(there.action_range)].tolist()
+            taken = [(name, p) for name, p in zip(there.action_names, shares, strict=True) if p]
+            text = ", ".join(name if p == 1 else f"{name} ({_share(p)})" for name, p in taken)
+        worth = view.win_probability(value)
+        rows.append(ThrowAdvice(there.throw, outcome.chance, text, value, worth, bound, seats))
+    return rows
 
 
 def _error_bound(solution: Solution, action: Action, value: float) -> float:

@@ -213,6 +213,20 @@ class Policies:
         return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]
 
 
+def names_in(text: str) -> list[str]:
+    """The policies of a list with commas. A file may have commas in its name."""
+    parts, found = text.split(","), []
+    while parts:
+        joined = [",".join(parts[: n + 1]).strip() for n in range(len(parts))]
+        files = [
+            n for n, name in enumerate(joined) if name.endswith(_IN_FILES) and Path(name).exists()
+        ]
+        size = max(files, default=0)
+        found.append(joined[size])
+        parts = parts[size + 1 :]
+    return found
+
+
 def _no_policy(graph: StateGraph, given: Any) -> str:
     """The remedy in the message for a value that is no policy."""
     asked = "s, throw" if graph.throw_names else "s"

@@ -592,7 +592,7 @@ class _FolderRun:
             self.fault = "its states don't match their checksum"
         elif self.damaged:
             which = ", ".join(map(str, self.damaged))
-            self.fault = f"its checksum says that what was proved of progress {which} was changed"
+            self.fault = f"the layers of progress {which} differ from their checksums"
         self.seconds["checksums"] = time.perf_counter() - began
 
     def prove(self, max_states: int | None, progress: Report | None) -> None:

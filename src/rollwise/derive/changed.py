@@ -69,6 +69,7 @@ def joined(one: StateGraph, other: StateGraph) -> StateGraph:
     target = b.outcome_state
     return replace(
         a,
+        n_ends=0,
         action_names={**a.action_names, **b.action_names},
         states=np.concatenate([a.states, b.states]),
         action_indptr=np.concatenate([a.action_indptr, a.n_actions + b.action_indptr[1:]]),
@@ -138,6 +139,7 @@ def with_ends(
             np.concatenate([old.payoff, payoff]),
         ),
         n_border=0,
+        n_ends=n_border,
     )
 
 

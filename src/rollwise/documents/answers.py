@@ -74,15 +74,17 @@ class ActionRow(Part, frozen=True, kw_only=True):
     win_probability_exact: Fraction = UNSET
 
 
-class ThrowRow(Part, frozen=True):
-    """A throw with its best action."""
+class ThrowRow(Part, frozen=True, kw_only=True):
+    """A throw with its best action, or with the actions of an equilibrium."""
 
     throw: tuple[int, ...]
     probability: Chance
     action: str
-    value: Value
-    win_probability: Chance
-    error_bound: Bound
+    value: Maybe[Value] = UNSET
+    win_probability: Maybe[Chance] = UNSET
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    error_bound: Maybe[Bound] = UNSET
 
 
 class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
@@ -119,7 +121,19 @@ def advice_document(solution: Solution, advice: Advice) -> Advised:
                     **seats_worth(graph, row.seats),
                 )
                 for row in advice.actions
-            ],
+            ]
+            or UNSET,
+            throws=[
+                ThrowRow.from_result(
+                    None,
+                    throw=row.throw,
+                    probability=row.chance,
+                    action=row.action,
+                    **seats_worth(graph, row.seats),
+                )
+                for row in advice.throws
+            ]
+            or UNSET,
         )
     exact, exact_actions = _exact_advice(solution, advice)
     scale = 1.0 if solution.is_score else 0.5  # a cost is in the unit of the text

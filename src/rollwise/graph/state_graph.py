@@ -108,6 +108,9 @@ class StateGraph:
         The first ``n_roots`` states are the initial positions of the graph.
     n_border : int
         States outside this graph with known values, numbered from ``n_states``.
+    n_ends : int
+        The last states, if they stand for a border: their only action ends play. They are no
+        positions.
     endless : {"forbidden", "draw", "lose"}
         The value of endless play in a game of win or loss (see `rollwise.Game`).
     throws : (n_thrown, width) int32 or None
@@ -145,6 +148,7 @@ class StateGraph:
     objective: Objective
     n_roots: int = 1
     n_border: int = 0
+    n_ends: int = 0
     endless: Endless = "forbidden"
     throws: NDArray[np.int32] | None = None
     throw_names: tuple[str, ...] = ()
@@ -223,10 +227,11 @@ class StateGraph:
         """The states before a throw: (n_positions,) int64, ascending."""
         if self.throws is not None:
             return np.arange(len(self.states))
+        inside = self.states[: self.n_states - self.n_ends]
         if not self.throw_names:
-            return np.arange(self.n_states)
+            return np.arange(len(inside))
         column = self.field_names.index(self.throw_names[0])
-        return np.flatnonzero(self.states[:, column] == NO_THROW)
+        return np.flatnonzero(inside[:, column] == NO_THROW)
 
     @property
     def thrown_in(self) -> NDArray[np.bool_]:

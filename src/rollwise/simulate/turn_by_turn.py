@@ -109,8 +109,7 @@ def best_play(answer: Solution) -> Player:
     def turn(rows: NDArray[np.int32]) -> Turn:
         solution = answer.near_rows(rows)
         graph, fields = solution.graph, rows.shape[1]
-        ends = graph.positions[len(rows) :]
-        first = int(ends[0]) if len(ends) else graph.n_states
+        first = graph.n_states - graph.n_ends
         return Turn(graph, graph.states[first:, :fields], first, lambda s: solution.best_actions[s])
 
     return turn

@@ -266,9 +266,10 @@ def _tell_unfinished(found: Evaluation) -> None:
 def _print_seats(game: Game, policy: str, max_states: int | None, *, json: bool) -> None:
     """Print the result of each seat, with a policy for each."""
     from rollwise.answer.evaluate_seats import evaluate_seats
+    from rollwise.answer.references import names_in
 
     with Progress() as progress:
         found = policies_of(game, max_states, progress)
-        seated = [found.find(name.strip()) for name in policy.split(",")]
+        seated = [found.find(name) for name in names_in(policy)]
     shares = evaluate_seats(found.graph, seated)
     render(shares_document(found.graph, shares), json)

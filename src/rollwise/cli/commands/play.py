@@ -161,7 +161,8 @@ def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int
 def named_policy(table: Table, name: str) -> Policy | str | None:
     """A policy by its name, on the graph of the table; None for a person.
 
-    The optimal policy stays a name until its first move, so that the game starts at once.
+    The optimal policy stays a name until its first move, so that the game starts at once. So do
+    all policies where the graph of the table grows.
     """
     if name == "human":
         return None
@@ -169,7 +170,8 @@ def named_policy(table: Table, name: str) -> Policy | str | None:
         return name
     if ";" in name:  # the separator of policies in @players
         raise UsageError(f"the game can't be kept with a policy called {name!r}; rename its file")
-    return table.policies.find(name)
+    found = table.policies.find(name)
+    return found if table.is_whole else name
 
 
 def _new_session(
@@ -205,10 +207,11 @@ def _new_session(
 
 def _seated(table: Table, seats: str, seed: int | None) -> Session:
     """A session with a person or a policy in each seat."""
+    from rollwise.answer.references import names_in
     from rollwise.coach.game_record import clean_name
     from rollwise.coach.session import Session
 
-    who = [name.strip() for name in seats.split(",")]
+    who = names_in(seats)
     if len(who) != table.graph.players or table.graph.players == 1:
         raise UsageError(
             f"--seats names {len(who)} seats, and {table.graph.title} is a game for "

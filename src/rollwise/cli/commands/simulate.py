@@ -241,11 +241,12 @@ def _play_seats(
 ) -> None:
     """Play games with a policy for each seat, and print the results."""
     from rollwise.answer.evaluate_seats import evaluate_seats
+    from rollwise.answer.references import names_in
     from rollwise.simulate.seats import simulate_seats
 
     with Progress() as progress:
         found = policies_of(game, max_states, progress)
-        seated = [found.find(name.strip()) for name in policy.split(",")]
+        seated = [found.find(name) for name in names_in(policy)]
     played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
     shares = evaluate_seats(found.graph, seated) if exact else None
     render(seats_match_document(found.graph, played, shares), json)

@@ -60,13 +60,14 @@ def tournament(
 ) -> None:
     """Let policies play each other from every seat."""
     from rollwise.answer import kept
+    from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import tournament as play
 
     if games is not None and games < 2:
         raise UsageError(f"--games is {games}; it must be at least 2")
     check_workers(workers, cluster)
-    names = [name.strip() for name in policies.split(",") if name.strip()]
+    names = list(filter(None, names_in(policies)))
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in optimal,random")
     chosen = read_game(game, parameters)

@@ -274,7 +274,6 @@ def exploit(
     """Learn the habits of an opponent, and how to beat them."""
     from rollwise.analysis.exploit import exploit as find_response
     from rollwise.analysis.friend import learn_friend
-    from rollwise.answer.solution import Solution
     from rollwise.documents.design import exploitation_document
 
     check_file("--save", save, ".csv", ".parquet")
@@ -284,7 +283,7 @@ def exploit(
     graph = table.graph
     if graph.players > 2:
         raise UsageError(f"{graph.title} is a game for {graph.players}: exploit is for two")
-    if not isinstance(table.solution, Solution):
+    if not table.is_whole:
         raise UsageError(
             f"{graph.title} is too large for exploit, which looks at all positions at once: "
             "`rollwise review` says what the moves of these games cost"
