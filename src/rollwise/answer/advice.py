@@ -146,10 +146,11 @@ class Advice(NamedTuple):
         from rollwise.many.equilibrium import gain_text, sure_text
 
         rows: list[tuple[str, ...]] = []
-        bound = max(row.error_bound for row in (*self.actions, *self.throws))
+        shown: list[ActionAdvice | ThrowAdvice] = [*self.actions, *self.throws]
+        bound = max(row.error_bound for row in shown)
         bound = bound if self.win_probability is None else bound / 2
         written = column if self.win_probability is None else percents
-        for row in (*self.actions, *self.throws):
+        for row in shown:
             cells, worst = in_common(written(row.seats, [bound] * len(row.seats)))
             if isinstance(row, ThrowAdvice):
                 rows.append(
