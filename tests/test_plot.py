@@ -27,6 +27,7 @@ from rollwise.page.document import _map
 from rollwise.plot import Choices, plot
 from rollwise.plot.boards import Cards
 from rollwise.plot.fields import best_text, view
+from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import page
 from rollwise.plot.style import ink_on
@@ -68,7 +69,8 @@ def panels(solution, figure, kind, answer, **choices):
     maps = [trace for trace in figure.data if trace.type == "heatmap"]
     choice = np.diff(graph.action_indptr) > 1
     states = np.arange(graph.n_states) if kind == "value" else np.flatnonzero(choice)
-    layout = view(solution, states, answer[states], Choices(**choices))
+    turn = None if kind == "value" else turn_field(solution, states)
+    layout = view(solution, states, answer[states], Choices(**choices), turn=turn)
     assert len(maps) == len(layout.panels)
     for number, panel in enumerate(layout.panels):
         fields = graph.states[panel.states][:, list(layout.axes)]

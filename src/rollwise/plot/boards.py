@@ -11,6 +11,7 @@ import base64
 import html
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from rollwise import boards
 from rollwise.answer.solution import Solution
 from rollwise.boards import KINDS, Board, Cell
-from rollwise.plot.fields import often_met
+from rollwise.plot.fields import field_text, often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
 from rollwise.words import Narrator
 
@@ -37,6 +38,7 @@ PIPS = {
     6: (0, 2, 3, 5, 6, 8),
 }
 STICK, STICKS = 8, 20  # pixels of a stick in a pile, and most of them
+MOST_FIELDS = 6  # of a position of rules without cells
 PAPER, INK = "#ffffff", "#222222"
 
 
@@ -158,7 +160,7 @@ class Cards:
         for line in textwrap.wrap(self.words(state), int((CARD - 24) / LETTER)):
             parts.append(_text(12, y, line))
             y += LINE
-        board = self.narrator.cells(state)
+        board = self.narrator.cells(state) or self._fields(state)
         has_dice = any(cell.kind == "die" for row in board for cell in row)
         thrown = _dice(() if has_dice else self.solution.graph.view[state].throw)
         marked = self._marked(state, board) if self.hints else set()
@@ -179,6 +181,28 @@ class Cards:
             f'fill="{PAPER}" stroke="{GREY}"/>'
         )
         return frame + "".join(parts), y + 4
+
+    def _fields(self, state: int) -> Board:
+        """The fields of a position of rules without cells: bars, and the members of sets."""
+        graph, named = self.solution.graph, self.solution.graph.view[state].named
+        rows: list[list[Cell]] = []
+        for field, name in enumerate(graph.field_names):
+            if name in graph.throw_names or len(rows) == MOST_FIELDS:
+                continue
+            low, high = self._ranges[0][field], self._ranges[1][field]
+            if low == high:
+                continue
+            text = field_text(self.solution, name, named[name])
+            row = [boards.label(name), boards.label(text)]
+            if text == str(named[name]):
+                row.insert(1, boards.bar(named[name] - low, of=high - low))
+            rows.append(row)
+        return rows
+
+    @cached_property
+    def _ranges(self) -> tuple[list[int], list[int]]:
+        fields = self.solution.graph.fields
+        return fields.min(axis=0).tolist(), fields.max(axis=0).tolist()
 
     def _marked(self, state: int, board: Board) -> set[tuple[int, int]]:
         """The cells that the best move changes, by row and column."""
@@ -235,9 +259,10 @@ def _text(x: float, y: float, text: str, weight: str = "normal", anchor: str = "
 
 
 def _dice(throw: Sequence[int]) -> tuple[str, float, float]:
-    """The dice of a throw, if each shows one to six."""
-    if len(throw) < 2 or not all(1 <= face <= 6 for face in throw):
+    """The dice of a throw of several, if each shows one to six; 0 is no die."""
+    if len(throw) < 2 or not all(0 <= face <= 6 for face in throw) or not any(throw):
         return "", 0, 0
+    throw = [face for face in throw if face]
     parts = [
         f'<g transform="translate({k * (SIDE + 5)} 0)">{_die(boards.die(face), SIDE)}</g>'
         for k, face in enumerate(throw)

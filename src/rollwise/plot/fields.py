@@ -2,7 +2,8 @@
 
 The rule works for every game. Fields with a single value in all drawn states are only mentioned.
 Fields with many values (at least three quarters as many as the largest field) are candidates for
-the axes. The axes are the two candidates with the most changes of the answer.
+the axes. The axes are the two candidates with the most changes of the answer. The field of the
+decision within a turn, such as Pig's turn total, goes upwards.
 
 Each combination of the other fields is a panel. Where there are too many, one field is shown at
 evenly spread values; several fields are shown in the combinations most frequent in good play.
@@ -341,6 +342,7 @@ def view(
     *,
     most_panels: int = PANELS,
     along: int | None = None,
+    turn: int | None = None,
 ) -> View:
     """Lay states out.
 
@@ -353,6 +355,8 @@ def view(
         ``x`` and ``y`` where the user says.
     along : int, optional
         A field with one state for each whole column.
+    turn : int, optional
+        The field of the decision within a turn: it goes upwards.
 
     Raises
     ------
@@ -370,7 +374,13 @@ def view(
             raise UsageError(f"{names[f]} holds sets, which have no place along an axis")
     counts = np.array([len(np.unique(table[:, f])) for f in range(table.shape[1])])
     varying = [f for f in range(len(names)) if counts[f] > 1 and f != along]
-    axes = _axes(table, answer, counts, [f for f in varying if f not in sets], asked)
+    free = [f for f in varying if f not in sets]
+    given = asked
+    if turn in free and turn not in asked and len(free) > 2 and choices.y is None:
+        given = [*asked, turn]
+    axes = _axes(table, answer, counts, free, given)
+    if given is not asked and axes[0] == turn:
+        axes = axes[::-1]
     if choices.x is not None and choices.y is None and len(axes) == 2 and axes[0] != asked[0]:
         axes = (axes[1], axes[0])
     if choices.y is not None and choices.x is None and len(axes) == 2 and axes[1] != asked[0]:

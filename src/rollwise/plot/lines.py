@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 class Line:
     """One line: its points, its name and colour, and the text of each point.
 
+    Without a dash it is points only.
     Lines with the same ``key`` have one entry in the legend, under that name.
     """
 
@@ -73,8 +74,8 @@ def draw_lines(
                 x=line.x,
                 y=line.y,
                 name=line.name,
-                mode="lines+markers" if few else "lines",
-                line={"color": line.colour, "width": 2, "dash": line.dash},
+                mode="markers" if not line.dash else "lines+markers" if few else "lines",
+                line={"color": line.colour, "width": 2, "dash": line.dash or None},
                 marker={"color": line.colour, "size": size, "symbol": line.symbol},
                 hovertext=line.hovers,
                 hoverinfo="text" if line.hovers is not None else "x+y+name",

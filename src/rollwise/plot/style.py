@@ -51,13 +51,16 @@ def step_scale(colours: list[str]) -> list[tuple[float, str]]:
     return [(at / n, colour) for i, colour in enumerate(colours) for at in (i, i + 1)]
 
 
+def rgb(colour: str) -> list[int]:
+    """The parts of a colour: ``#0072B2`` or ``rgb(1, 2, 3)``."""
+    if colour.startswith("#"):
+        return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+    return [round(float(part)) for part in colour[4:-1].split(",")]
+
+
 def ink_on(colour: str) -> str:
     """Black or white, whichever has the higher contrast to a colour (luminance of WCAG 2)."""
-    if colour.startswith("#"):
-        parts = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
-    else:  # rgb(1, 2, 3)
-        parts = [round(float(part)) for part in colour[4:-1].split(",")]
-    shares = [part / 255 for part in parts]
+    shares = [part / 255 for part in rgb(colour)]
     light = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
     luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
     return "#000000" if luminance > 0.179 else "#ffffff"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from rollwise.machine.atomic_files import HtmlPage
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import plot, require_plotly
 from rollwise.plot.fields import action_name, set_fields
-from rollwise.plot.kinds.limit import find_limits
+from rollwise.plot.kinds.limit import find_limits, limit_notes
 from rollwise.plot.pages import STYLE, document, embed
 
 FORMATS = (".html", ".pdf")
@@ -144,10 +145,10 @@ def card(policies: Policies, found: Frontier, heading: str, *, errors: bool = Tr
 
 
 def limit_table(solution: Solution) -> str:
-    """From which number in a field on an action is best, by two other fields; empty without limits.
+    """From which number in a field on an action is best, by up to two other fields.
 
-    Of many numbers of a field some are shown, evenly spread. Other fields have their most frequent
-    numbers.
+    Of many numbers of a field some are shown, evenly spread. Further fields have their most
+    frequent numbers. The table is empty where limits don't describe the whole decision.
     """
     graph = solution.graph
     states = np.flatnonzero(has_choice(graph))
@@ -157,12 +158,17 @@ def limit_table(solution: Solution) -> str:
         limits = find_limits(solution, states, [])
     except UsageError:
         return ""
+    if not limits.tells_all:
+        return ""
     table = graph.rows[limits.states]
-    counts = [
-        len(np.unique(column)) if f != limits.field else 0 for f, column in enumerate(table.T)
-    ]
-    across, down = sorted(np.argsort(counts, kind="stable")[-2:].tolist(), reverse=True)
-    rest = [f for f, n in enumerate(counts) if n > 1 and f not in (across, down)]
+    counts = {f: len(np.unique(column)) for f, column in enumerate(table.T) if f != limits.field}
+    others = sorted((f for f in counts if counts[f] > 1), key=lambda f: (-counts[f], f))
+    name, along = action_name(solution, limits.action), graph.columns[limits.field]
+    if not others:
+        (limit,) = limits.limit.tolist()
+        return f"<p>{html.escape(f'{name.capitalize()} from {along} {limit:.0f} on.')}</p>"
+    down, *across = sorted(others[:2])
+    rest = others[2:]
     inside = np.ones(len(table), np.bool_)
     shared = []
     for f in rest:
@@ -170,20 +176,25 @@ def limit_table(solution: Solution) -> str:
         inside &= table[:, f] == numbers[np.argmax(often)]
         shared.append(f"{graph.columns[f]} {numbers[np.argmax(often)]}")
     values = {
-        (int(row[down]), int(row[across])): limit
-        for row, limit in zip(table[inside], limits.limit[inside], strict=True)
+        tuple(row): limit
+        for row, limit in zip(
+            table[inside][:, [down, *across]].tolist(), limits.limit[inside], strict=True
+        )
     }
-    xs, ys = (_some(np.unique(table[inside, f])) for f in (across, down))
-    name, along = action_name(solution, limits.action), graph.columns[limits.field]
-    head = "".join(f"<th scope='col'>{x}</th>" for x in xs)
+    ys, *columns = (_some(np.unique(table[inside, f])) for f in (down, *across))
+    xs = list(product(*columns))
+    head = "".join(f"<th scope='col'>{x}</th>" for x in (columns[0] if across else ("",)))
     rows = ""
     for y in ys:
-        cells = [values.get((y, x)) for x in xs]
+        cells = [values.get((y, *x)) for x in xs]
         texts = ["" if z is None else "never" if np.isnan(z) else f"{z:.0f}" for z in cells]
         rows += f"<tr><th scope='row'>{y}</th>{''.join(f'<td>{t}</td>' for t in texts)}</tr>"
-    fields = (graph.columns[down], graph.columns[across])
-    told = f"{name.capitalize()} from this {along} on; rows: {fields[0]}, columns: {fields[1]}"
-    words = html.escape(f"{told}{'; ' if shared else ''}{', '.join(shared)}.")
+    fields = [graph.columns[f] for f in (down, *across)]
+    told = f"{name.capitalize()} from this {along} on"
+    if across:
+        told += f"; rows: {fields[0]}, columns: {fields[1]}"
+    words = html.escape(". ".join(["; ".join([told, *shared]), *limit_notes(limits)]) + ".")
+    words = words.replace("..", ".")
     corner = html.escape(" \\ ".join(fields))
     return f"<p>{words}</p><table class='limits'><tr><th>{corner}</th>{head}</tr>{rows}</table>"
 
@@ -209,6 +220,9 @@ def _unit(policies: Policies) -> tuple[float, str]:
 def _cost(policies: Policies, rule: RuleOfThumb) -> str:
     scale, unit = _unit(policies)
     spread = rule.spread
+    if spread is None and rule.loss <= rule.error_bound:
+        sure = rounded_up(scale * rule.error_bound)
+        return f"This is perfect play: the rule loses 0 {unit} (certified ± {sure})."
     text = f"Against perfect play it loses {loss_text(rule.loss, spread, scale)} {unit}"
     if rule.loss_second is not None:
         text += (

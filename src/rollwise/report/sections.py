@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
@@ -20,12 +21,14 @@ from rollwise.numbers.printed import certified, chance, how_many, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.boards import Cards, different
-from rollwise.plot.fields import best_text
+from rollwise.plot.fields import best_text, shown_costs
+from rollwise.plot.kinds.limit import find_limits
 from rollwise.plot.kinds.policy import best_classes
+from rollwise.plot.kinds.regret import given_away
 from rollwise.plot.kinds.turns import draw_lengths
 from rollwise.plot.pages import embed, marked, scrolled
 from rollwise.report import seats
-from rollwise.report.cheat_sheet import card, how_found
+from rollwise.report.cheat_sheet import card, how_found, limit_table
 from rollwise.report.facts import SECONDS, Facts, command
 from rollwise.report.tables import encode, policies
 from rollwise.words import Narrator
@@ -153,7 +156,6 @@ def duration(facts: Facts) -> str:
     found = facts.lengths
     if not found.chance.sum() > 0:
         return "<p>None of the simulated games came to its end.</p>"
-    figure = draw_lengths(facts.solution, found, "the best play")
     words = (
         "A turn is all moves of one player before the other one goes on."
         if found.unit == "turns"
@@ -167,26 +169,37 @@ def duration(facts: Facts) -> str:
     )
     if np.count_nonzero(found.chance) == 1 and not found.is_cut:
         takes = f"every game takes {how_many(round(found.mean), found.unit.removesuffix('s'))}"
+        drawn = ""
     else:
         more = "more than " if found.is_cut else ""
         takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {rare}"
-    return f"<p>With the best play {takes}{facts.guess}. {words}{_ties(facts)}</p>\n" + embed(
-        figure, "turns"
-    )
+        drawn = embed(draw_lengths(facts.solution, found, "the best play"), "turns")
+    return f"<p>With the best play {takes}{facts.guess}. {words}{_ties(facts)}</p>\n{drawn}"
 
 
 def strategy(facts: Facts) -> str:
     """The strategy in pictures."""
     if not facts.choice.any() or not facts.has_maps:
         return ""
-    parts = [
+    words = (
         "<p>Point at a place (or touch it) to see the position, the value of each move there, and "
         "the cost of a wrong one.</p>"
-    ]
-    for kind in ("limit", "policy"):  # one picture: a boundary, if there is one
+    )
+    for kind in _main_kinds(facts):
         with suppress(UsageError):  # it makes no sense for this game
-            return "\n".join([*parts, embed(plot(facts.solution, kind), kind)])
+            return f"{words}\n{embed(plot(facts.solution, kind), kind)}"
     return ""
+
+
+def _main_kinds(facts: Facts) -> list[str]:
+    """The kinds of the one picture of the strategy, the best first."""
+    solution = facts.solution
+    with suppress(UsageError):
+        limits = find_limits(solution, np.flatnonzero(facts.choice), [])
+        varying = np.ptp(solution.graph.rows[limits.states], axis=0)
+        if limits.tells_all and np.count_nonzero(np.delete(varying, limits.field)) > 1:
+            return ["limit", "policy"]
+    return ["policy"]
 
 
 def pictures(facts: Facts) -> str:
@@ -195,6 +208,8 @@ def pictures(facts: Facts) -> str:
         return ""
     parts = []
     for kind in ("policy", "surface"):
+        if kind == _main_kinds(facts)[0]:
+            continue
         with suppress(UsageError):
             figure = plot(facts.solution, kind)
             # A boundary of a few steps is seen better in the maps.
@@ -211,8 +226,11 @@ def rule(facts: Facts) -> str:
     found = find_rules(policies, seconds=SECONDS, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
-    drawn = card(policies, found, "h3", errors=False)
-    return f"{_better(facts, found)}{drawn}<p>{how_found(found)}</p>"
+    named = _better(facts, found)
+    if named:
+        table = limit_table(facts.solution)
+        return f"{named}{f'<h3>Best play</h3>{table}' if table else ''}"
+    return f"{card(policies, found, 'h3', errors=False)}<p>{how_found(found)}</p>"
 
 
 def _better(facts: Facts, found: Frontier) -> str:
@@ -229,29 +247,54 @@ def _better(facts: Facts, found: Frontier) -> str:
     return (
         f"<div class='rule'><p>{marked(about)}</p></div>\n<p>This is <b>{html.escape(name)}</b> of "
         f"the rule sheet. Against perfect play it loses {scale * losses[name]:.4f} {facts.unit}, "
-        "less than the best rule of the search:</p>\n"
+        f"less than the best of {found.scored:,} rules of a search.</p>\n"
     )
 
 
 def three(facts: Facts) -> str:
-    """Three positions that come often and where a mistake is dear, as boards."""
+    """Three positions that come often and where a mistake is dear, as boards.
+
+    They have different best moves, if possible. Otherwise the last ones are the dearest mistakes
+    of the policies of the rule sheet.
+    """
     if not facts.choice.any():
         return ""
     solution = facts.solution
-    weight = np.where(facts.choice, facts.lengths.visits * facts.costs, 0.0)
-    heavy = np.argsort(-weight, kind="stable")
-    names = different(solution, heavy[weight[heavy] > 0], partial(best_text, solution), 40)
-    shown = {best_text(solution, s): s for s in reversed(names)}  # each best move once
-    states = sorted(shown.values(), key=lambda s: -weight[s])[:POSITIONS]
-    states += [s for s in names if s not in states][: POSITIONS - len(states)]
+    visits = np.where(facts.choice, facts.lengths.visits, 0.0)
+    weight = np.where(facts.choice, visits * facts.costs, 0.0)
+    states = np.flatnonzero(facts.choice)
+    states = states[np.argsort(-weight[states], kind="stable")]
+    states = states[weight[states] > 0]
+    if not len(states):
+        return ""
+    _, first = np.unique(best_classes(solution, states)[1], return_index=True)
+    shown = {
+        s: f"a mistake costs {facts.costs[s]:.2f} {facts.unit}"
+        for s in states[np.sort(first)[:POSITIONS]].tolist()
+    }
+    for s, words in (
+        *_traps(facts, visits),
+        *((s, "") for s in different(solution, states, partial(best_text, solution), POSITIONS)),
+    ):
+        if len(shown) < POSITIONS and s not in shown:
+            shown[s] = words or f"a mistake costs {facts.costs[s]:.2f} {facts.unit}"
     cards = Cards(solution)
     drawn = "\n".join(
-        cards.html(
-            s, f"{best_text(solution, s)}; a mistake costs {facts.costs[s]:.2f} {facts.unit}"
-        )
-        for s in states
+        cards.html(s, f"{best_text(solution, s)}; {words}") for s, words in shown.items()
     )
-    return f"<div class='boards'>\n{drawn}\n</div>" if states else ""
+    return f"<div class='boards'>\n{drawn}\n</div>"
+
+
+def _traps(facts: Facts, visits: NDArray[np.float64]) -> Iterator[tuple[int, str]]:
+    """The dearest mistake of each policy of the rule sheet: its state, and its cost in words."""
+    solution = facts.solution
+    policies = Policies.of(solution, any_players=True)
+    for name in () if solution.game is None or not facts.has_maps else solution.game.policies():
+        with suppress(RollwiseError):
+            lost = shown_costs(solution, given_away(solution, policies.find(name)))
+            s = int(np.argmax(visits * lost))
+            if visits[s] * lost[s] > 0:
+                yield s, f"{name} loses {lost[s]:.2f} {facts.unit}"
 
 
 def scores(facts: Facts) -> str:
@@ -437,7 +480,7 @@ SECTIONS: list[Titled] = [
     (_edge_title, edge),
     ("A rule to remember", rule),
     ("Best moves in a picture", strategy),
-    ("Three positions to know", three),
+    ("Positions to know", three),
     ("What can happen", scores),
 ]
 FOLDED: list[Titled] = [
@@ -455,7 +498,7 @@ OF_MANY: list[Titled] = [
     (_edge_title, seats.edge),
     ("A rule to remember", seats.rule),
     ("Best moves in pictures", seats.strategy),
-    ("Three positions to know", three),
+    ("Positions to know", three),
     ("How long it lasts", duration),
 ]
 FOLDED_OF_MANY: list[Titled] = [

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import outcome_action
+from rollwise.graph.choices import has_ties, outcome_action
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
@@ -103,6 +103,24 @@ def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:
     return np.asarray((before != after).mean(axis=0)) if len(before) else np.zeros(before.shape[1])
 
 
+def turn_field(solution: Solution, states: Ints) -> int | None:
+    """The field of the threshold within a turn, or else the one that changes most there."""
+    graph = solution.graph
+    sets = set_fields(solution, states)
+    table = graph.rows[states]
+    fields = [
+        f for f in range(table.shape[1]) if f not in sets and len(np.unique(table[:, f])) >= 3
+    ]
+    if graph.players == 1 or not fields:
+        return None
+    moved = moved_within_turn(graph, states)[fields]
+    if not moved.any():
+        return None
+    label = graph.action_label[solution.best_actions[states]]
+    found = find_threshold(graph, states, label, fields)
+    return found.field if found is not None and found.gain else fields[int(moved.argmax())]
+
+
 def _columns(table: NDArray[np.int32], field: int) -> tuple[Ints, Ints]:
     """States in columns along a field: their order, and where in it each column begins."""
     others = [f for f in range(table.shape[1]) if f != field]
@@ -149,6 +167,8 @@ class Limits:
         The least number in the field where the action is best; NaN where it never is.
     again : int
         Columns with another best action again higher up.
+    actions : int
+        Number of actions that are best somewhere.
     """
 
     field: int
@@ -156,6 +176,12 @@ class Limits:
     states: Ints
     limit: Floats
     again: int
+    actions: int
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether the limits describe the whole decision between two actions."""
+        return self.actions == 2
 
     @property
     def never(self) -> NDArray[np.bool_]:
@@ -193,13 +219,42 @@ def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
         )
     order, begin = _columns(table, found.field)
     height = table[order, found.field].astype(np.float64)
-    inside = label[order] == found.action
-    first = np.minimum.reduceat(np.where(inside, height, np.inf), begin)
-    limit = np.where(np.isinf(first), np.nan, first)
     column = np.repeat(np.arange(len(begin)), np.diff(np.append(begin, len(order))))
+    inside = label[order] == found.action
+    limit = _first(inside & ~has_ties(graph, solution.is_best)[states[order]], height, begin)
+    tied = _tied_below(solution, states[order], column, height, found.action, limit)
+    limit = np.fmin(np.where(np.isnan(limit), _first(inside, height, begin), limit), tied)
     above = ~inside & (height > limit[column])  # false where the limit is NaN
     again = len(np.unique(column[above]))
-    return Limits(found.field, found.action, states[order][begin], limit, again)
+    actions = len(np.unique(label))
+    return Limits(found.field, found.action, states[order][begin], limit, again, actions)
+
+
+def _first(inside: NDArray[np.bool_], height: Floats, begin: Ints) -> Floats:
+    """The least height inside in each column; NaN without one."""
+    first = np.minimum.reduceat(np.where(inside, height, np.inf), begin)
+    return np.where(np.isinf(first), np.nan, first)
+
+
+def _tied_below(
+    solution: Solution,
+    states: Ints,
+    column: Ints,
+    height: Floats,
+    action: int,
+    limit: Floats,
+) -> Floats:
+    """The lowest of the states right below each limit where the action is as good as another."""
+    graph = solution.graph
+    good = np.zeros(graph.n_states, np.bool_)
+    good[graph.action_state[solution.is_best & (graph.action_label == action)]] = True
+    good = good[states]
+    starts = good & ~np.append(False, good[:-1] & (column[1:] == column[:-1]))
+    start = np.maximum.accumulate(np.where(starts, np.arange(len(states)), 0))
+    at = np.flatnonzero(height == limit[column])
+    lowest = np.full(len(limit), np.nan)
+    lowest[column[at]] = height[start[at]]
+    return lowest
 
 
 def draw_limit(solution: Solution, choices: Choices) -> go.Figure:

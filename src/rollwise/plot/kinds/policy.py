@@ -31,11 +31,13 @@ from rollwise.plot.fields import (
     view,
     wants_boards,
 )
+from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, add_scale, cell_texts, draw_maps
-from rollwise.plot.style import GREY, NARROW, WIDE, Picture, Sheet, action_colours, axis
+from rollwise.plot.style import BLUE, GREY, NARROW, WIDE, Picture, Sheet, action_colours, axis, rgb
 
 EITHER = " or "
+TIED = "#BBBBBB"
 MOST_BOXES = 300
 MOST_CURVES = 8  # actions with a line each
 ACROSS = 7  # boxes in a line: as many as a narrow screen has room for
@@ -65,13 +67,20 @@ def best_classes(
 
 
 def class_colours(names: Sequence[str]) -> list[str]:
-    """The colours of best actions, greys for those with an "or" in their names."""
+    """The colours of best actions; of several ties the pale mixtures of their actions' colours."""
     single = [name for name in names if EITHER not in name]
-    tied = len(names) - len(single)
-    greys = [
-        f"#{shade:02X}{shade:02X}{shade:02X}" for shade in np.linspace(187, 225, tied).astype(int)
-    ]
-    return [*action_colours(len(single)), *greys]
+    colours = dict(zip(single, action_colours(len(single)), strict=True))
+    tied = [name for name in names if EITHER in name]
+    if len(tied) == 1:
+        return [*colours.values(), TIED]
+    return [*colours.values(), *(_mixed(name.split(EITHER), colours) for name in tied)]
+
+
+def _mixed(names: Sequence[str], colours: dict[str, str]) -> str:
+    known = [rgb(colours.get(name, TIED)) for name in names]
+    return "#" + "".join(
+        f"{(sum(part) // len(part) + 255) // 2:02X}" for part in zip(*known, strict=True)
+    )
 
 
 def _actions_of(solution: Solution, states: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -88,7 +97,8 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     if wants_boards(solution, states, choices):
         return draw_boards(solution, states, partial(best_and_worth, solution), title=title)
     names, classes = best_classes(solution, states)
-    layout = view(solution, states, classes.astype(np.float64), choices)
+    turn = turn_field(solution, states)
+    layout = view(solution, states, classes.astype(np.float64), choices, turn=turn)
     hover = Hover(solution)
     if len(layout.axes) == 0:
         raise UsageError(
@@ -137,6 +147,8 @@ def _action_lines(
     labels = sorted(every[np.argsort(-often, kind="stable")[:MOST_CURVES]].tolist())
     if len(every) > len(labels):
         notes = [f"The {len(labels)} of {len(every):,} actions that are best most often.", *notes]
+    if len(every) > len(labels) and not set(every.tolist()) & graph.vocabulary.names.keys():
+        return _best_numbers(solution, field, mine[solution.is_best[mine]], hover, title)
     symbols = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
     for i, (label, colour) in enumerate(zip(labels, action_colours(len(labels)), strict=True)):
         some = mine[graph.action_label[mine] == label]
@@ -159,6 +171,32 @@ def _action_lines(
         notes=["What each action is worth; the large marks are the best ones.", *notes],
         x_title=graph.columns[field],
         y_title=value_name(solution),
+    )
+
+
+def _best_numbers(
+    solution: Solution, field: int, best: NDArray[np.int64], hover: Hover, title: str
+) -> go.Figure:
+    """Points of the best actions of many whose names are numbers, such as bets."""
+    graph = solution.graph
+    states = graph.action_state[best]
+    unit = () if solution.game is None else solution.game.action_unit
+    name = f"best number of {unit[1]}" if unit else "best action"
+    points = Line(
+        name,
+        graph.rows[states, field].tolist(),
+        graph.action_label[best].tolist(),
+        BLUE,
+        [hover(s) for s in states.tolist()],
+        dash="",
+    )
+    return draw_lines(
+        [points],
+        title=title,
+        notes=["Each point is a best action. Points above each other are equally good."],
+        x_title=graph.columns[field],
+        y_title=name,
+        baseline=True,
     )
 
 

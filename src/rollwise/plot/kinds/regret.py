@@ -27,6 +27,7 @@ from rollwise.plot.fields import (
     view,
     wants_boards,
 )
+from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE
@@ -72,7 +73,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             title=title,
             weights=often_met(solution)[states] * costs[states],
         )
-    layout = view(solution, states, costs[states], choices)
+    turn = turn_field(solution, states)
+    layout = view(solution, states, costs[states], choices, turn=turn)
     hover = Hover(solution)
     shown = shown_costs(solution, costs)
     if len(layout.axes) == 0:
