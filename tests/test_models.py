@@ -199,6 +199,35 @@ def test_prisms_explicit_files(tmp_path):
     assert "paid" in paid.field_names
 
 
+HEAD = "@type: {}\n@reward_models\nr\n@nr_states\n2\n@nr_choices\n3\n@model\n"
+BODY = (
+    "state 0 [1/3] init\n\taction a\n\t\t1 : 1\n\taction b\n\t\t0 : 1\n"
+    "state 1 [0] g\n\taction a\n\t\t1 : 1\n"
+)
+
+
+def test_a_model_says_how_its_numbers_were_rounded(tmp_path):
+    path, saved = tmp_path / "m.drn", str(tmp_path / "saved.parquet")
+    path.write_text(HEAD.format("MDP") + BODY.replace("\t1 : 1", "\t1 : 0.9999999", 1))
+    for words, says in [
+        (("goal=g", "rewards=none"), "chances were scaled to the sum 1"),
+        (
+            ("goal=g", "rewards=r", "optimum=min"),
+            "chances were scaled to the sum 1, rewards were rounded to doubles",
+        ),
+    ]:
+        assert run("solve", str(path), *words, "--save", saved).returncode == 0
+        told = run("verify", "--exact", saved, str(path)).stdout
+        assert f"on the model as read ({says})" in told
+        assert "rounded" not in run("verify", saved, str(path)).stdout
+        document = json.loads(run("verify", "--exact", "--json", saved, str(path)).stdout)
+        assert document["kind"] == "certified"
+    path.write_text(HEAD.format("MDP") + BODY)
+    run("solve", str(path), "goal=g", "rewards=none", "--save", saved)
+    assert "the rule sheet itself" in run("verify", "--exact", saved, str(path)).stdout
+    assert '"exact"' in run("solve", str(path), "--method", "exact", "--json").stdout
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -222,6 +251,12 @@ def test_prisms_explicit_files(tmp_path):
         ("@type: CTMC\n@nr_states\n1\n", "continuous time"),
         ("@type: MDP\n@parameters\np\n", "parametric"),
         ("\0\1\2" * 50, "no part of a DRN file"),
+        ("@type: MDP\n" + "x" * (1 << 24), "line has more than"),
+        (HEAD.format("DTMC") + BODY, "a state of a DTMC has one action"),
+        (HEAD.format("MDP").replace("3", "4") + BODY, "3 of 4 choices"),
+        (HEAD.format("MDP") + BODY.replace("\t\t0 : 1\n", ""), "has no branch"),
+        (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : 0"), "add up to 0, and not to 1"),
+        (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : -1\n\t\t1 : 2"), "a chance is -1"),
         ("", "no @model"),
     ],
 )
@@ -303,7 +338,14 @@ def test_a_damaged_prism_file_gives_one_line(tmp_path):
         ("tra", "3 3 3 2\n" + "# " * 60, "hides"),
         ("lab", '0="init"\n0: 0\n1: 7\n', "no label 7"),
         ("sta", "(s)\n0:(0)\n", "1 of 6 states"),
+        ("sta", "(s)\n0:(0)\n0:(0)\n", "there twice"),
+        ("lab", "none", "names no labels"),
+        ("tra", "6 10 1\n0 0 0 1 a\n" + "# " * 60, "1 of 10 choices"),
+        ("tra", "6 1 1\n0 1 0 1 a\n" + "# " * 60, "aren't numbered from 0 on"),
         ("srew", "6 1\n0 x\n", "'x' is no number"),
+        ("srew", "6 2\n0 1\n", "1 of 2 rewards"),
+        ("srew", "6 2\n0 1\n0 2\n", "given twice"),
+        ("trew", "10 16 1\n0 5 1 2.5\n", "of no state or branch"),
     ]:
         write_prism(tmp_path)
         (tmp_path / f"robot.{ending}").write_text(text)
@@ -320,6 +362,9 @@ def test_frozen_lake_from_gymnasium():
     assert rollwise.solve(cliff).value == pytest.approx(-13, abs=1e-11)
     with pytest.raises(UsageError, match="no table P"):
         rollwise.from_gymnasium(gymnasium.make("CartPole-v1"))
+    for table in ({}, {0: None}, {0: {0: [(1.0, 0)]}}, {"a": {0: [(1.0, 0, 0.0, True)]}}):
+        with pytest.raises(UsageError, match="the table P is no table"):
+            rollwise.from_gymnasium(table)
 
 
 def test_rewards_of_branches_are_paid_once_they_happen():
@@ -384,6 +429,12 @@ def test_forms_of_arrays_are_one_model():
         (REWARDS, CHANCES, {"states": [0]}, "go together"),
         (REWARDS * np.nan, CHANCES, {"by": "state"}, "no finite number"),
         (REWARDS, CHANCES * 0.9, {"by": "state"}, "add up to 0.9"),
+        (REWARDS, CHANCES * [[[1], [1]], [[0], [1]]], {"by": "state"}, "add up to 0, and not"),
+        (REWARDS, CHANCES * np.nan, {"by": "state"}, "a chance is nan"),
+        (REWARDS, CHANCES * 1j, {"by": "state"}, "an array of numbers"),
+        (REWARDS, [[[1], [0, 1]]], {"by": "state"}, "an array of numbers"),
+        (REWARDS - [[np.inf], [0]], CHANCES, {"by": "state"}, "the state 0 has no legal action"),
+        ([1, 2], CHANCES[0], {"states": [0], "actions": [0]}, "2 whole numbers"),
     ],
 )
 def test_arrays_that_are_no_model(rewards, transitions, how, says):

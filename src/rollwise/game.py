@@ -730,6 +730,11 @@ class Game:
         """
         return dict.fromkeys(range(graph.n_positions), False)
 
+    @property
+    def rounding(self) -> str:
+        """The rounding of a model's numbers when it was read; empty for a rule sheet."""
+        return ""
+
     def derive(self) -> StateGraph | None:
         """The graph of a derived game, computed without running the rules; None in other games."""
         return None

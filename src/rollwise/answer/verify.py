@@ -76,6 +76,8 @@ class Verification:
         For the ``build`` of the graph, and the ``check``.
     deviation_gain : float or None
         Of an equilibrium: proved bound on the gain from deviating, in any position.
+    rounding : str
+        The rounding of a model's numbers when it was read. The check is about the rounded ones.
     """
 
     game: str
@@ -88,11 +90,16 @@ class Verification:
     state: dict[str, int] | None
     seconds: dict[str, float]
     deviation_gain: float | None = None
+    rounding: str = ""
 
     @property
     def verified(self) -> bool:
         """Whether every value of the file is proved to be within its bound."""
         return not self.fault
+
+    @property
+    def _rules(self) -> str:
+        return f"model as read ({self.rounding})" if self.rounding else "rule sheet itself"
 
     @property
     def title(self) -> str:
@@ -103,7 +110,8 @@ class Verification:
         if self.fault:
             return f"{self.title} is refused: {self.fault}"
         how = "doubles, with every rounding counted"
-        how += "; and on the rule sheet itself, in exact arithmetic" if self.exact else ""
+        if self.exact:
+            how += f"; and on the {self._rules}, in exact arithmetic"
         gain = ""
         if self.deviation_gain is not None:
             gain = (
@@ -167,7 +175,8 @@ class CertificateVerification(Verification):
     def __str__(self) -> str:
         if self.fault:
             return super().__str__()
-        rules = "; its game is the one of the rule sheet" if self.exact else ""
+        rules = f"; its game is the one of the {self._rules}" if self.exact else ""
+        rules = rules.removesuffix(" itself")
         gain = ""
         if self.deviation_gain is not None:
             gain = f"\n  no player gains more than {rounded_up(self.deviation_gain)} by deviating"
@@ -319,6 +328,7 @@ certificate
         fault,
         None if state is None else graph.view[state].named,
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
+        rounding=game.rounding if exact else "",
     )
 
 
@@ -350,7 +360,12 @@ def _verify_certificate(
         gain = widest if found.has_gains else None
     spent = {"build": 0.0, "check": time.perf_counter() - started}
     about = (name, parameters, found.n, exact, widest, float("nan"), fault, None, spent, gain)
-    return CertificateVerification(*about, height=found.height, most=found.most)
+    return CertificateVerification(
+        *about,
+        rounding="" if game is None else game.rounding,
+        height=found.height,
+        most=found.most,
+    )
 
 
 def _rounded_up(number: Fraction) -> float:

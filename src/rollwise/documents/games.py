@@ -241,6 +241,9 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
         Maybe[Number], unit("value", "largest distance to a proved value; folders")
     ] = UNSET
     deviation_gain: Maybe[DeviationGain] = UNSET
+    rounding: Annotated[
+        Maybe[str], about("of a model's numbers when it was read; with --exact")
+    ] = UNSET
     fault: Annotated[str, about("the reason for refusing the answer, or empty")]
     state: Annotated[dict[str, int] | None, about("the position at fault")]
     seconds: Seconds
@@ -251,7 +254,8 @@ def verification_document(found: Verification) -> Verified:
     from rollwise.answer.verify import FolderVerification
 
     more: dict[str, Any] = {"parameters": dict(found.parameters), "states": found.n_states}
-    more["kind"] = "exact" if found.exact else "certified"
+    more["kind"] = "exact" if found.exact and not found.rounding else "certified"
+    more["rounding"] = found.rounding or UNSET
     if found.deviation_gain is None:
         more["deviation_gain"] = UNSET
     if isinstance(found, FolderVerification):

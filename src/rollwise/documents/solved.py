@@ -324,9 +324,14 @@ def kind_of(solution: Solution) -> Kind | UnsetType:
     """The kind of a solution's values; UNSET where nothing is proved."""
     if solution.estimated:
         return "estimated"
-    if solution.run is not None and solution.run.fractions is not None:
+    if solution.run is not None and solution.run.fractions is not None and not _rounding(solution):
         return "exact"
     return "certified" if math.isfinite(solution.error_bound) else UNSET
+
+
+def _rounding(solution: Solution) -> str:
+    """The rounding of the numbers of a model."""
+    return "" if solution.game is None else solution.game.rounding
 
 
 def seats_worth(graph: StateGraph, worth: Sequence[float]) -> dict[str, list[float]]:
@@ -395,7 +400,7 @@ def _run_facts(solution: Solution) -> dict[str, Any]:
         if not solution.is_score:
             win_probability = solution.graph.view.win_probability
             facts["win_probability_bounds"] = [win_probability(low), win_probability(high)]
-    if run.fractions is not None:
+    if run.fractions is not None and not _rounding(solution):
         facts |= exactly(solution, run.fractions[0])
     if solution.estimated and not solution.gave_up:
         from rollwise.answer.estimates import Calibration

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,8 @@ def from_arrays(
     >>> round(rollwise.solve(game).value, 3)
     83.077
     """
+    if not isinstance(start, int | np.integer):
+        raise UsageError(f"start is {start!r}; it must be the number of a state")
     if objective not in ("maximize", "minimize"):
         raise UsageError(f"objective is {objective!r}; it must be 'maximize' or 'minimize'")
     if (states is None) != (actions is None):
@@ -70,7 +72,12 @@ def from_arrays(
         rows = _dense_or_sparse(transitions)
         row, target, chance = _entries(rows)
         n = rows.shape[-1]
-        state, action = np.asarray(states, np.int64)[row], np.asarray(actions, np.int64)[row]
+        lists = [_numbers(given, "states and actions") for given in (states, actions)]
+        if any(
+            part.shape != rows.shape[:1] or np.any((part % 1 != 0) | (part < 0)) for part in lists
+        ):
+            raise UsageError(f"states and actions are {rows.shape[0]} whole numbers from 0 on")
+        state, action = (part.astype(np.int64)[row] for part in lists)
         reward = _checked(rewards, (rows.shape[0],))[row]
     else:
         matrices = _by_action(transitions, by)
@@ -84,6 +91,9 @@ def from_arrays(
     legal = reward != (-np.inf if objective == "maximize" else np.inf)
     if not np.all(np.isfinite(reward[legal])):
         raise UsageError("a reward is no finite number")
+    if len(np.unique(state[legal])) < n:
+        missing = np.setdiff1d(np.arange(n), state[legal])[0]
+        raise UsageError(f"the state {missing} has no legal action")
     index, chances = simplest(chance[legal])
     model = Model.of(
         name,
@@ -97,28 +107,48 @@ def from_arrays(
         start=start,
         rewards={REWARDS: reward[legal]},
     )
-    return game_class(model, optimum=objective[:3], discount=float(discount))()
+    return game_class(model, optimum=objective[:3], discount=_rate(discount))()
+
+
+def _rate(discount: Any) -> float:
+    return float(_numbers(discount, "discount").reshape(()))
+
+
+def _numbers(given: Any, what: str) -> Any:
+    """An array of doubles."""
+    try:
+        found = np.asarray(given)
+        if found.dtype.kind in "cSU":
+            raise ValueError
+        return found.astype(np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what}: an array of numbers is needed") from None
 
 
 def _dense_or_sparse(matrix: Any) -> Any:
     """A matrix as it is, if SciPy made it; otherwise as an array of doubles."""
-    found = matrix if hasattr(matrix, "tocoo") else np.asarray(matrix, np.float64)
+    found = matrix if hasattr(matrix, "tocoo") else _numbers(matrix, "transitions")
     if found.ndim != 2:
         raise UsageError(f"transitions have the shape {found.shape}; a matrix is wanted")
     return found
 
 
 def _entries(matrix: Any) -> tuple[Any, Any, Any]:
-    """Row, column and number of the entries of a matrix other than 0."""
+    """Row, column and number of the entries of a matrix other than 0; one of each empty row."""
     if hasattr(matrix, "tocoo"):
         entries = matrix.tocoo()
-        return entries.row.astype(np.int64), entries.col.astype(np.int64), entries.data
-    row, column = np.nonzero(matrix)
-    return row, column, matrix[row, column]
+        row, column, number = entries.row.astype(np.int64), entries.col, entries.data
+    else:
+        row, column = np.nonzero(matrix)
+        number = matrix[row, column]
+    empty = np.setdiff1d(np.arange(matrix.shape[0]), row)
+    zeros = np.zeros_like(empty)
+    parts = zip((row, column, number), (empty, zeros, zeros), strict=True)
+    return tuple(np.concatenate(pair) for pair in parts)  # type: ignore[return-value]
 
 
 def _checked(rewards: Any, shape: tuple[int, ...]) -> Any:
-    found = np.asarray(rewards, np.float64)
+    found = _numbers(rewards, "rewards")
     if found.shape != shape:
         raise UsageError(f"rewards have the shape {found.shape}; {shape} is wanted")
     return found
@@ -126,11 +156,10 @@ def _checked(rewards: Any, shape: tuple[int, ...]) -> Any:
 
 def _by_action(transitions: Any, by: str) -> list[Any]:
     """A square matrix for each action."""
-    sparse = any(hasattr(matrix, "tocoo") for matrix in transitions)
-    if sparse:
+    if isinstance(transitions, Sequence) and any(hasattr(m, "tocoo") for m in transitions):
         found = [_dense_or_sparse(matrix) for matrix in transitions]
     else:
-        array = np.asarray(transitions, np.float64)
+        array = _numbers(transitions, "transitions")
         if array.ndim != 3:
             raise UsageError(f"transitions have the shape {array.shape}; three axes are wanted")
         first, second, third = array.shape
@@ -148,9 +177,9 @@ def _by_action(transitions: Any, by: str) -> list[Any]:
 
 def _rewards(rewards: Any, n_actions: int, n: int, action: Any, state: Any, target: Any) -> Any:
     """The reward of each branch."""
-    if any(hasattr(matrix, "tocoo") for matrix in rewards):
+    if isinstance(rewards, Sequence) and any(hasattr(matrix, "tocoo") for matrix in rewards):
         rewards = [matrix.toarray() for matrix in rewards]
-    found = np.asarray(rewards, np.float64)
+    found = _numbers(rewards, "rewards")
     if found.shape == (n,):
         return found[state]
     if found.shape == (n_actions, n, n):
@@ -187,14 +216,16 @@ def from_gymnasium(
     if start is None:
         chances = getattr(inner, "initial_state_distrib", (1.0,))
         start = int(np.flatnonzero(np.asarray(chances))[0])
-    of_state = table.items() if isinstance(table, Mapping) else enumerate(table)
-    rows: list[tuple[Any, ...]] = []
-    for state, of_action in of_state:
-        pairs = of_action.items() if isinstance(of_action, Mapping) else enumerate(of_action)
-        for action, branches in pairs:
-            for chance, target, reward, ends in branches:
-                rows.append((state, action, OVER if ends else target, chance, float(reward)))
-    state, action, target, chance, reward = map(np.array, zip(*rows, strict=True))
+    try:
+        rows = list(_table_rows(table))
+        numbers = _numbers(rows, "P")
+        state, action, target, chance, reward = numbers.T
+        if np.any(numbers[:, :3] % 1):
+            raise ValueError
+    except (TypeError, ValueError, UsageError):
+        raise UsageError(
+            "the table P is no table: P[state][action] lists (chance, state, reward, terminated)"
+        ) from None
     spec = getattr(env, "spec", None)
     model = Model.of(
         name or (spec.name if spec else "environment"),
@@ -208,7 +239,15 @@ def from_gymnasium(
         start=start,
         rewards={REWARDS: reward},
     )
-    return game_class(model, discount=float(discount))()
+    return game_class(model, discount=_rate(discount))()
+
+
+def _table_rows(table: Any) -> Iterator[tuple[Any, ...]]:
+    for state, of_action in table.items() if isinstance(table, Mapping) else enumerate(table):
+        pairs = of_action.items() if isinstance(of_action, Mapping) else enumerate(of_action)
+        for action, branches in pairs:
+            for chance, target, reward, ends in branches:
+                yield state, action, OVER if ends else target, chance, reward
 
 
 def from_open_spiel(given: Any, discount: float = 1.0, *, most: int = MOST_NODES) -> ModelGame:
@@ -247,7 +286,7 @@ def from_open_spiel(given: Any, discount: float = 1.0, *, most: int = MOST_NODES
         fault = "its players don't play for opposite payoffs"
     if fault:
         raise UsageError(f"{kind.short_name}: {fault}")
-    return game_class(_Nodes(loaded, most).model(kind.short_name), discount=float(discount))()
+    return game_class(_Nodes(loaded, most).model(kind.short_name), discount=_rate(discount))()
 
 
 class _Nodes:

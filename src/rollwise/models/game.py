@@ -304,6 +304,16 @@ class ModelGame(Game):
         """The number of each state in the graph."""
         return {state: number for number, state in enumerate(self._states)}
 
+    @cached_property
+    def rounding(self) -> str:
+        """The rounding of the model's numbers; empty if all are those of the model."""
+        steps = {
+            "chances were scaled to the sum 1": self.model.is_scaled,
+            "weights were rounded to doubles": self._graph.outcome_weight.dtype.kind == "f",
+            "rewards were rounded to doubles": self.rewards in self.model.rounded,
+        }
+        return ", ".join(step for step, is_made in steps.items() if is_made)
+
     def derive(self) -> StateGraph:
         """The graph, made from the model's arrays."""
         return self._graph

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -65,6 +65,8 @@ class Model:
         The numbers of each state, by name; distinct.
     texts : sequence of str
         A text of each state; empty without any.
+    rounded : set of str
+        The rewards with numbers that are no doubles.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Model:
     action_names: Mapping[int, str]
     fields: Mapping[str, Ints]
     texts: Sequence[str] = ()
+    rounded: Set[str] = frozenset()
 
     @classmethod
     def of(
@@ -135,13 +138,15 @@ class Model:
         if np.any(~(size >= 0)):
             least = float(size.min())
             raise ModelFileError(f"{name}: a chance is {least:g}; it must be from 0 to 1")
-        kept = np.flatnonzero(size[index] > 0)
-        order = kept[np.lexsort((choice[kept], state[kept]))]
-        state, choice = state[order], choice[order]
+        numbers = {key: np.asarray(given, np.float64) for key, given in (rewards or {}).items()}
+        for key, given in numbers.items():
+            if not np.isfinite(given).all():
+                raise ModelFileError(f"{name}: a number of the reward {key} isn't finite")
+        order = np.lexsort((choice, state))
         new = np.ones(len(order), np.bool_)
-        new[1:] = (state[1:] != state[:-1]) | (choice[1:] != choice[:-1])
+        new[1:] = (np.diff(state[order]) != 0) | (np.diff(choice[order]) != 0)
         branch_choice = np.cumsum(new) - 1
-        choice_state, index = state[new], index[order]
+        choice_state, index = state[order][new], index[order]
         total = np.bincount(branch_choice, size[index], minlength=len(choice_state))
         odd = np.flatnonzero(np.abs(total - 1) > SUM_OFF)
         if len(odd):
@@ -151,24 +156,36 @@ class Model:
             )
         named = np.full(len(order), -1) if action is None else np.asarray(action, np.int64)[order]
         label, action_names = _labels(choice_state, named[new], names)
+        likely = size[index] > 0
+        order = order[likely]
+        words = dict(zip(numbers, _words(numbers), strict=True))
         return cls(
             name,
             n,
             choice_state,
             label,
-            branch_choice,
+            branch_choice[likely],
             target[order],
-            index,
+            index[likely],
             chances,
             np.zeros(n, np.int64) if owner is None else np.asarray(owner, np.int64),
             players,
             start,
             _words({key: mask for key, mask in (labels or {}).items() if mask.any()}),
-            _words({key: np.asarray(r, float)[order] for key, r in (rewards or {}).items()}),
+            {words[key]: given[order] for key, given in numbers.items()},
             action_names,
             _fields(n, fields or {}),
             texts,
+            {words[key] for key, given in (rewards or {}).items() if is_rounded(given)},
         )
+
+    @cached_property
+    def is_scaled(self) -> bool:
+        """Whether the chances of some choice don't add up to 1 exactly."""
+        total = [Fraction(0)] * len(self.choice_state)
+        for choice, number in zip(self.branch_choice.tolist(), self.chance.tolist(), strict=True):
+            total[choice] += self.chances[number]
+        return any(part != 1 for part in total)
 
     @cached_property
     def absorbing(self) -> Mask:
@@ -182,6 +199,12 @@ class Model:
         return found
 
 
+def is_rounded(numbers: Any) -> bool:
+    """Whether some numbers are fractions and no doubles."""
+    given = np.asarray(numbers)
+    return given.dtype.kind == "O" and any(float(x) != x for x in given.tolist())
+
+
 def simplest(doubles: Any) -> tuple[Ints, list[Fraction]]:
     """Doubles as indices into a list of fractions: each the simplest that rounds to it.
 
@@ -192,9 +215,14 @@ def simplest(doubles: Any) -> tuple[Ints, list[Fraction]]:
 
 
 def simple_fraction(value: float) -> Fraction:
-    """A double as a fraction (see `simplest`); -1 for one that is no number."""
+    """A double as a fraction (see `simplest`).
+
+    Raises
+    ------
+    ModelFileError
+    """
     if not isfinite(value):
-        return Fraction(-1)
+        raise ModelFileError(f"a chance is {value}; it must be from 0 to 1")
     simple = Fraction(value).limit_denominator(SIMPLE)
     return simple if float(simple) == value else Fraction(value)
 

@@ -20,6 +20,7 @@ from rollwise.models.model import MOST, Model
 
 LONGEST = 400  # characters of a number, and its largest exponent
 NUMBER = re.compile(r"[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?(\d+))?)")
+LONGEST_LINE = 1 << 24  # characters
 LEAST_LINE = 8  # bytes of a state in a file
 STATE = re.compile(
     r"state (\d+)( !\S+)?( \{\d+\})?( \[(?P<rewards>[^]]*)\])?(?P<labels>( .*)?)", re.DOTALL
@@ -48,7 +49,10 @@ class Reader:
     def lines(self, comment: str) -> Iterator[str]:
         """The lines with content, without surrounding blanks."""
         with self.path.open(encoding="utf-8", errors="replace") as file:
-            for self.number, line in enumerate(file, 1):
+            lines = iter(lambda: file.readline(LONGEST_LINE), "")
+            for self.number, line in enumerate(lines, 1):
+                if len(line) == LONGEST_LINE:
+                    raise self.fault(f"the line has more than {LONGEST_LINE:,} characters")
                 text = line.strip()
                 if text and not text.startswith(comment):
                     yield text
@@ -137,6 +141,7 @@ def read_drn(path: Path) -> Model:
     of_state: list[list[Fraction]] = []
     of_branch: list[list[Fraction]] = []
     choice, name, of_choice = -1, "", [Fraction(0)] * len(reward_names)
+    n_choices = n_before = 0
 
     def rewards(text: str | None) -> list[Fraction]:
         parts = [known.get(part.strip(), part.strip()) for part in (text or "").split(",")]
@@ -144,21 +149,30 @@ def read_drn(path: Path) -> Model:
         reward_names.extend(f"rew{i}" for i in range(len(reward_names), len(found)))
         return found + [Fraction(0)] * (len(reward_names) - len(found))
 
+    def end_choice() -> None:
+        if choice >= 0 and len(of_branch) == n_before:
+            raise reader.fault("the action before has no branch")
+
     for line in lines:
         if match := STATE.fullmatch(line):
-            if int(match[1]) != len(of_state) or len(of_state) >= n:
-                raise reader.fault(f"the state {match[1][:40]}, and not {len(of_state)} of {n:,}")
+            end_choice()
+            if match[1] != str(len(of_state)) or len(of_state) >= n:
+                raise reader.fault(
+                    f"the state {match[1][:40]} follows {len(of_state):,} states of {n:,}"
+                )
             if match[2] or match[3]:
                 raise reader.fault("a state has an exit rate or an observation")
-            for found in LABEL.finditer(match["labels"]):
-                label = found[1] or found[2]
+            for label in dict.fromkeys(a or b for a, b in LABEL.findall(match["labels"])):
                 if label == "init":
                     start.append(len(of_state))
                 labels.setdefault(label, np.zeros(n, np.bool_))[len(of_state)] = True
             of_state.append(rewards(match["rewards"]))
             choice = -1
         elif (match := ACTION.fullmatch(line)) and of_state:
-            choice += 1
+            end_choice()
+            choice, n_choices, n_before = choice + 1, n_choices + 1, len(of_branch)
+            if choice and head["@type"] == "DTMC":
+                raise reader.fault("a state of a DTMC has one action")
             # Storm exports choices without a label by their number, or as __NOLABEL__
             name = "" if match["name"] in (str(choice), "__NOLABEL__") else match["name"]
             of_choice = rewards(match["rewards"])
@@ -169,14 +183,17 @@ def read_drn(path: Path) -> Model:
             state = len(of_state) - 1
             branches.add(state, choice, reader.whole(target, n), known.get(chance, chance), name)
             of_branch.append(_sum(of_state[state], of_choice))
+    end_choice()
     if len(of_state) != n:
         raise reader.fault(f"the file ends after {len(of_state):,} of {n:,} states")
+    if n_choices != head.get("@nr_choices", n_choices):
+        raise reader.fault(f"the file has {n_choices:,} of {head['@nr_choices']:,} choices")
     return branches.model(
         n,
         start=_only(reader, start),
         labels=labels,
         rewards={
-            reward: [float(row[i]) if i < len(row) else 0.0 for row in of_branch]
+            reward: [row[i] if i < len(row) else Fraction(0) for row in of_branch]
             for i, reward in enumerate(reward_names)
         },
     )
@@ -215,7 +232,7 @@ def _drn_head(reader: Reader, lines: Iterator[str]) -> dict[str, Any]:
         elif section == "@nr_states":
             head[section] = reader.count(line, "states")
         elif section == "@nr_choices":
-            reader.count(line, "choices")
+            head[section] = reader.count(line, "choices")
         else:
             raise reader.fault(f"{line[:40]!r} is no part of a DRN file")
     else:
@@ -264,6 +281,12 @@ def read_prism(path: Path) -> Model:
     announced = reader.whole(head[-1], MOST)
     if len(branches.state) != announced:
         raise reader.fault(f"the file has {len(branches.state):,} of {announced:,} branches")
+    choices = set(zip(branches.state, branches.choice, strict=True))
+    if has_choices and len(choices) != reader.whole(head[1], MOST):
+        raise reader.fault(f"the file has {len(choices):,} of {head[1]} choices")
+    gap = next((s for s, c in choices if c and (s, c - 1) not in choices), None)
+    if gap is not None:
+        raise reader.fault(f"the choices of the state {gap} aren't numbered from 0 on")
     labels = _prism_labels(path.with_suffix(".lab"), n)
     start = np.flatnonzero(labels.pop("init")).tolist() if "init" in labels else [0]
     return branches.model(
@@ -282,7 +305,10 @@ def _prism_labels(path: Path, n: int) -> dict[str, Any]:
     if path.exists():
         reader = Reader(path)
         lines = reader.lines("#")
-        names = dict(re.findall(r'(\d+)="([^"]*)"', next(lines, "")))
+        first = next(lines, "")
+        names = dict(re.findall(r'(\d+)="([^"]*)"', first))
+        if not re.fullmatch(r'(\d+="[^"]*"\s*)+', first):
+            raise reader.fault(f"{first[:40]!r} names no labels")
         labels = {name: np.zeros(n, np.bool_) for name in names.values()}
         for line in lines:
             state, _, given = line.partition(":")
@@ -307,7 +333,10 @@ def _prism_fields(path: Path, n: int) -> dict[str, Any]:
             raise reader.fault(f"{line[:40]!r} hasn't {len(names)} variables")
         if not all(re.fullmatch(r"-?\d{1,10}", word) for word in words):
             return {}  # such as a string
-        rows[reader.whole(state, n)] = [int(word) for word in words]
+        number = reader.whole(state, n)
+        if number in rows:
+            raise reader.fault(f"the state {number} is there twice")
+        rows[number] = [int(word) for word in words]
     if len(rows) < n:
         raise reader.fault(f"the file has {len(rows):,} of {n:,} states")
     columns = zip(*(rows[s] for s in range(n)), strict=True)
@@ -316,8 +345,11 @@ def _prism_fields(path: Path, n: int) -> dict[str, Any]:
 
 def _prism_rewards(
     path: Path, n: int, branches: Branches, has_choices: bool
-) -> dict[str, list[float]]:
+) -> dict[str, list[Fraction]]:
     """The rewards of each branch, by name."""
+    keys = zip(branches.state, branches.choice, branches.target, strict=True)
+    rows = [((s,), (s, c, t) if has_choices else (s, t)) for s, c, t in keys]
+    known = {(s,) for s in range(n)}.union(*rows)
     found: dict[str, dict[tuple[int, ...], Fraction]] = {}
     beside = re.compile(re.escape(path.stem) + r"(\d*)\.(srew|rew|trew)")
     for file in sorted(path.parent.iterdir()):
@@ -335,17 +367,22 @@ def _prism_rewards(
                 break  # the numbers of states and of rewards
         rewards = found.setdefault(name, {})
         lines = reader.lines("#")
-        next(lines, "")
+        head = next(lines, "").split()
+        if len(head) < 2 or (size == 1 and head[0] != str(n)):
+            raise reader.fault(f"the first line has the numbers of states, {n:,}, and of rewards")
+        n_before = len(rewards)
         for line in lines:
             *place, amount = line.split()
             if len(place) < size:
                 raise reader.fault(f"{line[:40]!r} is no reward")
             key = tuple(reader.whole(part.partition(":")[0], MOST) for part in place[:size])
+            if key in rewards or key not in known:
+                raise reader.fault(f"{line[:40]!r} is given twice, or of no state or branch")
             rewards[key] = reader.fraction(amount if len(place) == size else place[size])
-    keys = zip(branches.state, branches.choice, branches.target, strict=True)
-    rows = [((s,), (s, t), (s, c, t)) for s, c, t in keys]
+        if len(rewards) - n_before != reader.whole(head[-1], MOST):
+            raise reader.fault(f"the file has {len(rewards) - n_before:,} of {head[-1]} rewards")
     zero = Fraction(0)
     return {
-        name: [float(sum(rewards.get(key, zero) for key in row)) for row in rows]
+        name: [sum((rewards.get(key, zero) for key in row), zero) for row in rows]
         for name, rewards in found.items()
     }

@@ -252,7 +252,10 @@ class _Archive:
         if name not in self.parts:
             raise self.fault(f"it has no {name}")
         if kind["type"] == "double":
-            return simplest(np.frombuffer(self.parts[name], "<f8"))
+            doubles = np.frombuffer(self.parts[name], "<f8")
+            if not np.isfinite(doubles).all():
+                raise self.fault("a chance is no number")
+            return simplest(doubles)
         size = self._bytes_of(kind)
         rows = np.frombuffer(self.parts[name], np.uint8).reshape(n, size)
         unique, index = np.unique(rows, axis=0, return_inverse=True)
@@ -271,7 +274,7 @@ class _Archive:
         if kind["type"] == "double":
             return np.frombuffer(self.parts[name], "<f8")
         index, found = self._fractions(name, kind, n)
-        return np.array([float(number) for number in found])[index]
+        return np.array(found, np.object_)[index]
 
     def _actions(self, system: Mapping[str, Any], n: int) -> tuple[Any, list[str]]:
         """The action of each choice, and the names of the actions."""
