@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import http.client
+import inspect
 import json
 import os
 import re
@@ -31,8 +32,9 @@ from rollwise.documents.games import games_document
 from rollwise.documents.model import documents_of, encode, union_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UnknownState
-from rollwise.games import find
+from rollwise.games import available, create, find
 from rollwise.page import page
+from rollwise.parameters import typed
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
 from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
@@ -277,10 +279,16 @@ def test_a_person_who_follows_a_link_gets_a_page(client):
     """An unsolved game can be solved there, a table is read, and every page links home."""
     person = {"accept": "text/html,*/*"}
     unsolved = client.get("/report?game=piglet&parameter=target=4", headers=person)
-    assert unsolved.status_code == 409
+    assert unsolved.status_code == 202
     assert unsolved.headers["content-type"].startswith("text/html")
-    assert "href='./#game=piglet&amp;parameter=target=4&amp;then=report'" in unsolved.text
-    table = client.get(f"/table?{PIG}&where=turn == 2&limit=3", headers=person)
+    assert "data-game='game=piglet&amp;parameter=target=4'" in unsolved.text
+    assert client.get("/board?game=piglet").text.startswith("<svg")
+    assert client.get("/report?game=piglet&parameter=target=4").status_code == 409
+    pictures = client.get(f"/plot?{PIG}&kind=value", headers=person).text
+    assert (
+        f"href='plot?{html.escape(PIG.replace('target=', 'target%3D'))}&amp;kind=limit'" in pictures
+    )
+    table = client.get(f"/table?{PIG}&where=banked >= 0&field.turn=2&limit=3", headers=person)
     assert table.text.count("<tr>") == 4
     assert "<th scope='col'>banked</th>" in table.text
     assert "offset=3" in table.text
@@ -300,10 +308,38 @@ def test_a_faulty_sheet_is_listed_with_its_error(tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="left out"):
         offering = client_of([])
     with offering as client:
-        faults = client.get("/api/faults").json()
+        faults = client.get("/api/sheets").json()["faults"]
         assert "line 2" in faults["wrong.py"]
         assert "ZeroDivisionError" in faults["fails.py:Fails"]
         assert client.get("/api/games/pig").status_code == 200
+
+
+def test_every_version_of_a_game_can_be_made():
+    for kind in available().values():
+        for values in kind.presets.values():
+            made = create(kind, {name: typed(value) for name, value in values.items()})
+            assert values.items() <= made.parameters.items()
+
+
+def test_a_changed_sheet_is_read_again(tmp_path, monkeypatch):
+    """A sheet comes before the gallery; a new, a changed and a faulty one are seen at once."""
+    monkeypatch.chdir(tmp_path)
+    rules = Path(inspect.getfile(find("craps"))).read_text()
+    with client_of([]) as client:
+        assert client.get("/api/sheets").json() == {"own": [], "faults": {}}
+        (tmp_path / "own.py").write_text(rules)
+        games = client.get("/api/games").json()["games"]
+        assert games[0]["game"] == "craps"
+        assert client.get("/api/sheets").json()["own"] == ["craps"]
+        before = solved(client, "craps")["solution"]["value"]
+        (tmp_path / "own.py").write_text(rules.replace("WIN", "LOSE"))
+        os.utime(tmp_path / "own.py", (1, 1))
+        assert client.get("/api/games").status_code == 200
+        assert client.get("/api/solve?game=craps").status_code == 409
+        assert solved(client, "craps")["solution"]["value"] < before
+        (tmp_path / "own.py").write_text("class Own(Game)")
+        client.get("/api/games")
+        assert "own.py" in client.get("/api/sheets").json()["faults"]
 
 
 TEXT = st.text(max_size=12) | st.sampled_from(

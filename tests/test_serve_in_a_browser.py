@@ -160,7 +160,7 @@ def solve_on_the_page(browser: Browser, game: str) -> None:
         f"game.value = {json.dumps(game)}; game.dispatchEvent(new Event('change'));"
         "for (const x of document.querySelectorAll('[name=target], [name=size]')) x.value = 5"
     )
-    browser.click("#choice button")
+    browser.click("#solve")
     browser.wait("!document.getElementById('solved').hidden")
 
 

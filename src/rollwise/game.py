@@ -470,6 +470,9 @@ class Game:
         reward or win counts less by this factor. Otherwise play ends: for points without another
         reward, in a solitaire game of wins with a loss, in a game of two with a draw. A float is
         its decimal digits, 0.99 is 99/100. If `outcomes` reads ``self.discount``, it applies it.
+    presets : mapping
+        Parameters by the name of a version, for the lists of games in browsers: ``{"short":
+        {"target": 50}}``. A short game is solved in seconds.
     play_columns : sequence of str
         The columns needed by `read_play`. Without any, `read_play` isn't called.
     face_points : sequence of int
@@ -491,6 +494,7 @@ class Game:
     endless: ClassVar[str] = "forbidden"
     if not TYPE_CHECKING:  # like players
         discount = 1
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     play_columns: ClassVar[Sequence[str]] = ()
     face_points: ClassVar[Sequence[int]] = ()
 

@@ -116,6 +116,7 @@ def slice_around(
     axes: Sequence[int] = (),
     most: int = MOST_CELLS,
     counts: NDArray[np.bool_] | None = None,
+    sets: Sequence[int] = (),
 ) -> Slice:
     """The positions of a table that differ from one along two fields.
 
@@ -130,6 +131,8 @@ def slice_around(
         The largest number of positions: the nearest along the axes, and all equally near.
     counts : (n,) bool, optional
         The positions that count in the choice of axes, such as those with a choice.
+    sets : sequence of int
+        The fields of sets, which are axes only where no other field varies.
     """
     here = np.asarray(at, table.dtype)
     parts = []
@@ -145,7 +148,10 @@ def slice_around(
         for f in range(table.shape[1])
     ]
     counted = differ if counts is None else differ[counts[near]]
-    chosen = tuple(axes) or _axes(counted if counted.any() else differ)
+    counted = counted if counted.any() else differ
+    plain = counted.copy()
+    plain[:, list(sets)] = False
+    chosen = tuple(axes) or _axes(plain if plain.any() else counted)
     others = [f for f in range(table.shape[1]) if f not in chosen]
     inside = ~differ[:, others].any(axis=1)
     near, rows = near[inside], rows[inside]

@@ -57,6 +57,7 @@ class ListedGame(Part, frozen=True):
     objective: Annotated[str, about("win, maximize or minimize")]
     parameters: list[Parameter]
     policies: Annotated[dict[str, str], about("descriptions by name")]
+    presets: Annotated[dict[str, dict[str, Any]], about("parameters of versions by name")]
 
 
 class Games(Document, frozen=True, tag="rollwise/games/1"):
@@ -102,6 +103,7 @@ def _listed(cls: type[Game]) -> ListedGame:
             for spec in parameter_specs(cls)
         ],
         {name: first_line(function) for name, function in cls.policies().items()},
+        {name: dict(chosen) for name, chosen in cls.presets.items()},
     )
 
 

@@ -199,6 +199,7 @@ class Farkle(Thrown):
     not reproduced here.
     """
 
+    presets: ClassVar = {"short": {"target": 400}}
     target: int = parameter(800, at_least=1, at_most=30_000, about="points that win")
     scoring: str = parameter("facebook", among=SCORING, about="what dice score")
     entry: int = parameter(0, at_least=0, at_most=30_000, about="points to begin with")

@@ -27,6 +27,7 @@ class Hog(Game):
     Dice without a 1 score their sum. The first to reach the target wins.
     """
 
+    presets: ClassVar = {"short": {"target": 50}}
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     dice: int = parameter(10, at_least=1, at_most=MOST_DICE, about="dice at most")
     sides: int = parameter(6, at_least=2, at_most=100, about="sides of each die")

@@ -193,6 +193,7 @@ class Hypergammon(Checkers):
     double, and the winner of this throw plays it. There is no doubling cube.
     """
 
+    presets: ClassVar = {"short": {"checkers": 1}, "classic": {"checkers": 3}}
     checkers: int = parameter(2, at_least=1, at_most=3, about="checkers of each player")
     action_names: ClassVar = {NO_PLAY: "no play"}
 

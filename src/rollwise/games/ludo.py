@@ -71,6 +71,7 @@ class Ludo(Pieces):
     sufficient throw.
     """
 
+    presets: ClassVar = {"short": {"pieces": 1}}
     pieces: int = parameter(2, at_least=1, at_most=4, about="pieces of each player")
     track: int = parameter(8, at_least=2, at_most=MOST_TRACK, about="squares of the track, even")
     sides: int = parameter(6, at_least=2, at_most=20, about="sides of the die")

@@ -55,6 +55,7 @@ class PassThePigs(Game):
     reach the target win at once.
     """
 
+    presets: ClassVar = {"short": {"target": 50}}
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     action_names: ClassVar = ("throw", "pass the pigs")
 

@@ -31,6 +31,7 @@ class Pickomino(Game):
     tile of 21 to 36, with 1 to 4 worms on it. A throw without a new face is worth nothing.
     """
 
+    presets: ClassVar = {"short": {"dice": 5}}
     dice: int = parameter(8, at_least=1, at_most=8, about="dice")
     players: ClassVar = 1
     objective: ClassVar = "maximize"

@@ -72,6 +72,7 @@ class Pig(Banks):
     whole target by itself must then be banked, so that every play ends.
     """
 
+    presets: ClassVar = {"short": {"target": 50}}
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     sides: int = parameter(6, at_least=2, at_most=1000, about="sides of the die")
     must_bank: bool = parameter(False, about="points must be banked to win")
@@ -175,6 +176,7 @@ class Piglet(Banks):
 class TwoDicePig(Banks):
     """Pig with two dice: a 1 loses the turn's points, two 1s all points in the bank."""
 
+    presets: ClassVar = {"short": {"target": 60}}
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     sides: int = parameter(6, at_least=2, at_most=100, about="sides of each die")
     action_names: ClassVar = ("roll", "hold")

@@ -58,6 +58,7 @@ class RoyalUr(Pieces):
     """
 
     heading: ClassVar = "The Royal Game of Ur"
+    presets: ClassVar = {"short": {"pieces": 1}, "three pieces": {"pieces": 3}}
     pieces: int = parameter(2, at_least=1, at_most=7, about="pieces of each player")
     path: str = parameter("finkel", among=("finkel", "blitz", "masters"), about="whose rules")
     action_names: ClassVar = {

@@ -37,6 +37,7 @@ class ShutTheBox(Game):
     `as=contest players=2`.
     """
 
+    presets: ClassVar = {"short": {"tiles": 6}, "twelve tiles": {"tiles": 12}}
     tiles: int = parameter(9, at_least=1, at_most=12, about="tiles, 1 to so many")
     one_die: str = parameter("may", among=("never", "may", "must"), about="whether one is thrown")
     once: str = parameter("low", among=("low", "shut"), about="sum of 6 or less, or 7 and up shut")

@@ -35,6 +35,7 @@ class SuperSix(Game):
     once (`one_each`). If sticks can't be dealt evenly, the players who move last have one more.
     """
 
+    presets: ClassVar = {"short": {"sticks": 6}, "many sticks": {"sticks": 40}}
     sticks: int = parameter(10, at_least=2, at_most=60_000, about="sticks in the game")
     holes: int = parameter(6, at_least=2, at_most=100, variant=True, about="holes in the lid")
     bottom: bool = parameter(False, variant=True, about="the last hole has a bottom too")

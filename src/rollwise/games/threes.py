@@ -70,6 +70,7 @@ class Threes(Game):
     can't be won any more.
     """
 
+    presets: ClassVar = {"short": {"dice": 3}}
     dice: int = parameter(5, at_least=1, at_most=MOST_DICE, about="dice to begin with")
     skip: bool = parameter(True, about="a roll may be refused, for two dice of the next")
     players: int = parameter(  # type: ignore[misc]

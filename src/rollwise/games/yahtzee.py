@@ -47,6 +47,7 @@ class Yahtzee(ScoreSheet):
     filled). Otherwise there is no joker and no 100; with "house" five alike are a full house.
     """
 
+    presets: ClassVar = {"short": {"boxes": 2}}
     joker: str = parameter("forced", among=("forced", "free", "house", "none"), about="five alike")
     boxes: int = parameter(13, at_least=1, at_most=13, about="of the sheet, the first so many")
     action_names: ClassVar = (

@@ -53,6 +53,7 @@ class Yatzy(ScoreSheet):
     the like bring the sum of the dice in them; a full house has two faces.
     """
 
+    presets: ClassVar = {"short": {"boxes": 2}}
     boxes: int = parameter(15, at_least=1, at_most=15, about="of the sheet, the first so many")
     action_names: ClassVar = (
         *("ones", "twos", "threes", "fours", "fives", "sixes", "one pair", "two pairs"),

@@ -10,10 +10,10 @@ import json
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -165,7 +165,10 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-OURS = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
+OURS = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:"
+)
 # The coach page names the hashes of its script and style itself; a report's origin is its own.
 COACH = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
@@ -177,7 +180,12 @@ PICTURES = (
 )
 STATUS = {UnknownGame: 404, NotSolved: 409, Busy: 503, NotYours: 403}
 END = "; base-uri 'none'; form-action {}; frame-ancestors 'none'"
+FIELD = "field."  # begins a filter of a table by a field
 KEPT = ("game", "parameter", "limit")  # of the address of a table, in its links
+# the kinds of pictures with links; others need a method or a position
+PLOTTED = (
+    "policy", "value", "regret", "limit", "surface", "boxes", "rivals", "turns", "scores", "graph"
+)  # fmt: skip
 
 
 class Guard:
@@ -300,13 +308,16 @@ def make_app(
             Route("/api/map", site.asks("map", _place, x=None, y=None)),
             Route("/api/history", site.keep, methods=["POST"]),
             Route("/api/table", site.asks("table", _rows, where=None)),
-            Route("/api/faults", site.faults),
+            Route("/api/sheets", site.sheets),
+            Route("/board", site.board),
             Route("/page", site.page),
             Route("/table", site.table),
             Route("/report", site.asks("report", policy=PICTURES)),
             Route(
                 "/plot",
-                site.asks("plot", policy=PICTURES, kind="policy", x=None, y=None, where=None),
+                site.asks(
+                    "plot", policy=PICTURES, kind="policy", x=None, y=None, where=None, state=None
+                ),
             ),
         ],
         exception_handlers={
@@ -314,9 +325,11 @@ def make_app(
             HTTPException: lambda request, error: _mistake(
                 request, error.detail, error.status_code
             ),
+            NotSolved: site.wait,
         },
         lifespan=life,
     )
+    app.state.offered = offered
     app.add_middleware(Guard, hosts=hosts, rate=limits.rate)
     return app
 
@@ -327,7 +340,12 @@ class _Site:
         self.workers = workers
         self.history = history
 
+    def refresh(self) -> None:
+        """Read changed rule sheets again, and forget the answers of their old rules."""
+        self.workers.forget(self.offered.refresh())
+
     async def games(self, request: Request) -> Response:
+        self.refresh()
         return _json(encode(games_document(self.offered.kinds.values())))
 
     async def game(self, request: Request) -> Response:
@@ -337,17 +355,18 @@ class _Site:
         return _json(encode(games_document([self.offered.kinds[name]]).games[0]))
 
     async def begin(self, request: Request) -> Response:
+        self.refresh()
         worker = self.workers.begin(self.offered.game(*_wanted(await _body(request))))
         return _status(worker, key=worker.key_for_a_client())
 
     async def status(self, request: Request) -> Response:
-        worker = self.workers.held(self._asked(request))
+        worker = self.workers.held(_asked(request))
         if worker is None:
             raise NotSolved("this game isn't being solved; POST /api/solve solves it")
         return _status(worker)
 
     async def stop(self, request: Request) -> Response:
-        self.workers.give_up(self._asked(request), _query(request, "key"))
+        self.workers.give_up(_asked(request), _query(request, "key"))
         return Response(status_code=204)
 
     def asks(
@@ -379,22 +398,71 @@ class _Site:
 
         return answer
 
-    async def faults(self, request: Request) -> Response:
-        return JSONResponse(self.offered.faults)
+    async def sheets(self, request: Request) -> Response:
+        return JSONResponse({"own": self.offered.own, "faults": self.offered.faults})
+
+    async def board(self, request: Request) -> Response:
+        """The drawn start of a game, for an image."""
+        game = _asked(request)
+
+        def drawn() -> str:
+            from rollwise.plot.boards import start_board
+
+            return start_board(game)
+
+        try:
+            text = await asyncio.to_thread(drawn)
+        except (RollwiseError, ImportError) as error:  # without Plotly there are no pictures
+            raise HTTPException(404, f"no picture of this game: {error}") from error
+        return Response(text, media_type="image/svg+xml")
+
+    async def wait(self, request: Request, error: Exception) -> Response:
+        """A page that has an unsolved game solved, and goes on."""
+        if not _is_person(request):
+            return await _refused(request, error)
+        game = _asked(request)
+        query = html.escape(request.url.query)
+        about = html.escape(game.description.partition("\n")[0])
+        shorter = "".join(
+            f" <a class='button' href='page?{html.escape(_query_of(game.name, chosen))}'>"
+            f"Play the {html.escape(name)} game meanwhile</a>"
+            for name, chosen in game.presets.items()
+            if name == "short" and not chosen.items() <= game.parameters.items()
+        )
+        body = (
+            f"<div class='panel'><p>{about}</p><img class='start' src='board?{query}' alt=''>"
+            f"<p id='wait' role='status' data-game='{query}'>This game isn't solved yet.</p>"
+            "<progress id='bar' aria-label='Progress'></progress>"
+            f"<p class='tools'><button id='again' hidden>Try again</button>{shorter}</p>"
+            "<noscript><p>This page needs JavaScript, which is turned off here.</p></noscript>"
+            "</div>"
+            "<script type='module' src='serve.js'></script>"
+        )
+        return _html(_shell(request, game.heading, body), OURS, status=202)
 
     async def table(self, request: Request) -> Response:
         part, where = _rows(request), _query(request, "where")
-        text = await self._ask(request, {"ask": "table_rows", **part, "where": where})
-        query = [pair for pair in request.query_params.multi_items() if pair[0] in KEPT]
-        body = _table_body(json.loads(text), part, where or "", query)
-        return _html(_shell(request, self._asked(request).heading, body), OURS, "'self'")
+        pairs = request.query_params.multi_items()
+        chosen = {name: text for name, text in pairs if name.startswith(FIELD) and text}
+        conditions = [f"({where})"] if where else []
+        for name, text in chosen.items():
+            if not re.fullmatch(r"-?[0-9]{1,9}", text):
+                raise UsageError(
+                    f"{name.removeprefix(FIELD)} must be a whole number: {text[:40]!r}"
+                )
+            conditions.append(f"{name.removeprefix(FIELD)} == {text}")
+        question = {"ask": "table_rows", **part, "where": " and ".join(conditions) or None}
+        found = json.loads(await self._ask(request, question))
+        query = [pair for pair in pairs if pair[0] in KEPT]
+        body = _table_body(found, part, where or "", chosen, query)
+        return _html(_shell(request, _asked(request).heading, body), OURS, "'self'")
 
     async def keep(self, request: Request) -> Response:
         if self.history is None:
             raise UsageError("this server keeps no games; rollwise serve --history FILE does")
         record = json.dumps(await _body(request, MOST_RECORD))
         question = {"ask": "keep", "record": record, "history": str(self.history)}
-        worker = self.workers.solved(self._asked(request))
+        worker = self.workers.solved(_asked(request))
         return _json(await worker.ask(question, is_remembered=False), 201)
 
     async def page(self, request: Request) -> Response:
@@ -403,17 +471,20 @@ class _Site:
         text = await self._ask(request, question)
         return _html(text if is_file else _with_home(request, text), COACH)
 
-    def _asked(self, request: Request) -> Game:
-        values: dict[str, str] = {}
-        for text in request.query_params.getlist("parameter"):
-            name, equals, value = text.partition("=")
-            if not equals or name in values:
-                raise ParameterError(f"{text!r} isn't a parameter; write name=value, each once")
-            values[name] = value
-        return self.offered.game(_query(request, "game") or "", values)
-
     async def _ask(self, request: Request, question: dict[str, Any]) -> str:
-        return await self.workers.solved(self._asked(request)).ask(question)
+        return await self.workers.solved(_asked(request)).ask(question)
+
+
+def _asked(request: Request) -> Game:
+    """The game of a request."""
+    values: dict[str, str] = {}
+    for text in request.query_params.getlist("parameter"):
+        name, equals, value = text.partition("=")
+        if not equals or name in values:
+            raise ParameterError(f"{text!r} isn't a parameter; write name=value, each once")
+        values[name] = value
+    offered: Offered = request.app.state.offered
+    return offered.game(_query(request, "game") or "", values)
 
 
 async def _body(request: Request, most: int = MOST_BODY) -> Any:
@@ -509,6 +580,33 @@ def _html(text: str, policy: str, forms: str = "'none'", status: int = 200) -> R
     return Response(text, status, media_type="text/html", headers=headers)
 
 
+def _kinds(request: Request) -> str:
+    """Links to the kinds of pictures of a game, on the page of one."""
+    if request.url.path.strip("/") != "plot":
+        return ""
+    from rollwise.plot import OF_MANY
+
+    try:
+        game = _asked(request)
+    except RollwiseError:
+        return ""
+    fitting = [
+        kind
+        for kind in PLOTTED
+        if (kind in OF_MANY if game.players > 2 else kind != "rivals")
+        and (kind != "scores" or game.objective != "win")
+    ]
+    shown = request.query_params.get("kind", "policy")
+    kept = [pair for pair in request.query_params.multi_items() if pair[0] in KEPT]
+    links = (
+        f"<b>{kind}</b>"
+        if kind == shown
+        else f"<a href='plot?{html.escape(urlencode([*kept, ('kind', kind)]))}'>{kind}</a>"
+        for kind in fitting
+    )
+    return f"<p>Pictures: {', '.join(links)}</p>"
+
+
 def _home(request: Request) -> str:
     """The link to the start page, with the game and its parameters."""
     query = html.escape(request.url.query)
@@ -520,7 +618,9 @@ def _with_home(request: Request, page: str) -> str:
     if "<header>" in page:
         return page.replace("<header>", f"<header>{_home(request)}", 1)
     return page.replace(
-        "<body>", f"<body>\n<div style='margin: 8px 16px'>{_home(request)}</div>", 1
+        "<body>",
+        f"<body>\n<div style='margin: 8px 16px'>{_home(request)}{_kinds(request)}</div>",
+        1,
     )
 
 
@@ -537,7 +637,11 @@ def _shell(request: Request, title: str, body: str) -> str:
 
 
 def _table_body(
-    found: dict[str, Any], part: dict[str, Any], where: str, query: list[tuple[str, str]]
+    found: dict[str, Any],
+    part: dict[str, Any],
+    where: str,
+    chosen: dict[str, str],
+    query: list[tuple[str, str]],
 ) -> str:
     """The rows of a table, a form to choose some, and links to those before and after."""
     columns, total, offset = found["columns"], found["total"], part["offset"]
@@ -546,10 +650,16 @@ def _table_body(
         f"<input type='hidden' name='{html.escape(name)}' value='{html.escape(value)}'>"
         for name, value in query
     )
+    inputs = "".join(
+        f"<div class='control'><label for='{name}'>{name.removeprefix(FIELD)}</label>"
+        f"<input id='{name}' name='{name}' inputmode='numeric' placeholder='any' "
+        f"value='{chosen.get(name, '')}'></div>"
+        for name in (html.escape(FIELD + field) for field in found["fields"])
+    )
     form = (
-        f"<form>{hidden}<div class='controls'><div class='control wide'><label for='where'>"
-        f"Only rows with</label> <input id='where' name='where' value='{html.escape(where)}' "
-        f"placeholder='{html.escape(names[0])} == 1'></div></div>"
+        f"<form>{hidden}<div class='controls'>{inputs}<div class='control wide'><label for='where'>"
+        f"A condition</label> <input id='where' name='where' value='{html.escape(where)}' "
+        f"placeholder='{html.escape(names[0])} >= 1'></div></div>"
         "<p class='tools'><button class='main'>Show</button></p></form>"
     )
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in names)
@@ -557,11 +667,11 @@ def _table_body(
         f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
     links = []
-    chosen = [("where", where)] if where else []
+    query = [*query, *chosen.items(), *([("where", where)] if where else [])]
     step = max(part["limit"], 1)
     for text, place in (("Before", offset - step), ("After", offset + len(rows))):
         if -step < place < total:
-            words = urlencode([*query, *chosen, ("offset", str(max(place, 0)))])
+            words = urlencode([*query, ("offset", str(max(place, 0)))])
             links.append(f"<a class='button' href='table?{html.escape(words)}'>{text}</a>")
     said = f"Rows {offset + 1:,} to {offset + len(rows):,} of {total:,}" if rows else "No row fits"
     return (
@@ -570,22 +680,26 @@ def _table_body(
     )
 
 
+def _is_person(request: Request) -> bool:
+    """Whether the request wants a page."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def _query_of(game: str, parameters: Mapping[str, Any]) -> str:
+    """The address of a game with these parameters."""
+    chosen = [("parameter", f"{name}={typed(value)}") for name, value in parameters.items()]
+    return urlencode([("game", game), *chosen])
+
+
 def _error(message: str, status: int) -> Response:
     return JSONResponse({"error": message}, status)
 
 
 def _mistake(request: Request, message: str, status: int) -> Response:
     """An error as JSON, or as a page for a person who follows a link."""
-    if "text/html" not in request.headers.get("accept", ""):
+    if not _is_person(request):
         return _error(message, status)
-    body = f"<p>{html.escape(message)}</p>"
-    if status == STATUS[NotSolved]:
-        path = request.url.path.strip("/")
-        query = html.escape(request.url.query)
-        body = (
-            "<p>This game isn't solved yet, or no more.</p><p class='tools'><a class='button main' "
-            f"href='./#{query}&amp;then={html.escape(quote(path))}'>Solve it and go on</a></p>"
-        )
+    body = f"{_kinds(request)}<p>{html.escape(message)}</p>"
     return _html(_shell(request, "Dice games, solved", body), OURS, status=status)
 
 

@@ -14,7 +14,7 @@ from rollwise.documents.model import encode
 from rollwise.errors import RollwiseError, UnknownGame, UsageError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import Game
-from rollwise.games import available, create, find
+from rollwise.games import available, create, find, names_a_file
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a game and its parameters, as typed
 
@@ -32,13 +32,39 @@ class Offered:
     saved : dict
         Files of solutions, and folders of layers.
     faults : dict
-        The errors of rule sheets of the folder that are left out, by file and class.
+        The errors of rule sheets that are left out, by file and class.
+    names : sequence of str
+        The arguments of `offer`.
     """
 
     kinds: dict[str, type[Game]]
     references: dict[str, str]
     saved: dict[Key, Path] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
+    names: Sequence[str] = ()
+    _stamps: dict[Path, float] = field(default_factory=dict)
+
+    @property
+    def own(self) -> list[str]:
+        """The names of the games with rule sheets of their own."""
+        return [name for name, reference in self.references.items() if names_a_file(reference)]
+
+    def refresh(self) -> list[str]:
+        """Read changed rule sheets again; the names of games with other rules than before."""
+        stamps = _stamps(self.names)
+        if stamps == self._stamps:
+            return []
+        before = dict(self.kinds)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the start page shows the faults
+            kinds, known, faults = _entered(self.names, is_start=False)
+        for held in (self.kinds, self.references, self.faults, self._stamps):
+            held.clear()
+        self.kinds.update(kinds)
+        self.references.update(known)
+        self.faults.update(faults)
+        self._stamps.update(stamps)
+        return [name for name, kind in before.items() if _rules(kinds.get(name)) != _rules(kind)]
 
     def game(self, name: str, values: dict[str, str]) -> Game:
         """The game of a request.
@@ -58,30 +84,55 @@ def key_of(game: Game) -> Key:
 
 
 def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
-    """The games of these names; without any, the gallery and the rule sheets of this folder.
+    """The games of these names; without any, the rule sheets of this folder and the gallery.
 
-    An unreadable rule sheet of this folder, or one with the name of another game, is omitted
-    with a warning, and the start page shows its error.
+    An unreadable rule sheet of this folder, or one with the name of another one, is omitted
+    with a warning, and the start page shows its error. A game of the gallery gives way to a rule
+    sheet with its name.
 
     Raises
     ------
     UnknownGame, UsageError
         An unreadable game, or two of the same name.
     """
+    kinds, known, faults = _entered(names, is_start=True)
+    saved = {} if solutions is None else _saved(solutions, kinds)
+    return Offered(kinds, known, saved, faults, names, _stamps(names))
+
+
+def _entered(
+    names: Sequence[str], *, is_start: bool
+) -> tuple[dict[str, type[Game]], dict[str, str], dict[str, str]]:
+    """The rules and references of games by name, and the faults of omitted rule sheets."""
     kinds: dict[str, type[Game]] = {}
     known: dict[str, str] = {}
     faults: dict[str, str] = {}
-    for reference in names:
-        _enter(reference, kinds, known)
-    if not names:
-        for reference in (*available(), *own_sheets(Path())):
-            try:
-                _enter(reference, kinds, known)
-            except RollwiseError as error:
-                faults[reference] = " ".join(str(error).split())
-                warnings.warn(f"{reference} is left out: {error}", stacklevel=2)
-    saved = {} if solutions is None else _saved(solutions, kinds)
-    return Offered(kinds, known, saved, faults)
+    for reference in names or (*own_sheets(Path()), *available()):
+        if reference in kinds:  # a rule sheet has the name of this game
+            continue
+        try:
+            _enter(reference, kinds, known)
+        except RollwiseError as error:
+            if names and is_start:
+                raise
+            faults[reference] = " ".join(str(error).split())
+            warnings.warn(f"{reference} is left out: {error}", stacklevel=2)
+    return kinds, known, faults
+
+
+def _rules(kind: type[Game] | None) -> tuple[str, str]:
+    """The module of a game, whose name is made from the contents of its file, and its class."""
+    return ("", "") if kind is None else (kind.__module__, kind.__qualname__)
+
+
+def _stamps(names: Sequence[str]) -> dict[Path, float]:
+    """The times of the last changes of all rule sheets."""
+    files = [Path(name.rpartition(":")[0] or name) for name in names if names_a_file(name)]
+    found = {}
+    for path in files or (() if names else Path().glob("*.py")):
+        with contextlib.suppress(OSError):
+            found[path.resolve()] = path.stat().st_mtime
+    return found
 
 
 def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) -> None:

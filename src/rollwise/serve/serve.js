@@ -1,10 +1,13 @@
-// The start page: choose a game and its parameters, have it solved, go on to its pages or ask for
-// advice here. Every name is put in as text.
+// The start page: a card for each game; choose parameters, have the game solved, go on to its pages
+// or ask for advice here. On the page of an unsolved game: have it solved, then load the page again.
+// Every name is put in as text.
 
 const $ = (id) => document.getElementById(id);
 const LOST = "The server doesn't answer. Start it again with `rollwise serve`, then try again. "
   + "A coach page that is open already goes on without it.";
-const PAGES = { Play: "page", Report: "report", Picture: "plot", Table: "table" };
+const PAGES = { Play: "page", Report: "report", Pictures: "plot", Table: "table" };
+const BUSY = 503;
+const AGAIN = 2000; // milliseconds until the next try at a busy server
 let games = [];
 
 function element(tag, text = "", given = {}) {
@@ -23,14 +26,54 @@ async function api(path, options) {
   }
   if (answer.status === 204) return null;
   const found = await answer.json();
-  if (!answer.ok) throw new Error(found.error);
+  if (!answer.ok) throw Object.assign(new Error(found.error), { status: answer.status });
   return found;
+}
+
+const sleep = (milliseconds) => new Promise((wake) => setTimeout(wake, milliseconds));
+
+// How far the search is, and how long it may last: by an earlier search, or by the pace of its stage.
+const paced = { stage: "", done: 0, seconds: 0 };
+function progress({ stage, done, total, seconds, took }) {
+  if (stage !== paced.stage) Object.assign(paced, { stage, done, seconds });
+  const left = took ? took - seconds : total && done > paced.done ? ((total - done) * (seconds - paced.seconds)) / (done - paced.done) : 0;
+  const part = total ? ` ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : done ? ` ${done.toLocaleString("en")}` : "";
+  const bar = $("bar");
+  bar.hidden = false;
+  if (total) [bar.max, bar.value] = [total, done];
+  else if (took) [bar.max, bar.value] = [took, Math.min(seconds, took)];
+  else bar.removeAttribute("value");
+  const about = left > 0.5 ? `; about ${Math.ceil(left)} s left${took ? ", as the last time" : ""}` : "";
+  return `Solving: ${stage}${part}, ${Math.round(seconds)} s${about}`;
+}
+
+// Have a game solved; `tell` gets each message, and `goes` says whether to go on.
+async function solved(wanted, tell, goes = () => true) {
+  const body = JSON.stringify(wanted);
+  let found = null;
+  while (found === null) {
+    try {
+      begun = api("api/solve", { method: "POST", headers: { "content-type": "application/json" }, body });
+      found = await begun;
+    } catch (error) {
+      if (error.status !== BUSY || !goes()) throw error;
+      tell("Other games are being solved. This one is next.");
+      await sleep(AGAIN);
+    }
+  }
+  while (found.state === "solving" && goes()) {
+    tell(progress(found));
+    await sleep(300);
+    found = await api(`api/solve?${query(wanted)}`);
+  }
+  $("bar").hidden = true;
+  if (found.state === "failed") throw new Error(found.error);
+  return found.solution;
 }
 
 function field(parameter, i) {
   let input;
-  const seats = parameter.name === "players" ? [1, 2].filter((n) => n >= parameter.default) : [];
-  const words = seats.length ? seats : parameter.among;
+  const words = parameter.among;
   if (words.length || parameter.type === "bool") {
     input = element("select");
     for (const word of words.length ? words : [true, false]) {
@@ -44,19 +87,48 @@ function field(parameter, i) {
   input.value = parameter.default ?? "";
   const control = element("div", "", { class: "control" });
   control.append(element("label", parameter.name, { for: input.id }), input,
-    element("small", [parameter.about, seats.length ? "" : parameter.range].filter(Boolean).join("; ")));
+    element("small", [parameter.about, parameter.range].filter(Boolean).join("; ")));
   return control;
 }
 
 const gameOf = (name) => games.find((one) => one.game === name);
 
+// Whether a game is shown with its parameters, or the cards of all.
+function open(isOpen) {
+  $("chosen").hidden = !isOpen;
+  $("all").hidden = isOpen;
+}
+
 function choose() {
   const game = gameOf($("game").value);
+  $("name").textContent = game.heading;
   $("about").textContent = game.description;
   $("parameters").replaceChildren(element("legend", "Parameters"), ...game.parameters.map(field));
   $("parameters").hidden = !game.parameters.length;
+  const versions = Object.entries(game.presets);
+  const usual = game.parameters.map((one) => [one.name, one.default]);
+  $("presets").replaceChildren(...(versions.length ? [["usual", {}], ...versions] : []).map(([name, values]) => {
+    const made = element("button", name, { type: "button" });
+    made.addEventListener("click", () => fill(Object.entries({ ...Object.fromEntries(usual), ...values })));
+    return made;
+  }));
   $("solved").hidden = true;
+  $("bar").hidden = true;
   $("status").textContent = "";
+  aim();
+  open(true);
+}
+
+function fill(values) {
+  for (const [name, value] of values) {
+    const input = [...$("parameters").querySelectorAll("[name]")].find((one) => one.name === name);
+    if (input) input.value = value;
+  }
+  aim();
+}
+
+function aim() {
+  $("play").href = `page?${query(chosen())}`;
 }
 
 function chosen() {
@@ -81,19 +153,8 @@ async function solve(event) {
   $("solved").hidden = true;
   $("stop").hidden = false;
   try {
-    begun = api("api/solve", {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(wanted),
-    });
-    let found = await begun;
-    while (found.state === "solving" && current === wanted) {
-      const part = found.total ? ` ${found.done} of ${found.total}` : found.done ? ` ${found.done}` : "";
-      $("status").textContent = `${found.stage}${part}, ${Math.round(found.seconds)} s`;
-      await new Promise((wake) => setTimeout(wake, 300));
-      found = await api(`api/solve?${query(wanted)}`);
-    }
-    if (current !== wanted) return;
-    if (found.state === "failed") throw new Error(found.error);
-    show(wanted, found.solution);
+    const found = await solved(wanted, (text) => { if (current === wanted) $("status").textContent = text; }, () => current === wanted);
+    if (current === wanted) show(wanted, found);
   } catch (error) {
     if (current === wanted) $("status").textContent = error.message;
   } finally {
@@ -120,7 +181,6 @@ function worth(game, { value, win_probability: chance, error_bound: bound, state
 function show(wanted, solution) {
   const game = gameOf(wanted.game);
   $("status").textContent = "Solved.";
-  $("name").textContent = game.heading;
   $("worth").textContent = worth(game, solution);
   $("links").replaceChildren(...Object.entries(PAGES).map(([name, path], i) =>
     element("a", name, { class: i === 0 ? "button main" : "button", href: `${path}?${query(wanted)}` })));
@@ -160,24 +220,17 @@ async function ask(event) {
   }
 }
 
-// The address holds the game and its parameters, and the page of a link to an unsolved game.
+// The address holds the game and its parameters; without them all games are shown.
 async function restore() {
   const words = new URLSearchParams(location.hash.slice(1));
-  if (!gameOf(words.get("game"))) return;
-  $("game").value = words.get("game");
-  choose();
-  for (const text of words.getAll("parameter")) {
-    const at = text.indexOf("=");
-    const input = [...$("parameters").querySelectorAll("[name]")].find((one) => one.name === text.slice(0, at));
-    if (input) input.value = text.slice(at + 1);
-  }
-  const wanted = chosen();
-  const then = words.get("then");
-  if (Object.values(PAGES).includes(then)) {
-    await solve(new Event("submit"));
-    if (!$("solved").hidden) location.replace(`${then}?${query(wanted)}`);
+  if (!gameOf(words.get("game"))) {
+    open(false);
     return;
   }
+  $("game").value = words.get("game");
+  choose();
+  fill(words.getAll("parameter").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]));
+  const wanted = chosen();
   try {
     const found = await api(`api/solve?${query(wanted)}`);
     if (found.state !== "solved") return;
@@ -185,6 +238,41 @@ async function restore() {
     show(wanted, found.solution);
   } catch {
     // it isn't solved any more
+  }
+}
+
+function card(game) {
+  const made = element("li");
+  const picture = element("img", "", { src: `board?${new URLSearchParams({ game: game.game })}`, alt: "", loading: "lazy" });
+  picture.addEventListener("error", () => picture.remove());
+  const address = (values) => query({ game: game.game, parameters: values });
+  const players = { 1: "one player", 2: "two players" }[game.players] ?? `${game.players} players`;
+  const tools = element("p", "", { class: "tools" });
+  tools.append(element("a", "Play", { class: "button main", href: `page?${address({})}`, "aria-label": `Play ${game.heading}` }),
+    ...Object.entries(game.presets).map(([name, values]) => element("a", name, { class: "button", href: `page?${address(values)}`, "aria-label": `Play ${game.heading}, ${name}` })),
+    element("a", "Rules and answers", { class: "button", href: `#${address({})}`, "aria-label": `Rules and answers of ${game.heading}` }));
+  made.append(element("h3", game.heading), picture, element("p", game.description), element("p", players, { class: "dim" }), tools);
+  made.dataset.text = `${game.heading} ${game.game} ${game.description} ${players}`.toLowerCase();
+  return made;
+}
+
+function filter() {
+  const text = $("filter").value.toLowerCase();
+  for (const one of document.querySelectorAll(".games li")) one.hidden = !one.dataset.text.includes(text);
+}
+
+// On the page of an unsolved game.
+async function wait() {
+  const words = new URLSearchParams($("wait").dataset.game);
+  const pairs = words.getAll("parameter").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]);
+  $("again").hidden = true;
+  try {
+    await solved({ game: words.get("game"), parameters: Object.fromEntries(pairs) }, (text) => { $("wait").textContent = text; });
+    location.reload(); // with the position in its address
+  } catch (error) {
+    $("wait").textContent = error.message;
+    $("bar").hidden = true;
+    $("again").hidden = false;
   }
 }
 
@@ -201,23 +289,36 @@ async function stop() {
   }
 }
 
-$("game").addEventListener("change", choose);
-$("choice").addEventListener("submit", solve);
-$("ask").addEventListener("submit", ask);
-$("stop").addEventListener("click", stop);
-try {
-  games = (await api("api/games")).games;
-  $("game").append(...games.map((game) => {
-    const option = element("option", game.heading);
-    option.value = game.game;
-    return option;
-  }));
-  choose();
-  const faults = Object.entries(await api("api/faults"));
-  $("faults").append(...faults.flatMap(([name, text]) => [element("dt", name), element("dd", text)]));
-  $("faulty").hidden = !faults.length;
-  await restore();
-} catch (error) {
-  $("status").textContent = error.message;
+async function start() {
+  $("game").addEventListener("change", choose);
+  $("parameters").addEventListener("input", aim);
+  $("choice").addEventListener("submit", solve);
+  $("ask").addEventListener("submit", ask);
+  $("stop").addEventListener("click", stop);
+  $("filter").addEventListener("input", filter);
+  addEventListener("hashchange", restore);
+  try {
+    games = (await api("api/games")).games;
+    $("game").append(...games.map((game) => {
+      const option = element("option", game.heading);
+      option.value = game.game;
+      return option;
+    }));
+    const { own, faults } = await api("api/sheets");
+    for (const game of games) $(own.includes(game.game) ? "own" : "gallery").querySelector("ul").append(card(game));
+    for (const place of ["own", "gallery"]) $(place).hidden = !$(place).querySelector("li");
+    const wrong = Object.entries(faults);
+    $("faults").append(...wrong.flatMap(([name, text]) => [element("dt", name), element("dd", text)]));
+    $("faulty").hidden = !wrong.length;
+    await restore();
+  } catch (error) {
+    open(true);
+    $("status").textContent = error.message;
+  }
+  document.documentElement.dataset.ready = "yes";
 }
-document.documentElement.dataset.ready = "yes";
+
+if ($("wait")) {
+  $("again").addEventListener("click", wait);
+  wait();
+} else start();

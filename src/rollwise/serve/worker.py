@@ -5,6 +5,7 @@ Its first line of input names the game. It ends at the end of its input, even wh
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -163,18 +164,33 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     named = place["state"]
     axes = _axes(part.graph.title, list(named), question)
     at = list(named.values())
+    sets = _sets(answer, named)
     if answer.is_whole:
         kept = answer.graph.positions
         columns = [answer.graph.field_names.index(name) for name in named]
         table = answer.graph.states[kept][:, columns]
-        around = slice_around(table, at, axes, counts=has_choice(answer.graph)[kept])
+        around = slice_around(table, at, axes, counts=has_choice(answer.graph)[kept], sets=sets)
         part, positions = answer.near(kept[around.positions])
     else:
-        around = slice_around(answer.space.states, at, axes, min(MOST_CELLS, answer.space.at_once))
+        most = min(MOST_CELLS, answer.space.at_once)
+        around = slice_around(answer.space.states, at, axes, most, sets=sets)
         part, positions = answer.near(around.positions)
     narrator = Narrator(part.graph, part.game)
     state = part.graph.find(named, place["throw"], place["rolls_left"])
     return encode(map_document(part, narrator, around, positions, state))
+
+
+def _sets(answer: Any, named: Mapping[str, int]) -> list[int]:
+    """The fields whose numbers stand for sets."""
+    from rollwise.game import MOST_NAMED
+    from rollwise.words import Words
+
+    found, words = [], Words(answer.game.base_game)
+    for field, (name, number) in enumerate(named.items()):
+        with contextlib.suppress(RollwiseError):  # a number out of range
+            if words.text("field_text", name, max(number, MOST_NAMED + 1)):
+                found.append(field)
+    return found
 
 
 def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int]:
@@ -222,7 +238,9 @@ def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
     begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
     states = answer.states_where(question["where"])
     cells = answer.cells_of(states[begin:end])
-    return encode({"columns": as_text(in_words(answer.game, cells), {}), "total": len(states)})
+    columns = as_text(in_words(answer.game, cells), {})
+    fields = [name for name in answer.space.columns if name in cells]
+    return encode({"columns": columns, "fields": fields, "total": len(states)})
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
@@ -253,12 +271,15 @@ def _report(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _plot(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.graph.naming import typed_state
     from rollwise.plot import check_choices, plot, require_plotly
     from rollwise.plot.pages import page
 
     require_plotly()
     kind = question["kind"]
     choices = {name: question[name] for name in ("x", "y", "where")}
+    if question["state"] is not None:
+        choices["state"] = typed_state(question["state"], lambda: "as FIELD=NUMBER,...")
     check_choices(kind, **choices)
     return page(plot(answer, kind, **choices), f"{answer.title}: {kind}")
 

@@ -10,6 +10,7 @@ import secrets
 import sys
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -227,8 +228,16 @@ class Worker:
     saved solution of the first process.
     """
 
-    def __init__(self, key: Key, reference: str, saved: str | None, limits: Limits) -> None:
+    def __init__(
+        self,
+        key: Key,
+        reference: str,
+        saved: str | None,
+        limits: Limits,
+        took: dict[Key, float] | None = None,
+    ) -> None:
         self.key = key
+        self._took = {} if took is None else took  # seconds of earlier solutions
         self.limits = limits
         self.started = time.monotonic()
         self._first = {
@@ -260,14 +269,20 @@ class Worker:
     def status(self) -> dict[str, Any]:
         """How far it is."""
         state = "failed" if self.error else "solving" if self.is_solving else "solved"
-        head = {"game": self.key[0], "parameters": dict(self.key[1]), "state": state}
+        head: dict[str, Any] = {
+            "game": self.key[0],
+            "parameters": dict(self.key[1]),
+            "state": state,
+        }
         if self.error:
             return head | {"error": self.error}
-        if self.process.document is not None:
-            return head | {"solution": self.process.document}
         seconds = round(time.monotonic() - self.started, 1)
+        if self.process.document is not None:
+            self._took.setdefault(self.key, seconds)
+            return head | {"solution": self.process.document}
         at = self.process
-        return head | {"stage": at.stage, "done": at.done, "total": at.total, "seconds": seconds}
+        head |= {"stage": at.stage, "done": at.done, "total": at.total, "seconds": seconds}
+        return head | ({"took": self._took[self.key]} if self.key in self._took else {})
 
     def key_for_a_client(self) -> str | None:
         """A new client's key for stopping the game; None with too many clients."""
@@ -368,6 +383,7 @@ class Workers:
         self.offered = offered
         self.limits = limits
         self._held: OrderedDict[Key, Worker] = OrderedDict()
+        self._took: dict[Key, float] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     def held(self, game: Game) -> Worker | None:
@@ -410,10 +426,19 @@ class Workers:
         key = key_of(game)
         saved = self.offered.saved.get(key)
         worker = Worker(
-            key, self.offered.references[key[0]], None if saved is None else str(saved), self.limits
+            key,
+            self.offered.references[key[0]],
+            None if saved is None else str(saved),
+            self.limits,
+            self._took,
         )
         self._held[key] = worker
         return worker
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Stop the processes of games whose rules have changed."""
+        for key in [key for key in self._held if key[0] in names]:
+            self._forget(key)
 
     def give_up(self, game: Game, key: str | None) -> None:
         """Stop a game's processes and forget it, if none but this client asked for it.
