@@ -195,6 +195,26 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left",
                       clickCount=1)  # fmt: skip
 
+    def touch(self, selector: str) -> None:
+        """Touch the middle of an element with a finger."""
+        self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        place = f"document.querySelector({json.dumps(selector)})"
+        self.js(f"{place}.scrollIntoView({{block: 'center'}})")
+        box = self.js(
+            f"(r => [r.x + r.width / 2, r.y + r.height / 2])({place}.getBoundingClientRect())"
+        )
+        self.call(
+            "Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": box[0], "y": box[1]}]
+        )
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+    def heard(self) -> list[tuple[str, str]]:
+        """Roles and names in the accessibility tree, as a screen reader meets them."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        shown = [node for node in nodes if not node["ignored"]]
+        return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in shown]
+
     def screen(self, width: int, height: int, *, dark: bool = False, calm: bool = True) -> None:
         """Be a screen of this size."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,

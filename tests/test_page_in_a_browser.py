@@ -86,15 +86,15 @@ def is_asked(browser: Browser) -> bool:
 
 
 @pytest.mark.needs_jit  # the same without; but solving takes a while
-@pytest.mark.parametrize("by", ["clicks", "keys"])
+@pytest.mark.parametrize("by", ["clicks", "keys", "touch"])
 @pytest.mark.parametrize("name", PLAYED)
 def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
     browser.visit(pages(name)[0])
     for _ in range(MOST_MOVES):
         if heading(browser) == "The game is over":
             break
-        if by == "clicks":
-            browser.click(".ask button")
+        if by != "keys":
+            (browser.click if by == "clicks" else browser.touch)(".ask button")
             continue
         for _ in range(20):  # tabs to come to the first choice
             if is_asked(browser):
@@ -293,7 +293,7 @@ def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:
     """A link in the mailed file opens it, and Back leads to the position before."""
     place, solution = pages("pig")
     browser.visit(place, "#2,5,4")
-    assert text_of(browser, ".stage .words") == "2 in the bank and 4 at risk; the other has 5"
+    assert text_of(browser, ".stage .words") == "2 in the bank and 4 at risk; the opponent has 5"
     (state,) = [s for s in solution.graph.view if s.fields == (2, 5, 4)]
     found = browser.js(
         "[...document.querySelectorAll('.advice tbody tr')]"
@@ -333,6 +333,106 @@ def test_enter_takes_a_mistake_back(browser: Browser, pages: Any) -> None:
     assert browser.js("document.querySelector('.bottom .warning')") is None
     assert heading(browser) == "Your move"
     assert browser.js("document.querySelectorAll('.moves li').length") == 1
+
+
+def begin(browser: Browser, seed: int) -> None:
+    browser.js(f"document.querySelector('input[type=number]').value = {seed}")
+    browser.click(".start")
+
+
+def advised(browser: Browser) -> list[list[str]]:
+    rows: list[list[str]] = browser.js(
+        "[...document.querySelectorAll('.advice tbody tr')]"
+        ".map(row => [...row.children].map(cell => cell.textContent))"
+    )
+    return rows
+
+
+def test_a_drill_answers_after_the_guess(browser: Browser, pages: Any) -> None:
+    """Its answer is the one of `advise`; a wrong guess comes again; a question can be shared."""
+    place, solution = pages("pig")
+    narrator = Narrator(solution.graph, solution.game)
+    states = {narrator.position(s.index): s for s in solution.graph.view if s.is_choice}
+    browser.visit(place)
+    browser.click(".starts button:last-child")
+    wrong = set()
+    for _ in range(12):
+        browser.wait("document.querySelector('.choices')")
+        words = text_of(browser, ".words")
+        assert advised(browser) == []
+        assert "%" not in text_of(browser, ".score")
+        wrong.discard(words)
+        browser.click(".choices button")
+        rows = advised(browser)
+        assert rows == expected_rows(solution, Figures(solution), states[words])
+        if "Better" in text_of(browser, ".bottom .warning"):
+            wrong.add(words)
+            assert "roll" not in rows[0][0]
+        browser.click(".ask > button")
+    assert not wrong
+    browser.wait("document.querySelector('.choices')")
+    words = text_of(browser, ".words")
+    browser.click(".ask .tools button")
+    text = str(browser.js("document.querySelector('dialog textarea').value"))
+    assert words in text
+    assert "roll / hold" in text
+    browser.visit(place, "#" + text.split("#")[1])
+    assert text_of(browser, ".words") == words
+    assert advised(browser) == []
+    assert browser.errors == []
+
+
+def test_mistakes_of_a_game_are_asked_again(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("pig")[0])
+    begin(browser, 2)
+    for _ in range(MOST_MOVES):
+        if heading(browser) == "The game is over":
+            break
+        browser.click(".ask button:last-child")
+    asked = "[...document.querySelectorAll('.ask > button')]"
+    browser.js(f"{asked}.find(b => b.textContent === 'Share').click()")
+    text = str(browser.js("document.querySelector('dialog textarea').value"))
+    assert "lost by choices" in text
+    assert browser.shut_out() == []
+    browser.js("document.querySelector('dialog').close()")
+    browser.js(f"{asked}.find(b => b.textContent.includes('better')).click()")
+    for _ in range(3):
+        browser.wait("document.querySelector('.choices')")
+        browser.click(".choices button")
+        if not browser.js("document.querySelector('.ask > button.main')"):
+            break
+        browser.click(".ask > button.main")
+    browser.press("Escape")
+    assert heading(browser) == "The game is over"
+    assert browser.errors == []
+
+
+def test_a_lost_turn_is_announced(browser: Browser, pages: Any) -> None:
+    told = []
+    for seed in range(1, 9):
+        browser.visit(pages("pig")[0])
+        begin(browser, seed)
+        for _ in range(6):
+            browser.click(".ask button")
+            told.append(str(browser.js("document.querySelector('.announced')?.textContent")))
+    assert any(re.search(r"You: \d+ gone", text) for text in told)
+
+
+def test_the_accessibility_tree_has_the_game(browser: Browser, pages: Any) -> None:
+    """Board, dice, choices and outcome, by their names."""
+    browser.visit(pages("pig")[0])
+    begin(browser, 2)
+    browser.click(".ask button")
+    heard = browser.heard()
+    words = text_of(browser, ".words")
+    assert ("image", words) in heard
+    assert any(role == "image" and name.startswith("a die shows") for role, name in heard)
+    assert any(role == "button" and name.startswith("roll") for role, name in heard)
+    for _ in range(MOST_MOVES):
+        if heading(browser) == "The game is over":
+            break
+        browser.click(".ask button")
+    assert any("win" in name for role, name in browser.heard() if role == "StaticText")
 
 
 def test_arrow_keys_step_through_the_game(browser: Browser, pages: Any) -> None:

@@ -204,8 +204,8 @@ class Race(NamedTuple):
 class TwoSidedBearOff(Bearing):
     """Bear off all checkers of backgammon's home board before the other player does.
 
-    The checkers move as in `bear-off`. The two sides don't meet any more. The
-    player ahead plays safe; the player behind may have to hope for a double.
+    The first player without checkers wins. They move as in `bear-off`. The two sides don't meet
+    any more. The player ahead plays safe; the player behind may have to hope for a double.
     """
 
     heading: ClassVar = "Two-Sided Bear-Off"
@@ -236,7 +236,7 @@ class TwoSidedBearOff(Bearing):
         return 2 * self.points * self.checkers - pips(s.mine) - pips(s.theirs)
 
     def describe(self, s: Race) -> str:
-        return f"{left(s.mine)}; the other: {left(s.theirs)}"
+        return f"{left(s.mine)}; the opponent: {left(s.theirs)}"
 
     def cells(self, s: Race) -> boards.Board:
         theirs = [boards.point(0, n) for n in reversed(s.theirs)]

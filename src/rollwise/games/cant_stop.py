@@ -278,7 +278,8 @@ class CantStop(Game):
     def describe(self, s: Boards) -> str:
         texts = [steps_text(s.mine, s.turn)]
         for seat, theirs in enumerate(self.boards_of_others(s), 1):
-            who = "the other" if self.players == 2 else "the next" if seat == 1 else f"{seat} after"
+            next_ones = "the next" if seat == 1 else f"{seat} after"
+            who = "the opponent" if self.players == 2 else next_ones
             texts.append(f"{who}: {steps_text(theirs)}")
         return "; ".join(texts)
 

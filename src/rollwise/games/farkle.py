@@ -204,7 +204,7 @@ class Farkle(Thrown):
     scoring: str = parameter("facebook", among=SCORING, about="what dice score")
     entry: int = parameter(0, at_least=0, at_most=30_000, about="points to begin with")
     least: int = parameter(0, at_least=0, at_most=30_000, about="points of any turn")
-    last_lick: bool = parameter(False, about="the other has a last turn")
+    last_lick: bool = parameter(False, about="the opponent has a last turn")
     penalty: int = parameter(
         0, at_least=0, at_most=30_000, variant=True, about="points lost by a third farkle in a row"
     )
@@ -289,7 +289,7 @@ class Farkle(Thrown):
             return f"the last turn: {needed}; {dice_text(s.dice)} to throw"
         risk = f" and {s.turn} at risk" if s.turn else ""
         bank = f"{s.banked} in the bank{risk}"
-        text = f"{bank}; {dice_text(s.dice)} to throw; the other has {s.rival}"
+        text = f"{bank}; {dice_text(s.dice)} to throw; the opponent has {s.rival}"
         if s.farkles or s.rival_farkles:
             text += f"; farkles in a row: {s.farkles}, the other {s.rival_farkles}"
         return text

@@ -40,9 +40,9 @@ def is_hole(square: int, large: bool) -> bool:
 class FrozenLake(Game):
     """Walk from the first square to the last. The ice leads there, or to one side, each by 1/3.
 
-    A hole loses. Under a `discount` the walk goes on after each step with this probability, and is
-    lost otherwise: a reward at the goal counts as with this discount. With `steps` the walk is lost
-    after so many.
+    The last square wins, and a hole loses. Under a `discount` the walk goes on after each step
+    with this probability, and is lost otherwise: a reward at the goal counts as with this
+    discount. With `steps` the walk is lost after so many.
     """
 
     large: bool = parameter(False, about="the map of 8 x 8 squares")

@@ -187,10 +187,11 @@ class Hypergammon(Checkers):
     Throw two dice and move a checker by each, or one by both; a double is played four times. A
     point with two checkers of the opponent is closed. A single one is hit and enters from
     the bar, before anything else moves. With all checkers home, on the points 1 to 6, they are
-    borne off: exactly, or the rearmost one by more. Both dice are played if possible, or else
-    the higher one if possible. A win counts 2, a gammon, if the loser has borne none off, and 3,
-    a backgammon, if one of those is on the bar or in the winner's home. The first throw is no
-    double, and the winner of this throw plays it. There is no doubling cube.
+    borne off: exactly, or the rearmost one by more. The first player without checkers wins.
+    Both dice are played if possible, or else the higher one if possible. A win counts 2, a
+    gammon, if the loser has borne none off, and 3, a backgammon, if one of those is on the bar
+    or in the winner's home. The first throw is no double, and the winner of this throw plays it.
+    There is no doubling cube.
     """
 
     presets: ClassVar = {"short": {"checkers": 1}, "classic": {"checkers": 3}}
@@ -227,7 +228,7 @@ class Hypergammon(Checkers):
         return dice.how_often(s.mine, OFF) + dice.how_often(s.theirs, OFF)
 
     def describe(self, s: Board) -> str:
-        return f"{where(s.mine)}; the other: {where(s.theirs)}"
+        return f"{where(s.mine)}; the opponent: {where(s.theirs)}"
 
     def cells(self, s: Board) -> boards.Board:
         def points(which: range) -> list[boards.Cell]:

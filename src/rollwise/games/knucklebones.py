@@ -73,7 +73,7 @@ class Knucklebones(Game):
 
     def describe(self, s: Table) -> str:
         mine, theirs = (self.columns_of(board) for board in s)
-        return f"yours {mine}; the other's {theirs}"
+        return f"yours {mine}; the opponent's {theirs}"
 
     def columns_of(self, board: tuple[int, ...]) -> str:
         """The dice of a board by columns."""

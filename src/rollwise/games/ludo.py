@@ -38,7 +38,7 @@ class Pieces(Game):
         return s.home + s.rival
 
     def describe(self, s: Race) -> str:
-        return f"{self._pieces(s.mine, s.home)}; the other: {self._pieces(s.theirs, s.rival)}"
+        return f"{self._pieces(s.mine, s.home)}; the opponent: {self._pieces(s.theirs, s.rival)}"
 
     def field_text(self, name: str, number: int) -> str:
         if name not in ("mine", "theirs"):

@@ -83,7 +83,7 @@ class PassThePigs(Game):
         return s.banked + s.rival
 
     def describe(self, s: Turn) -> str:
-        return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+        return f"{s.banked} in the bank and {s.turn} at risk; the opponent has {s.rival}"
 
     def deed(self, s: Turn, action: int) -> str:
         return "throw the pigs" if action == THROW else "pass the pigs"
@@ -92,7 +92,7 @@ class PassThePigs(Game):
         if action == HOLD:
             return f"{s.banked + s.turn} to {s.rival}"
         if then == WIN:
-            return f"enough for {self.target}; the other has {s.rival}"
+            return f"enough for {self.target}; the opponent has {s.rival}"
         if then == PASS:
             return f"a pig out; {s.banked} to {s.rival}"
         points = after.turn - s.turn

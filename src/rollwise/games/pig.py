@@ -33,7 +33,7 @@ class Banks(Game):
     column_names: ClassVar = OF_TWO
 
     def describe(self, s: Turn) -> str:
-        have = "the other has" if len(s.rivals) == 1 else "the others have"
+        have = "the opponent has" if len(s.rivals) == 1 else "the others have"
         return f"{s.banked} in the bank and {s.turn} at risk; {have} {spoken(s.rivals)}"
 
     def cells(self, s: Turn) -> boards.Board:
@@ -67,9 +67,9 @@ class Banks(Game):
 class Pig(Banks):
     """Roll for points or bank them; a 1 loses the turn's points.
 
-    Points that reach the target win at once, or, under `must_bank`, only when
-    they are banked; until then a 1 still takes them. A turn worth the
-    whole target by itself must then be banked, so that every play ends.
+    The first player with `target` points wins. They win at once, or, under `must_bank`, only
+    when they are banked; until then a 1 still takes them. A turn worth the whole target by
+    itself must then be banked, so that every play ends.
     """
 
     presets: ClassVar = {"short": {"target": 50}}
@@ -131,7 +131,10 @@ class Pig(Banks):
 
 @dataclass(frozen=True)
 class Piglet(Banks):
-    """Pig with a coin: a head is a point, a tail loses the turn's points."""
+    """Pig with a coin: a head is a point, a tail loses the turn's points.
+
+    The first player with `target` points wins.
+    """
 
     target: int = parameter(10, at_least=1, at_most=30_000, about="points that win")
     action_names: ClassVar = ("flip", "hold")
@@ -174,7 +177,10 @@ class Piglet(Banks):
 
 @dataclass(frozen=True)
 class TwoDicePig(Banks):
-    """Pig with two dice: a 1 loses the turn's points, two 1s all points in the bank."""
+    """Pig with two dice: a 1 loses the turn's points, two 1s all points in the bank.
+
+    The first player with `target` points wins.
+    """
 
     presets: ClassVar = {"short": {"target": 60}}
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")

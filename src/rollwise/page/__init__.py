@@ -1,7 +1,7 @@
 """A solved game as one page to be mailed: it opens from a file, plays, and coaches.
 
 The page needs no network. Its scripts are the modules beside this file, put together as text; their
-data are a `document`. Both are deflated and in base64. `loader.js` unpacks the scripts.
+data are a `document`. Both are deflated and in base 85. `loader.js` unpacks the scripts.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ MODULES = (
     "board",
     "record",
     "open_game",
+    "share",
     "series",
     "store",
+    "drill",
     "coach",
     "moves",
     "play",
@@ -126,8 +128,8 @@ def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
         "shows": html.escape(shows),
         "connect": "" if api is None else "connect-src 'self'; ",
         "loader": script(LOADER),
-        "code": _deflated(code.encode()),
-        "game": _deflated(known),
+        "code": deflated(code.encode()),
+        "game": deflated(known),
         "script_hash": _hash(code),
     }
     parts["loader_hash"] = _hash(parts["loader"])
@@ -173,8 +175,9 @@ def _read(name: str) -> str:
     return importlib.resources.files("rollwise.page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _deflated(content: bytes) -> str:
-    return base64.b64encode(zlib.compress(content, 9)).decode()
+def deflated(content: bytes) -> str:
+    """Bytes as characters of an HTML file, for `inflate.js`."""
+    return base64.b85encode(zlib.compress(content, 9)).decode().replace("<", ",")
 
 
 def _hash(text: str) -> str:

@@ -45,12 +45,47 @@ export function drawBoard(rows, name, look) {
 function drawRows(rows, isWide, look, drawn) {
   const wide = Math.max(...rows.map((row) => row.length));
   const made = el("div", { class: isWide ? "rows wide" : "rows" }, rows.map((row) => Array.from({ length: wide }, (_, k) =>
-    (row[k] ? drawn.get(row)[drawn.get(row).push(KINDS[row[k].kind](row[k].text, row[k].numbers, look)) - 1] : el("span")))));
+    (row[k] ? drawn.get(row)[drawn.get(row).push(drawCell(row[k], look)) - 1] : el("span")))));
   made.style.gridTemplateColumns = Array.from({ length: wide }, (_, k) => {
     const kinds = rows.map((row) => row[k]?.kind ?? "label");
     return kinds.some((kind) => WIDE.has(kind)) ? "minmax(0, 1fr)" : kinds.every((kind) => kind === "label" || kind === "seat") ? "max-content" : "var(--cell)";
   }).join(" ");
   return made;
+}
+
+function drawCell({ kind, text, numbers }, look) {
+  const made = KINDS[kind](text, numbers, look);
+  const hasPieces = kind === "square" || kind === "point";
+  made.holds = hasPieces ? { [look.colour(0)]: numbers[0], [look.colour(1)]: numbers[1] } : { [kind]: `${text} ${numbers}` };
+  return made;
+}
+
+// The contents and places of the cells of a board, to be compared with the next one.
+export function snapshot(board) {
+  return board?.cells.map((row) => row.map((cell) => ({ holds: cell.holds, box: cell.getBoundingClientRect(),
+    widths: [...cell.querySelectorAll(".steps i")].map((part) => part.style.width) })));
+}
+
+// Let pieces slide from their earlier cells, bars grow, and other changed cells swell.
+export function slide(before, board, duration) {
+  if (!before || before.length !== board?.cells.length) return;
+  const moves = board.cells.flatMap((row, r) => row.flatMap((cell, c) => {
+    const was = before[r][c];
+    return was ? Object.keys(cell.holds).map((what) => ({ cell, was, what, rise: cell.holds[what] - was.holds[what], isSame: cell.holds[what] === was.holds[what] })) : [];
+  })).filter(({ isSame }) => !isSame);
+  const easing = { duration, easing: "ease-out" };
+  for (const { cell, was, what, rise } of moves) {
+    if (rise > 0) {
+      const from = moves.find((one) => one.what === what && one.rise < 0 && !one.isTaken);
+      const to = cell.getBoundingClientRect();
+      const shift = from ? `translate(${from.was.box.x - to.x}px, ${from.was.box.y - to.y}px)` : "scale(.2)";
+      if (from) from.isTaken = true;
+      cell.style.zIndex = 1;
+      cell.querySelector(`.piece.${what}:last-of-type`)?.animate([{ transform: shift }, { transform: "none" }], easing);
+    } else if (what === "bar") {
+      cell.querySelectorAll(".steps i").forEach((part, k) => part.animate([{ width: was.widths[k] }, { width: part.style.width }], easing));
+    } else if (!(rise < 0)) cell.animate([{ transform: "scale(1.15)" }, { transform: "none" }], easing);
+  }
 }
 
 // The board of a player who isn't to move, from the one of the player to move: rows and bars change
@@ -135,7 +170,7 @@ export function drawFields(game, state, name, look) {
     const [, whole] = field.match(/^(.*?)(\.\d+)?$/s);
     groups.set(whole, [...(groups.get(whole) ?? []), f]);
   });
-  const cards = [...groups].filter(([, list]) => row[list[0]] !== game.head.no_throw).map(([field, list]) => ({
+  const cards = [...groups].filter(([, list]) => !game.head.dice_fields?.includes(list[0]) && row[list[0]] !== game.head.no_throw).map(([field, list]) => ({
     owner: ownerOf(game, list[0], field), made: fieldCard(game, row, field, list) }));
   const section = (owner, title) => {
     const some = cards.filter((one) => one.owner === owner);

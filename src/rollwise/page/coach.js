@@ -19,6 +19,7 @@ export class CoachView {
 
   clear(text) {
     this.state = null;
+    fill(this.offered);
     fill(this.advice, text && el("p", {}, text));
     fill(this.more);
   }

@@ -25,7 +25,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.grades import GRADES, stake
 from rollwise.coach.json_lines import record_head
-from rollwise.coach.rating import policy_losses
+from rollwise.coach.rating import policy_losses, shares_against
 from rollwise.coach.score_bins import score_bins
 from rollwise.errors import RollwiseError
 from rollwise.graph import NO_THROW, StateGraph
@@ -110,6 +110,7 @@ def document(
         "policies": players,
         "record": record,
         "losses": [{"name": name, "loss": loss} for name, loss in losses.items()],
+        "shares": shares_against(solution, policies),
         "scores": [list(one) for one in score_bins(solution)],
         "texts": words.texts,
         "dice": words.dice,
@@ -138,11 +139,13 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         "fields": fields,
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
-        "has_dice": bool(_dice_fields(graph)),
+        "has_dice": bool(_dice_fields(graph)["dice_fields"]),
+        "dice_sides": _dice_fields(graph).get("dice_sides", 6),
         "start": graph.view[0].address,
         "policies": [],
         "record": record and record | {"rules": facts.fingerprint},
         "losses": [],
+        "shares": {},
         "scores": [],
         "faces": [narrator.face_name(face) for face in range(1, FACES + 1)],
         "seen_by_other": _seen_by_other(part)[: len(fields)],
@@ -162,13 +165,15 @@ def _about(solution: Solution) -> dict[str, Any]:
     """The description of the game."""
     graph, game = solution.graph, solution.game
     described = "" if game is None else game.description
+    about = [" ".join(part.split()) for part in described.split("\n\n") if part.strip()]
     specs = {} if game is None else {spec.name: spec for spec in game.specs}
     return {
         "format": FORMAT,
         "made_by": f"rollwise {__version__}",
         "title": graph.title,
         "name": solution.heading,
-        "about": [" ".join(part.split()) for part in described.split("\n\n") if part.strip()],
+        "about": about,
+        "goal": goal(about, graph.objective, graph.parameters),
         "parameters": [
             {
                 "name": name,
@@ -185,6 +190,21 @@ def _about(solution: Solution) -> dict[str, Any]:
         "has_stakes": graph.has_stakes,
         "worth_name": graph.view.worth_name,
     }
+
+
+def goal(about: Sequence[str], objective: str, parameters: Mapping[str, Any]) -> str:
+    """The first part of a description, and the first sentence about winning if it has none.
+
+    Names of parameters are replaced by their values. In games for points the page adds the
+    objective.
+    """
+    names_end = re.compile(r"\b(win|wins|won)\b").search
+    first = about[0] if about else ""
+    if objective == "win" and not names_end(first):
+        sentences = re.split(r"(?<=[.!?]) (?=[A-Z\d])", " ".join(about[1:]))
+        first = " ".join(filter(None, [first, next(filter(names_end, sentences), "")]))
+    values = {f"`{name}`": typed(value) for name, value in parameters.items()}
+    return re.sub(r"`\w+`", lambda name: values.get(name[0], name[0]), first).replace("`", "")
 
 
 def _fields_about(solution: Solution) -> dict[str, str]:
@@ -206,7 +226,7 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
         "fields": list(graph.field_names),
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
-        "dice_fields": _dice_fields(graph),
+        **_dice_fields(graph),
         "ranges": np.stack([graph.fields.min(axis=0), graph.fields.max(axis=0)], 1).tolist(),
         "n_states": graph.n_states,
         "n_positions": len(graph.states),
@@ -250,8 +270,8 @@ def _endings(solution: Solution) -> dict[str, Any]:
     return {"payoffs": solution.profile.as_values(payoffs_of(solution.graph)).tolist()}
 
 
-def _dice_fields(graph: StateGraph) -> list[int]:
-    """The numbers of a throw, or the fields, with faces of six-sided dice; 0 is no die."""
+def _dice_fields(graph: StateGraph) -> dict[str, Any]:
+    """The numbers of a throw, or the fields, with faces of dice, and their sides; 0 is no die."""
     dice = [k for k, name in enumerate(graph.throw_names) if name.startswith("throw.")]
     if graph.throws is not None:
         shown = graph.throws[:, dice]
@@ -259,7 +279,8 @@ def _dice_fields(graph: StateGraph) -> list[int]:
         dice = [k for k, name in enumerate(graph.field_names) if name.startswith("throw.")]
         shown = graph.rows[:, dice]
     faces = shown[shown != NO_THROW]
-    return dice if len(faces) and faces.min() >= 0 and faces.max() <= 6 else []
+    is_dice = len(faces) and faces.min() >= 0 and 1 < faces.max() <= FACES
+    return {"dice_fields": dice, "dice_sides": int(faces.max())} if is_dice else {"dice_fields": []}
 
 
 def _certainty(solution: Solution) -> dict[str, Any]:

@@ -20,6 +20,19 @@ export class Seats {
     return this.head.players === 2 ? [worth, -worth] : this.zeros.map((zero, k) => (k === 0 ? worth : zero));
   }
 
+  // The best choices in words: "either roll or hold".
+  bestNames(s) {
+    const best = this.choices(s).filter(({ isBest }) => isBest).map(({ name }) => name);
+    return best.length > 1 ? SAY.either(best) : best[0];
+  }
+
+  // How bad it is to lose so much: "doubtful", "bad", "very bad", or null for less.
+  grade(cost) {
+    const { stake, grades } = this.head;
+    const found = grades.find(([, share]) => cost >= share * stake && share * stake > 0);
+    return found ? found[0] : null;
+  }
+
   // The points paid for an action.
   paid(s, i) {
     return this.#facing(this.rewardOf(s, i));

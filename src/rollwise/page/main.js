@@ -72,12 +72,13 @@ async function start() {
   const goThere = async () => {
     const place = placeAt(location.hash);
     const state = place && (await slices.slice(place).catch(() => null))?.state;
-    return state >= 0 ? state : null;
+    if (!Number.isInteger(state) || state < 0) return null;
+    return () => (location.hash.endsWith("?") && game.isChoice(state) ? play.drillOf([state]) : play.look(state));
   };
   await play.start(await goThere());
   addEventListener("hashchange", async () => {
-    const state = await goThere();
-    if (state !== null) await play.look(state);
+    const there = await goThere();
+    if (there) await there();
     else if (play.seen) await play.back();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

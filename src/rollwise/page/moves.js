@@ -25,9 +25,9 @@ export class MovesView {
   }
 
   // The grade of a decision, as a class: best, fair, doubtful, bad or very-bad.
-  #grade(entry) {
+  grade(entry) {
     if (!entry.isChoice) return "none";
-    return entry.isMistake ? (this.play.session.grade(entry.cost) ?? "fair").replace(" ", "-") : "best";
+    return entry.isMistake ? (this.play.game.grade(entry.cost) ?? "fair").replace(" ", "-") : "best";
   }
 
   // Lines from move to move, steep where the dice or a mistake changed the expected result.
@@ -43,7 +43,7 @@ export class MovesView {
       const [before, chosen, after] = [at(k, entry.before[eyes]), at(k, entry.chosen[eyes]), at(k + 1, entry.after[eyes])];
       const isOwn = entry.isMistake && entry.cost > 0;
       return [line("luck", chosen, after), isOwn && line("mistake", before, chosen),
-        isOwn && ["circle", { class: `grade ${this.#grade(entry)}`, cx: chosen[0], cy: chosen[1], r: 3.5 }]].filter(Boolean);
+        isOwn && ["circle", { class: `grade ${this.grade(entry)}`, cx: chosen[0], cy: chosen[1], r: 3.5 }]].filter(Boolean);
     });
     if (seen?.number != null) shapes.push(line("now", at(seen.number, low), at(seen.number, high)));
     shapes.unshift(line("axis", at(0, (low + high) / 2), at(accounts.length, (low + high) / 2)));
@@ -59,8 +59,8 @@ export class MovesView {
     const { session, speech, names, figures, eyes, seen } = this.play;
     const rows = session.accounts.map((entry, number) => {
       const cost = !isSilent && entry.isMistake ? `−${figures.cost(entry.cost)}` : "";
-      const grade = isSilent ? "none" : this.#grade(entry);
-      const text = `${names[entry.seat]} ${speech.did(entry.state, entry.place, entry.faces)}`;
+      const grade = isSilent ? "none" : this.grade(entry);
+      const text = speech.did(names[entry.seat], entry.state, entry.place, entry.faces);
       const came = this.play.cameOf(entry);
       return el("li", {}, button([el("i", { class: `dot ${grade}`, title: SAY.grades[grade] }),
         el("span", { class: "unseen" }, SAY.grades[grade]),
@@ -98,7 +98,7 @@ export class MovesView {
     const { session, game, figures } = this.play;
     const made = session.accounts.filter((entry) => entry.seat === seat && entry.isChoice);
     const graded = [...game.head.grades].reverse().flatMap(([grade]) => {
-      const n = made.filter((entry) => session.grade(entry.cost) === grade).length;
+      const n = made.filter((entry) => game.grade(entry.cost) === grade).length;
       return n ? [`${n} ${grade}`] : [];
     });
     const mean = made.reduce((sum, entry) => sum + entry.cost, 0) / Math.max(1, made.length);

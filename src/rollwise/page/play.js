@@ -1,21 +1,25 @@
 // The stage: the course of a game, with its board, dice and choices on one screen.
 
-import { changedCells, drawBoard, drawFields } from "./board.js";
+import { changedCells, drawBoard, drawFields, slide, snapshot } from "./board.js";
 import { CoachView } from "./coach.js";
+import { Drill } from "./drill.js";
 import { button, die, el, fill, labelled, select } from "./dom.js";
-import { plain } from "./figures.js";
+import { fixed, plain } from "./figures.js";
 import { MovesView } from "./moves.js";
 import { Lost } from "./open_game.js";
 import { freshSeed } from "./random.js";
 import { Series } from "./series.js";
 import { Session } from "./session.js";
-import { conjugated } from "./speech.js";
+import { here, resultPicture, resultText, share } from "./share.js";
 import { addressOf, keep, kept, packed, unpacked } from "./store.js";
 import { SAY } from "./strings.js";
 
+const MOST_ASKED = 3; // mistakes of a game, in the drill after it
 const MOST_UNASKED = 1000; // moves without a choice of a person
 const MOST_BUTTONS = 30; // outcomes with buttons; more of them are a list
 const MOST_TOLD = 6; // moves of others shown at once
+const MOST_SLIDING = 450; // milliseconds of a piece on its way
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches || document.hidden;
 const PACES = { slow: 1800, usual: 900, fast: 350, instant: 0 }; // milliseconds a move of others
 
 export class PlayView {
@@ -29,7 +33,7 @@ export class PlayView {
     this.warning = el("div", { role: "alert" });
     this.ask = el("div", { class: "ask" });
     this.tools = el("div", { class: "tools" });
-    this.series = new Series({ game, figures, speech, playFrom: (state) => this.begin(state) });
+    this.series = new Series({ game, figures, speech, ask: (state) => this.drillOf([state]) });
     this.coachView = new CoachView(this);
     this.movesView = new MovesView(this);
     this.setup = this.#setUp();
@@ -37,12 +41,13 @@ export class PlayView {
       this.score, this.place, el("div", { class: "tray" }, this.dice, this.news),
       el("div", { class: "bottom" }, this.heading, this.warning, this.ask, this.tools));
     document.addEventListener("keydown", (event) => this.#key(event));
-    this.seen = null; // a state on view instead of the one of the game: { state, number, seat }
+    // a state on view instead of the one of the game: { state, number, seat }, in a drill also { isAsked, guess }
+    this.seen = null;
     this.session = null;
   }
 
-  // The game of an earlier visit, or the first screen.
-  async start(from = null) {
+  // The game of an earlier visit, or the first screen, or another view.
+  async start(view = null) {
     const old = kept(this.game);
     if (old) {
       try {
@@ -52,15 +57,15 @@ export class PlayView {
           const { session, ...about } = await again(old.current);
           Object.assign(this, about, { session, told: session.accounts.length });
           this.open("coach", false);
-          if (from === null) {
+          if (view === null) {
             await this.#do(() => this.#advance());
             return;
           }
         }
       } catch { /* of another version, or without a server: begin anew */ }
     }
-    if (from === null) this.#showStart();
-    else await this.look(from);
+    if (view === null) this.#showStart();
+    else await view();
   }
 
   // ---- a new game
@@ -68,7 +73,7 @@ export class PlayView {
   #setUp() {
     const { head } = this.game;
     const machines = head.policies.filter(({ name }) => name !== "optimal").map(({ name }) => name);
-    const players = [["person", SAY.person], ["optimal", SAY.optimal],
+    const players = [["person", SAY.person], ["optimal", SAY.perfect],
       ...machines.map((name) => [`policy ${name}`, name]), ["random", SAY.random]];
     const names = head.players === 1 ? [SAY.player] : this.game.zeros.map((_, k) => SAY.seat(k));
     this.seats = names.map((_, seat) => select(players, seat === 0 ? "person" : "optimal"));
@@ -80,7 +85,8 @@ export class PlayView {
     const opponents = head.players === 1 ? this.#measures(machines) : this.#opponents(players.slice(1));
     return el("form", { class: "setup", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
       opponents,
-      el("button", { class: "main start" }, SAY.begin),
+      el("div", { class: "starts" }, el("button", { class: "main start" }, SAY.begin),
+        head.menus?.some((menu) => menu.length > 1) && button(SAY.drill, () => this.drillOf([], true))),
       el("details", {}, el("summary", {}, SAY.options),
         el("div", { class: "controls" },
           names.map((name, seat) => labelled(name, this.seats[seat])), labelled(SAY.coach, this.coachMode),
@@ -94,7 +100,7 @@ export class PlayView {
       const policy = value.replace("policy ", "");
       const radio = el("input", { type: "radio", name: "opponent", value, checked: i === 0, onchange: () => this.#sitDown(value) });
       const about = this.game.head.policies.find((one) => one.name === policy)?.about;
-      return el("label", { class: "opponent" }, radio, el("b", {}, value === "optimal" ? SAY.perfect : name), el("small", {}, this.#strength(policy), about && ` ${about}`));
+      return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", {}, this.#strength(policy), about && ` ${about}`));
     });
     return el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against), cards);
   }
@@ -108,6 +114,7 @@ export class PlayView {
   #strength(policy) {
     const { head } = this.game;
     if (policy === "optimal") return head.players === 2 ? SAY.unbeatable : SAY.equilibrium;
+    if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? fixed(head.shares[policy], 3) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
     const lost = head.losses.find(({ name }) => name === policy)?.loss;
     if (lost === undefined) return "";
     return head.is_score ? SAY.losesTo(this.figures.cost(lost)) : SAY.isBeaten(this.figures.level(lost));
@@ -124,11 +131,10 @@ export class PlayView {
   }
 
   #showStart() {
-    this.seen = null;
-    this.session = null;
+    this.seen = this.drill = this.session = null;
     const { head } = this.game;
     this.element.classList.add("first");
-    fill(this.score, el("p", { class: "goal" }, head.about[0] ?? ""), el("p", { class: "aim" }, SAY.aim(head)));
+    fill(this.score, el("p", { class: "goal" }, head.goal), el("p", { class: "aim" }, SAY.aim(head)));
     this.#do(async () => {
       await this.game.ready(this.game.start);
       fill(this.place, this.#drawn(this.game.start, this.#look(0, this.#strangers)));
@@ -158,7 +164,8 @@ export class PlayView {
     this.names = players.map((player, seat) => {
       if (player === null) return people === 1 ? SAY.you : SAY.persons(++person);
       const isTwice = players.some((other, k) => other === player && k !== seat);
-      return isTwice ? `${player} ${seat + 1}` : player;
+      const name = player === "optimal" ? SAY.perfect : player;
+      return isTwice ? `${name} ${seat + 1}` : name;
     });
     this.eyes = Math.max(0, players.indexOf(null));
     this.isLettingStand = false;
@@ -202,7 +209,7 @@ export class PlayView {
 
   async #advance() {
     const { session, game } = this;
-    this.seen = null;
+    this.seen = this.drill = null;
     this.element.classList.remove("first");
     this.isHurried = false;
     for (let moves = 0; !session.isOver && moves < MOST_UNASKED; moves++) {
@@ -214,6 +221,7 @@ export class PlayView {
       session.roll();
       await this.#pause();
     }
+    if (session.isOver) this.open("moves", false);
     this.#show();
     this.save();
   }
@@ -221,8 +229,7 @@ export class PlayView {
   // Show a move of another player for a while.
   async #pause() {
     const { session, game } = this;
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches || document.hidden;
-    if (still || this.isHurried || session.isOver || !session.players.includes(null)) return;
+    if (isStill() || this.isHurried || session.isOver || !session.players.includes(null)) return;
     await game.ready(session.state);
     this.#show(true);
     await new Promise((wake) => {
@@ -235,7 +242,7 @@ export class PlayView {
     const { session } = this;
     session.choose(place);
     const isChoice = this.game.isChoice(session.state);
-    const grade = isChoice ? session.grade(session.choices[place].cost) : null;
+    const grade = isChoice ? this.game.grade(session.choices[place].cost) : null;
     this.isLettingStand = this.coach === "mistakes" && grade !== null;
     if (this.isLettingStand) this.#show();
     else await this.#letFall();
@@ -283,7 +290,7 @@ export class PlayView {
     const choices = this.game.choices(state);
     const { cost, isBest } = choices[place];
     if (isBest) return SAY.nothingBetter;
-    return SAY.mistake(this.session.grade(cost), this.figures.costText(cost), choices[this.game.best(state)].name);
+    return SAY.mistake(this.game.grade(cost), this.figures.costText(cost), this.game.bestNames(state));
   }
 
   save() {
@@ -300,7 +307,8 @@ export class PlayView {
   async look(state, number = null) {
     await this.#do(async () => {
       await this.game.ready(state);
-      const seat = number === null ? 0 : this.session.accounts[number].seat;
+      const seat = number === null ? this.eyes ?? 0 : this.session.accounts[number].seat;
+      this.drill = null;
       this.seen = { state, number, seat };
       this.element.classList.remove("first");
       this.#show();
@@ -328,9 +336,70 @@ export class PlayView {
     return this.#do(() => this.#back());
   }
 
+  // ---- a drill: the answer comes after the guess
+
+  async drillOf(states, isEndless = false) {
+    this.drill = new Drill(this.game, states, isEndless);
+    await this.#do(() => this.#question());
+  }
+
+  async #question() {
+    const state = await this.drill.next();
+    if (state === null) {
+      await this.#back();
+      fill(this.warning, el("p", { class: "warning" }, SAY.noPositions));
+      return;
+    }
+    await this.game.ready(state);
+    this.seen = { state, number: null, seat: this.eyes ?? 0, isAsked: true, guess: null };
+    this.element.classList.remove("first");
+    this.open("coach", false);
+    this.coachView.clear(SAY.drillNote);
+    fill(this.news);
+    this.#show();
+  }
+
+  #guess(place) {
+    const { seen, drill } = this;
+    seen.guess = place;
+    drill.answer(seen.state, this.game.choices(seen.state)[place].isBest);
+    this.coachView.advise(seen.state, place);
+    this.#show();
+  }
+
+  #shareQuestion() {
+    const { game, speech } = this;
+    const { state, guess } = this.seen;
+    const thrown = speech.thrown(state);
+    const position = speech.position(state) + (thrown ? `; ${SAY.thrown} ${thrown}` : "");
+    share([SAY.sharedQuestion(game.head.name, position, game.names(state)),
+      guess !== null && SAY.sharedAnswer(game.choices(state)[guess].isBest),
+      `${here()}${this.addressOf(state)}?`].filter(Boolean).join("\n"));
+  }
+
+  // The result of a game, for others.
+  #shareResult() {
+    const { session, game, figures, names, eyes } = this;
+    const { start, result, luck } = session.ledger(eyes);
+    const own = session.accounts.filter((entry) => entry.seat === eyes && entry.isChoice);
+    const others = names.filter((_, seat) => seat !== eyes).join(", ");
+    const line = [...session.accounts.map((entry) => entry.before[eyes]), result];
+    const [low, high] = figures.isScore ? [Math.min(...line), Math.max(...line)] : [-1, 1];
+    const told = {
+      title: game.head.name,
+      result: game.head.objective !== "win" ? SAY.sharedScore(plain(session.points[eyes]), figures.level(start))
+        : game.head.has_stakes ? SAY.sharedGain(plain(result), others) : SAY.sharedEnd(Math.sign(result), others),
+      grades: own.map((entry) => this.movesView.grade(entry)),
+      lost: figures.costText(own.reduce((sum, { cost }) => sum + cost, 0)),
+      luck: figures.change(luck.reduce((sum, one) => sum + one, 0)),
+      levels: line.map((level) => (level - low) / (high - low || 1)),
+    };
+    share(resultText(told), resultPicture(told), game.head.name);
+  }
+
   // ---- display
 
-  #look(mover, names = this.names ?? this.game.zeros.map((_, k) => SAY.seatName(k)), eyes = 0) {
+  #look(mover, names = this.names ?? this.#strangers, eyes = 0) {
     const n = names.length;
     const own = (after) => (after + mover - eyes + n) % n;
     return { turns: own(0), players: n, colour: (after) => `p${own(after)}`, isSecond: (after) => own(after) > 0,
@@ -343,14 +412,17 @@ export class PlayView {
     const state = seen ? seen.state : session.state;
     const isOver = !seen && session.isOver;
     const mover = seen && !session ? 0 : seen?.seat ?? session.seat;
-    this.heading.textContent = isOver ? SAY.isOver : seen ? (seen.number === null ? SAY.lookedAt : SAY.moveOf(seen.number + 1, session.accounts.length))
+    this.heading.textContent = isOver ? SAY.isOver : seen?.isAsked ? SAY.question(this.drill) : seen ? (seen.number === null ? SAY.lookedAt : SAY.moveOf(seen.number + 1, session.accounts.length))
       : SAY.toMove(this.names[session.seat]);
+    const before = isStill() ? null : snapshot(this.place.querySelector(".board"));
     fill(this.place, isOver && el("p", { class: "result" }, this.#result()),
       this.#drawn(isOver ? session.accounts.at(-1).state : state, this.#look(isOver ? session.accounts.at(-1).seat : mover, undefined, this.eyes ?? 0)));
+    slide(before, this.place.querySelector(".board"), Math.min(MOST_SLIDING, PACES[this.pace] ?? 0));
     this.#showScore(mover);
     if (!seen) this.#tell();
     this.#showDice(state, isOver);
-    fill(this.warning, this.isLettingStand && el("p", { class: "warning" }, this.remark(session.state, session.pending)));
+    const [state_, place] = seen?.isAsked ? [seen.state, seen.guess] : this.isLettingStand ? [session.state, session.pending] : [];
+    fill(this.warning, place != null && el("p", { class: "warning" }, this.remark(state_, place)));
     fill(this.ask, this.#asked(isMoving));
     this.#showMoves();
     this.#showTools();
@@ -394,6 +466,9 @@ export class PlayView {
     const thrown = isOver ? "" : speech.thrown(state);
     const sides = last && !faces.length ? game.dice(last.state, last.place)?.sides : null;
     const isOnBoard = this.hasDice && !faces.length;
+    const rolls = session?.accounts.length ?? 0;
+    this.dice.classList.toggle("fresh", rolls !== this.rolls);
+    this.rolls = rolls;
     fill(this.dice, faces.length > 0 ? faces.map((face) => die(face, String(face), game.head.dice_sides ?? 6, SAY.die(face)))
       : thrown ? el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown))
         : last && !isOnBoard && last.faces.map((face, i) => die(face, speech.face(face), sides?.[i] ?? 6, SAY.die(speech.face(face)))));
@@ -403,7 +478,8 @@ export class PlayView {
   #showScore(mover) {
     const { game, session, figures, names, seen } = this;
     const { head } = game;
-    const isSilent = this.coach === "off" && !session?.isOver && !seen;
+    const isAsked = seen?.isAsked && seen.guess === null;
+    const isSilent = isAsked || (this.coach === "off" && !session?.isOver && !seen);
     const n = game.zeros.length;
     const eyes = this.eyes ?? 0;
     const order = game.zeros.map((_, k) => (eyes + k) % n);
@@ -411,17 +487,18 @@ export class PlayView {
     const levels = seen ? order.map((seat) => worths[(seat - mover + n) % n] + (seen.number === null ? 0 : session.accounts[seen.number].before[seat] - worths[(seat - mover + n) % n]))
       : session.isOver ? order.map((seat) => session.accounts.at(-1).after[seat]) : order.map((seat) => session.levels[seat]);
     const shares = figures.isScore ? [this.#shareOf(levels[0])] : levels.map((level) => (1 + level) / 2);
-    const bar = el("div", { class: "meter", role: "img", "aria-label": isSilent ? SAY.silent
-      : order.map((seat, k) => `${names?.[seat] ?? SAY.seatName(seat)}: ${figures.level(levels[k])}`).slice(0, figures.isScore ? 1 : n).join(", ") },
+    const silence = isAsked ? SAY.guessFirst : SAY.silent;
+    const bar = el("div", { class: "meter", role: "img", "aria-label": isSilent ? silence
+      : order.map((seat, k) => `${(names ?? this.#strangers)[seat]}: ${figures.level(levels[k])}`).slice(0, figures.isScore ? 1 : n).join(", ") },
     !isSilent && shares.map((share, k) => {
       const part = el("i", { class: `p${k}` });
       part.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
       return part;
     }));
     fill(this.score, el("div", { class: "plates" }, order.map((seat, k) => el("div", { class: `plate p${k}${seat === mover && !session?.isOver ? " moves" : ""}` },
-      el("b", {}, names?.[seat] ?? SAY.seatName(seat)),
+      el("b", {}, (names ?? this.#strangers)[seat]),
       !isSilent && (k === 0 || !figures.isScore) && el("span", {}, figures.level(levels[k]))))),
-    bar, el("small", { class: "unit" }, isSilent ? SAY.silent : SAY.unitOf(figures.unit, head.bound, figures.points)));
+    bar, el("small", { class: "unit" }, isSilent ? silence : SAY.unitOf(figures.unit, head.bound, figures.points)));
   }
 
   // Where expected points lie between the worst and the best.
@@ -444,6 +521,18 @@ export class PlayView {
       left > 0 && el("li", {}, "…"),
       fresh.slice(-MOST_TOLD).map((entry) => el("li", {}, this.move(entry)))));
     this.news.scrollTop = this.news.scrollHeight;
+    const lost = fresh.filter((entry) => this.speech.lostTurn(entry.state, entry.place, entry.outcome)).slice(-2);
+    if (lost.length && !this.session.isOver) {
+      this.place.append(el("div", { class: "announced", "aria-hidden": "true" }, lost.map((entry) => this.#announced(entry))));
+    }
+  }
+
+  // A lost turn over the board; the news say it too.
+  #announced({ seat, state, place, outcome, faces }) {
+    const { game, speech, names } = this;
+    return el("p", {},
+      faces.map((face, i) => die(face, speech.face(face), game.dice(state, place).sides[i])),
+      ` ${names[seat]}: ${speech.lostTurn(state, place, outcome)}`);
   }
 
   move(entry) {
@@ -452,10 +541,10 @@ export class PlayView {
     const name = this.names[entry.seat];
     const dice = entry.faces.map((face, i) =>
       die(face, speech.face(face), game.dice(state, place).sides[i], SAY.die(speech.face(face))));
-    const deed = conjugated(speech.deed(state, place), name === SAY.you);
+    const [by, deed] = speech.who(name, state, place);
     const [before, ...after] = deed.split("{}");
     const did = [before, after.length || !dice.length ? "" : " ", dice, after.join(" ")];
-    const who = el("b", { class: `who p${(entry.seat - this.eyes + this.names.length) % this.names.length}` }, name);
+    const who = el("b", { class: `who p${(entry.seat - this.eyes + this.names.length) % this.names.length}` }, by);
     if (game.isThrow(state) && game.isLayered) {
       const thrown = game.facesThrown(entry.outcome.target);
       return [who, " ", did, " ", thrown.length > 0
@@ -469,18 +558,28 @@ export class PlayView {
   }
 
   cameOf(entry) {
-    return this.speech.cameOfMove(entry.state, entry.place, entry.outcome);
+    return this.speech.cameOfMove(entry.state, entry.place, entry.outcome, this.names[entry.seat] === SAY.you);
   }
 
   // The question to the player: a choice, a confirmation of a mistake, or the faces of the dice.
   #asked(isMoving) {
-    const { session, seen } = this;
+    const { session, seen, drill } = this;
+    if (seen?.isAsked) {
+      const goesOn = drill.isEndless || drill.waiting.length > 0;
+      const tools = el("div", { class: "tools" }, button(SAY.shareQuestion, () => this.#shareQuestion()), button(SAY.endDrill, () => this.back()));
+      if (seen.guess === null) return [this.#choices(seen.state, (i) => this.#guess(i)), tools];
+      return [goesOn && button(SAY.next, () => this.#do(() => this.#question()), { class: "main" }),
+        button(SAY.playFrom, () => this.begin(seen.state)), tools];
+    }
     if (seen) {
       return [button(SAY.playFrom, () => this.begin(seen.state)), button(session ? SAY.toGame : SAY.newGame, () => this.back(), { class: "main" })];
     }
     if (isMoving) return button(SAY.hurry, () => { this.isHurried = true; this.hurry?.(); });
     if (session.isOver) {
+      const worst = this.series.worst([this]).slice(0, MOST_ASKED);
       return [button(SAY.again, () => this.#again(), { class: "main" }),
+        worst.length > 0 && this.coach !== "off" && button(SAY.better(worst.length), () => this.drillOf(worst.map(({ state }) => state))),
+        button(SAY.share, () => this.#shareResult()),
         button(SAY.lookBack, () => { this.open("moves"); this.step(this.#worst()); })];
     }
     if (this.isLettingStand) {
@@ -489,15 +588,19 @@ export class PlayView {
     }
     if (session.pending !== null) return this.#askDice();
     if (!session.isPerson) return button(SAY.goOn, () => this.#do(() => this.#advance()), { class: "main" });
-    const choices = session.choices;
+    return this.#choices(session.state, (i) => this.#do(() => this.#choose(i)));
+  }
+
+  #choices(state, act) {
+    const choices = this.game.choices(state);
+    const isHinted = !this.seen && (this.coach === "always" || this.coachView.state === state);
     return el("fieldset", { class: choices.length > 4 ? "choices many" : "choices" }, el("legend", { class: "unseen" }, SAY.choose),
       choices.map((choice, i) => {
         const key = i < 9 ? String(i + 1) : null;
-        const isHinted = this.coach === "always" || this.coachView.state === session.state;
         const worth = isHinted && choices.length > 1 && `${this.figures.level(choice.value)}${choice.isBest ? `, ${SAY.best}` : ""}`;
-        const consequence = this.speech.consequence(session.state, i);
+        const consequence = this.speech.consequence(state, i);
         return button([el("b", {}, choice.name), consequence && el("small", {}, consequence), worth && el("small", {}, worth)],
-          () => this.#do(() => this.#choose(i)), { "data-key": key, "aria-keyshortcuts": key, class: choices.length === 1 ? "main" : null });
+          () => act(i), { "data-key": key, "aria-keyshortcuts": key, class: choices.length === 1 ? "main" : null });
       }));
   }
 

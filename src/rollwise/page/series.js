@@ -3,15 +3,16 @@
 import { button, el, picture, table } from "./dom.js";
 import { asked } from "./open_game.js";
 import { recordOf } from "./record.js";
+import { download } from "./share.js";
 import { SAY } from "./strings.js";
 
 const MOST_MISTAKES = 10;
 const Z = 1.96; // standard errors, on both sides: 95 %
 
 export class Series {
-  // `playFrom` begins a game in a state.
-  constructor({ game, figures, speech, playFrom }) {
-    Object.assign(this, { game, figures, speech, playFrom });
+  // `ask` asks for the best choice in a state.
+  constructor({ game, figures, speech, ask }) {
+    Object.assign(this, { game, figures, speech, ask });
     this.posted = new Set(); // games sent to a server
     this.isLost = false; // one of them wasn't kept
     this.games = []; // finished ones: a session, the names of its players, and the seat of a person
@@ -98,32 +99,34 @@ export class Series {
         histogramBar(shares[i] / most, chance / most)]), { numbers: [1, 2] })];
   }
 
-  // The positions where most was lost, each once, to be played again.
-  #mistakes() {
+  // The moves that lost most, each position once; of one game or of all.
+  worst(games = this.games) {
     const worst = new Map();
-    for (const { session, eyes } of this.games) {
+    for (const { session, eyes } of games) {
       for (const entry of own(session, eyes)) {
         const known = worst.get(entry.state);
         if (entry.isMistake && !(known?.cost >= entry.cost)) worst.set(entry.state, entry);
       }
     }
-    if (!worst.size) return el("p", {}, SAY.noMistakes);
-    const rows = [...worst.values()].sort((a, b) => b.cost - a.cost).slice(0, MOST_MISTAKES).map((entry) => {
+    return [...worst.values()].sort((a, b) => b.cost - a.cost);
+  }
+
+  #mistakes() {
+    const worst = this.worst();
+    if (!worst.length) return el("p", {}, SAY.noMistakes);
+    const rows = worst.slice(0, MOST_MISTAKES).map((entry) => {
       const names = this.game.names(entry.state);
       const thrown = this.speech.thrown(entry.state);
       return [this.speech.position(entry.state) + (thrown ? `; ${SAY.thrown} ${thrown}` : ""), names[entry.place],
-        names[this.game.best(entry.state)], this.figures.cost(entry.cost),
-        button(SAY.tryAgain, () => this.playFrom(entry.state))];
+        this.game.bestNames(entry.state), this.figures.cost(entry.cost),
+        button(SAY.tryAgain, () => this.ask(entry.state))];
     });
     return [el("h3", {}, SAY.mistakes), table(SAY.mistakes,
       [SAY.position, SAY.did, SAY.best, SAY.lost, SAY.practise], rows, { numbers: [3] })];
   }
 
   #save() {
-    const link = el("a", { href: URL.createObjectURL(new Blob([this.text()], { type: "application/jsonl" })),
-      download: `${this.game.head.record.game}.jsonl` });
-    link.click();
-    URL.revokeObjectURL(link.href);
+    download(new Blob([this.text()], { type: "application/jsonl" }), `${this.game.head.record.game}.jsonl`);
   }
 }
 

@@ -134,11 +134,4 @@ export class Session {
     const result = this.accounts.length ? this.accounts.at(-1).after[seat] : start;
     return { start, result, luck, skill };
   }
-
-  // How bad it is to lose so much: "doubtful", "bad", "very bad", or null for less.
-  grade(cost) {
-    const { stake, grades } = this.game.head;
-    const found = grades.find(([, share]) => cost >= share * stake && share * stake > 0);
-    return found ? found[0] : null;
-  }
 }

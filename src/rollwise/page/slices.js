@@ -81,7 +81,7 @@ export class WholeSlices {
 
   #best(s) {
     const { game } = this;
-    return game.isChoice(s) ? game.nameOf.get(game.labels[game.menu(s)[game.best(s)]]) : null;
+    return game.isChoice(s) ? game.bestNames(s) : null;
   }
 
   // The best choice after each throw in a position: the throw, its chance, the choice, its value.
@@ -90,7 +90,7 @@ export class WholeSlices {
     const position = game.position(state);
     if (position === state) return [];
     return game.outcomes(position, 0).map((o) => [this.speech.throwText(o), o.chance,
-      game.names(o.target)[game.best(o.target)], game.value(o.target)]);
+      game.bestNames(o.target), game.value(o.target)]);
   }
 }
 

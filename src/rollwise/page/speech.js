@@ -46,7 +46,7 @@ export class Speech {
   // What can come of an action, in a few words: "1 in 6: the turn's points are lost".
   consequence(s, place) {
     const outcomes = this.game.outcomes(s, place);
-    const told = (outcome) => this.game.told(outcome) || (this.game.isLayered ? "" : this.#changes(s, outcome, 1));
+    const told = (outcome) => this.game.told(outcome) || this.#lost(s, outcome) || (this.game.isLayered ? "" : this.#changes(s, outcome, 1));
     if (outcomes.length < 2) return outcomes.length && !outcomes[0].isOver ? told(outcomes[0]) : "";
     const { objective } = this.game.head;
     const parts = [];
@@ -70,18 +70,22 @@ export class Speech {
 
   // An action as a deed of its player; `{}` is the place of the dice.
   deed(s, place) {
-    const deed = this.game.deed(s, place);
-    if (deed) return deed;
-    const name = this.game.names(s)[place];
-    return this.game.isThrow(s) ? name : SAY.plays(name);
+    return this.game.deed(s, place) || this.game.names(s)[place];
+  }
+
+  // A player with a deed: "You hold", "Perfect play holds", or "You: hold" without words of the game.
+  who(name, s, place) {
+    const isDeed = this.game.deed(s, place) || this.game.isThrow(s);
+    return [isDeed ? name : `${name}:`, isDeed ? conjugated(this.deed(s, place), name === SAY.you) : this.deed(s, place)];
   }
 
   // The same with the faces of the dice, in words.
-  did(s, place, faces) {
+  did(name, s, place, faces) {
     const shown = listed(faces.map((face) => this.face(face)));
-    const [before, ...after] = this.deed(s, place).split("{}");
+    const [who, deed] = this.who(name, s, place);
+    const [before, ...after] = deed.split("{}");
     const told = after.length ? [before, after.join(shown)].join(shown) : `${before} ${shown}`;
-    return told.replace(/\s+/g, " ").trim();
+    return `${who} ${told}`.replace(/\s+/g, " ").trim();
   }
 
   face(face) {
@@ -90,13 +94,32 @@ export class Speech {
 
   // The outcome of a move in words; empty where the game has words for the deed and none for the
   // outcome.
-  cameOfMove(s, place, outcome) {
+  cameOfMove(s, place, outcome, isYou) {
     const hasWords = this.game.deed(s, place) && !this.game.told(outcome);
-    return hasWords && !outcome.isOver ? "" : this.came(s, place, outcome);
+    return hasWords && !outcome.isOver ? this.#lost(s, outcome) : this.came(s, place, outcome, isYou);
+  }
+
+  // A turn lost by bad luck, in words; empty for other moves.
+  lostTurn(s, place, outcome) {
+    const isLost = outcome.passes && !outcome.isOver && this.game.outcomes(s, place).some((one) => one.isOver || !one.passes);
+    return isLost ? this.#lost(s, outcome) || this.came(s, place, outcome) : "";
+  }
+
+  // What a bar of the player had at risk, and lost.
+  #lost(s, outcome) {
+    const { game } = this;
+    if (!outcome.passes || outcome.isOver) return "";
+    const bars = (cells, after) => (cells ?? []).flat().filter(({ kind, numbers }) => kind === "bar" && numbers[3] === after);
+    const n = game.head.players;
+    const before = bars(game.board(s), 0);
+    const then = bars(game.board(outcome.target), (n - outcome.passes) % n);
+    if (then.length !== before.length || !before.some(({ numbers }) => numbers[1])) return "";
+    const lost = before.reduce((sum, { numbers: [kept, risked] }, i) => sum + kept + risked - then[i].numbers[0], 0);
+    return lost > 0 ? SAY.gone(lost) : "";
   }
 
   // The outcome of an action.
-  came(s, place, outcome) {
+  came(s, place, outcome, isYou = false) {
     const { game } = this;
     if (game.isThrow(s) && game.isLayered) return this.throwText(outcome);
     const told = game.told(outcome);
@@ -107,7 +130,7 @@ export class Speech {
     }
     if (outcome.isOver) {
       const ending = game.head.objective !== "win" ? ""
-        : outcome.payoff > 0 ? SAY.wins : outcome.payoff < 0 ? SAY.loses : SAY.draw;
+        : outcome.payoff > 0 ? SAY.wins(isYou) : outcome.payoff < 0 ? SAY.loses(isYou) : SAY.draw;
       const stake = game.head.has_stakes && outcome.payoff ? ` ${Math.abs(outcome.payoff)}` : "";
       return [told, ...paid, ending + stake].filter(Boolean).join("; ") || SAY.end;
     }
@@ -127,7 +150,7 @@ export class Speech {
     const told = [];
     game.fieldNames.forEach((name, f) => {
       const seen = outcome.passes ? game.head.seen_by_other[f] : f;
-      if (seen < 0 || before[f] === after[seen]) return;
+      if (/^(throw\.|rolls_left$)/.test(name) || seen < 0 || before[f] === after[seen]) return;
       const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : game.valueText(f, x)));
       told.push(`${name} ${from} → ${to}`);
     });

@@ -38,13 +38,14 @@ export function kept(game) {
   }
 }
 
-// The address of a state: its fields, its throw, and the rolls left.
+// The address of a state: its fields, its throw, and the rolls left. With a question mark the page asks
+// for the best choice there.
 export function addressOf({ at, thrown, left }) {
   return `#${[at.join(","), thrown ? thrown.join(",") : "", left ?? ""].join(";").replace(/;+$/, "")}`;
 }
 
 export function placeAt(hash) {
-  if (!/^#[-\d,;]+$/.test(hash)) return null;
-  const [at, thrown, left] = hash.slice(1).split(";").map((part) => (part ? part.split(",").map(Number) : null));
+  if (!/^#[-\d,;]+\??$/.test(hash)) return null;
+  const [at, thrown, left] = hash.slice(1).replace("?", "").split(";").map((part) => (part ? part.split(",").map(Number) : null));
   return at && { at, thrown: thrown ?? null, left: left ? left[0] : null };
 }
