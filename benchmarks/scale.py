@@ -1,4 +1,4 @@
-"""How large games grow, and what more workers bring: the figures of docs/scale.md.
+"""How large games grow, and what more workers bring: the figures of scale.md.
 
     python -m benchmarks.scale [--only sizes,workers,growth]
 
@@ -36,7 +36,7 @@ from benchmarks.tables import markdown_table, seconds
 from benchmarks.worker import say_once
 
 MEASURED = Path(__file__).parent / "scale.json"
-PAGE = ROOT / "docs" / "scale.md"
+PAGE = Path(__file__).with_name("scale.md")
 PLACE = r"(?<=<!-- from benchmarks/scale.py: {} -->\n).*?(?=<!-- end -->)"
 SIZES = [
     ("finkel", 2),

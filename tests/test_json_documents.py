@@ -133,6 +133,14 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder with the files that the commands read."""
+    place = tmp_path_factory.mktemp("documents")
+    lay_files(place)
+    return place
+
+
 def lay_files(folder: Path) -> None:
     (folder / "scores.txt").write_text(SCORES)
     (folder / "standoff.py").write_text((EXAMPLES / "standoff.py").read_text())
@@ -173,10 +181,9 @@ def check_schema(command: str, document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.needs_jit  # layers and methods that are certified need compiled code
-def test_documents_keep_their_outline(command, tmp_path):
-    lay_files(tmp_path)
+def test_documents_keep_their_outline(command, folder):
     known = json.loads(OUTLINES.read_text())
-    document = printed(command, tmp_path)
+    document = printed(command, folder)
     assert encode(outline(document)) == encode(known[command])
     check_schema(command, document)
 
@@ -196,11 +203,10 @@ ALSO_IN_A_PROCESS = [  # libraries of compiled code, which print by themselves
 @pytest.mark.parametrize("command", [*FIRST.values(), *ALSO_IN_A_PROCESS])
 @pytest.mark.needs_jit
 @pytest.mark.slow
-def test_a_process_prints_one_document(command, tmp_path):
+def test_a_process_prints_one_document(command, folder):
     """All that leaves the process on standard output, whoever writes it there."""
-    lay_files(tmp_path)
     started = [sys.executable, "-m", "rollwise", *command.split(), "--json"]
-    done = subprocess.run(started, cwd=tmp_path, capture_output=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(started, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
     assert done.returncode == (1 if command.startswith("verify wrong") else 0), done.stderr
     check_schema(command, json.loads(done.stdout))
 
@@ -230,8 +236,7 @@ def without_seconds(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key != "seconds"}
 
 
-def test_python_has_the_documents_that_commands_print(tmp_path):
-    lay_files(tmp_path)
+def test_python_has_the_documents_that_commands_print(folder):
     solution = solve(Pig(target=10))
     graph = solution.graph
     place = solution.find({"banked": 5, "rival": 5, "turn": 3})
@@ -246,10 +251,10 @@ def test_python_has_the_documents_that_commands_print(tmp_path):
         "respond pig target=10 --to hold-at-20": response_document(graph, response, 0),
     }
     for command, document in pairs.items():
-        told = printed(command, tmp_path)
+        told = printed(command, folder)
         assert without_seconds(told) == without_seconds(json.loads(encode(document))), command
     rows = solution.table()
-    assert json.loads(table_json(solution, rows)) == printed("table pig target=10", tmp_path)
+    assert json.loads(table_json(solution, rows)) == printed("table pig target=10", folder)
 
 
 def test_numbers_that_json_does_not_know_become_null():

@@ -215,6 +215,3 @@ def test_the_rules_of_all_games_are_rewritten(cls):
         generator = getattr(cls, name)
         if listers.inspect.isgeneratorfunction(generator):
             assert rewritten(generator, TO_LIST) is not None
-
-
-OWN, RUNNING = ["actions", "outcomes"], ["lister", "lister"]

@@ -34,9 +34,6 @@ def pig():
     return rollwise.solve(Pig(14, 3, players=3))
 
 
-# ---- rules
-
-
 # ---- ties
 
 
@@ -107,15 +104,6 @@ def test_a_range_that_is_wrong_is_not_proved():
     tied = np.repeat(np.diff(graph.action_indptr) > 1, np.diff(graph.action_indptr))
     known = table_of(graph), found.policy.probability, tied, 1.0
     assert check_ties(*known, np.stack([found.values, np.full_like(found.values, 1e-9)]))
-
-
-# ---- as the mover sees it
-
-
-# ---- pictures
-
-
-# ---- reports
 
 
 # ---- other equilibria, and time
@@ -199,12 +187,3 @@ def test_time_ends_a_search():
     assert document["timed_out"]
     assert document["unsettled_components"] >= len(document["unsettled"]) > 10
     assert not json.loads(run(*command[:-1], "600", "--json").stdout)["timed_out"]
-
-
-# ---- rules of thumb
-
-
-# ---- estimates
-
-
-# ---- payoffs

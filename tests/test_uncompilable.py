@@ -157,11 +157,6 @@ def warning_of(place: Path) -> str:
     return str(caught[0].message)
 
 
-def line_of(place: Path, text: str) -> int:
-    content = place.read_text()
-    return content[: content.index(text)].count("\n") + 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("expression", "wrong", "remedy"), CASES, ids=[case[0] for case in CASES])
 def test_the_remedy_fits(empty_folder, tmp_path, expression, wrong, remedy):

@@ -13,7 +13,6 @@ from rollwise.errors import PolicyError, UsageError
 from rollwise.games.pig import Pig
 from rollwise.simulate import simulate
 
-WALK, TOSS = f"{__file__}:Walk", f"{__file__}:Toss"
 ASKING = {
     "solve": rollwise.solve,
     "layers": rollwise.solve_by_layers,

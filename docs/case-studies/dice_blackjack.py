@@ -350,22 +350,8 @@ def what_is_wrong(page: Page, solution: Solution, found: Assessment) -> None:
 
         After {learned.games:,} games with M = {learned.explore:g} (seed {learned.seed}) the learned
         number of dice is right in {percent(found.optimal_share, 1)} of the reachable positions, and
-        in {percent(found.weighted_optimal_share, 1)} weighted by frequency under good play. The
-        learned number of dice, by the mover's total (down) and the opponent's (across); `!` marks
-        errors, `.` unseen positions:
+        in {percent(found.weighted_optimal_share, 1)} weighted by frequency under good play.
     """)
-    best = found.optimal.reshape(-1)
-    grid = learned.grid(learned.labels)
-    right = learned.grid(best.astype(np.int64))
-    assert grid is not None
-    assert right is not None
-    head = "mine\\theirs " + "".join(f"{i:>3}" for i in range(grid.shape[1]))
-    lines = [
-        f"{row:>11} "
-        + "".join(cell(int(n), bool(ok)) for n, ok in zip(*pair, strict=True)).rstrip()
-        for row, pair in enumerate(zip(grid, right, strict=True))
-    ]
-    page.code("\n".join([head, *lines]), "text")
     meaning = {
         "hopeless": "nothing wins there",
         "unreachable": "no play comes there",
@@ -384,11 +370,6 @@ def what_is_wrong(page: Page, solution: Solution, found: Assessment) -> None:
     games = learned.games
     figure = solution.plot("learning", games=games)
     page.figure("learned", figure, f"Learned against exact after {games:,} games, and the loss")
-
-
-def cell(dice_thrown: int, right: bool) -> str:
-    """A number of dice, marked where it is wrong."""
-    return "  ." if dice_thrown < 0 else f"{dice_thrown:>2}{' ' if right else '!'}"
 
 
 def limits(page: Page, solution: Solution, reference: Reference) -> None:

@@ -200,23 +200,21 @@ def published(page: Page, solution: Solution, source: dict[str, Any]) -> None:
     residual = found.columns["relative_residual"]
     off = has_choice(solution) & (residual > 1e-6)
     assert np.all(graph.states[off, 0] == 4)
-    rows, apart = [], []
+    apart = []
     for *place, cell in source["relative_errors"]:
         if sum(place) > solution.game.sticks:
             continue
         here = float(residual[solution.find((*place, 0))])
         here /= 1 + here
         apart.append(abs(here - float(cell)))
-        rows.append([f"({', '.join(map(str, place))})", cell, f"{here:.16f}"])
     page.text(f"""
         **The source's own figure shows more:** residuals inside the game, in
         {source["cells_above"]} cells, up to {percent(source["largest"])}. Its numbers are those of
         one program for each number of pegs, each with the results of the programs before. Then
         every number of pegs is a rim, and errors add up. Computed like that, {int(off.sum()):,}
-        positions are too large. Some cells in the data of the figure and here (relative to
-        P_choice); they differ by at most {power(max(apart))}:
+        positions are too large. {len(apart)} cells in the data of the figure (relative to
+        P_choice) differ from ours by at most {power(max(apart))}.
     """)
-    page.table(["position", "printed", "here"], rows)
     figure = draw_result(solution, found, RESIDUAL, Choices(), "programs by number of pegs")
     page.figure("published", figure, "The source's figure: residuals deep inside the game")
 

@@ -20,7 +20,6 @@ import language
 import lesson
 import links
 import many
-import milp
 import screens
 import sources
 import thumb
@@ -46,13 +45,6 @@ def main() -> None:
     _write(DOCS / "games" / "README.md", cards.index())
     for name in available():
         _write(DOCS / "games" / f"{name}.md", cards.card(name))
-    methods = DOCS / "methods.md"
-    _write(
-        methods,
-        milp.refreshed(
-            methods.read_text(encoding="utf-8"), milp.MEASURED.read_text(encoding="utf-8")
-        ),
-    )
     _write(sources.PAGE, sources.page(sources.BIBLIOGRAPHY.read_text(encoding="utf-8")))
     _picture(DOCS / "images" / "dragon.png")
     for name, picture in screens.pictures():

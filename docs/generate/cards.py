@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 import textwrap
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,6 @@ from rollwise.answer.references import Policies
 from rollwise.builders.rules import Rules
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
-from rollwise.graph import KEEP
-from rollwise.graph.choices import is_throw
-from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.parameters import typed
 from rollwise.plot.fields import action_name
@@ -48,7 +44,6 @@ TEACHES = tomllib.loads(Path(__file__).with_name("teaches.toml").read_text(encod
 GAMES = 20  # that are played; of these the one with most decisions is shown
 BOXES = 2  # of the sheets that are too large for one graph
 WIDTH = 96  # letters in a line
-MOST_NAMED = 12  # actions on a card
 WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
 NONE_KNOWN = "None from other sources."
@@ -136,7 +131,6 @@ def _card_by_layers(game: Game) -> str:
         position(game.name),
         "## Answer",
         f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
-        f"- A state: {_fields(game, solution.space.field_names)}.\n"
         f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
         "## Known answers",
         _known(game.name, type(game)),
@@ -205,22 +199,8 @@ def has_choice(solution: rollwise.Solution) -> bool:
     return solution.graph.n_actions > solution.graph.n_states
 
 
-def returns_at_once(solution: rollwise.Solution) -> bool:
-    """Whether an outcome leads back to the state that it comes from."""
-    graph = solution.graph
-    source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
-    return bool(np.any(source == graph.outcome_state))
-
-
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
-    assert solution.game is not None
-    components = graph.components
-    acting = np.flatnonzero(~is_throw(graph))
-    own = graph.action_label[acting] < (KEEP if graph.has_pool else np.inf)
-    chosen = acting[own][:100_000]  # what is kept isn't named one by one
-    used = list(dict.fromkeys(graph.view.action(a).name for a in chosen.tolist()))
-    between = "; " if any("," in name for name in used) else ", "
     shown = digits(
         solution.value if solution.is_score else float((1 + solution.value) / 2),
         solution.error_bound,
@@ -236,26 +216,13 @@ def _facts(solution: rollwise.Solution) -> str:
         edge = "has the edge" if solution.value > 0 else "is behind"
         worth = f"The first player {edge}, and wins with probability **{shown}**."
     lasts = _lasts(solution)
-    if len(components) == 1:
-        cycles = "from every position play can come to every other"
-    elif components.largest > 1:
-        cycles = f"{len(components):,} components, the largest of {components.largest:,} states"
-    elif returns_at_once(solution):
-        cycles = "a position can only come back at once, and none after others"
-    else:
-        cycles = "no position comes back"
-    more = f"{between}and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
     after = graph.n_states - graph.n_positions
     thrown = f" and {after:,} after a throw" if after else ""
     return "\n".join(
         [
             f"- {worth}",
             f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
-            f"- A state: {_fields(solution.game, graph.field_names)}.",
-            f"- The actions: {between.join(used[:MOST_NAMED])}{more}"
-            f"{'; before that, which dice to keep' if graph.has_pool else ''}.",
-            f"- {graph.n_positions:,} states{thrown}, {len(acting):,} actions, "
-            f"{graph.n_outcomes:,} outcomes; {cycles}.",
+            f"- {graph.n_positions:,} states{thrown}, {graph.n_outcomes:,} outcomes.",
         ]
     )
 
@@ -281,22 +248,6 @@ def span(least: float, most: float, bound: float, places: int) -> str:
     """A range to so many places, or a number where it is one in these."""
     low, high = (digits(end, bound, places) for end in (least, most))
     return low if low == high else f"{low} to {high}"
-
-
-def _fields(game: Game, names: Sequence[str]) -> str:
-    """The fields of a state, each with the comment that the rule sheet has on it."""
-    source = inspect.getsource(type(game.start()))
-    told = dict(re.findall(r"^ *(\w+): [^#=\n]+ # (.*)$", source, re.M))
-    parts: dict[str, list[str]] = {}  # the names of each field: several, if it is a tuple
-    layout = StateLayout.of(game)
-    paths = dict(zip(layout.columns, layout.paths, strict=True))
-    for name in names:
-        field = paths.get(name, f".{name}")[1:].partition("[")[0]
-        parts.setdefault(field, []).append(f"`{name}`")
-    return ", ".join(
-        ", ".join(columns) + (f" ({told[field]})" if field in told else "")
-        for field, columns in parts.items()
-    )
 
 
 def _policies(game: Game, solution: rollwise.Solution) -> str:

@@ -1,4 +1,4 @@
-"""The page on the command line: an introduction, then every command as the program declares it."""
+"""The page on the command line: an introduction, and the purpose and options of each command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import inspect
 import types
 import typing
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ INTRODUCTION = """\
 # Which commands and options are there?
 
 `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists commands by purpose,
-`rollwise COMMAND --help` the main options of a command, and `rollwise help COMMAND` all options.
+`rollwise COMMAND --help` the main options of a command, and `rollwise help COMMAND` explains all.
 
 - **GAME** is the name of a [game](games/README.md) or a file of your own: `dragon.py`, or
   `dragon.py:Dragon` if the file has several games. A rule sheet may import modules beside it.
@@ -60,20 +59,12 @@ def page() -> str:
         names = [one for main, related in listed.items() for one in (main, *related)]
         lines.append(f"- {group}: {', '.join(f'[{name}](#{name})' for name in names)}")
     for name, function in sorted(commands.items()):
-        lines += ["", *_section(name, function, common)]
+        text = (inspect.getdoc(function) or "").strip()
+        rows = _options(function).values()
+        usage = [row.partition("`:")[0].removeprefix("- ") + "`" for row in rows]
+        usage.sort(key=lambda one: one.startswith("`-"))  # arguments first
+        lines += ["", f"### {name}", "", text, "", ", ".join(usage)]
     return "\n".join(lines) + "\n"
-
-
-def _section(name: str, function: Any, common: Sequence[str]) -> list[str]:
-    """A command from its function's signature, which is what Typer reads too."""
-    own = _options(function)
-    shared = [f"`{flags}`" for flags, line in own.items() if line in common]
-    rows = [line for line in own.values() if line not in common]
-    arguments = [line for line in rows if not line.startswith("- `-")]
-    rows = [*arguments, *(line for line in rows if line.startswith("- `-"))]
-    if shared:
-        rows.append(f"- common: {', '.join(shared)}")
-    return [f"### {name}", "", (inspect.getdoc(function) or "").strip(), "", *rows]
 
 
 def _options(function: Any) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,14 @@ Infinite, undefined and unknown numbers are `null`; without a proof so is `error
 error of the value beside it. A value is 1 for a win and -1 for a loss, or it is in points.
 
 Documents about a game begin with `game`, `parameters` (also the form of the game, as `as`),
-`players` (if there are three or more) and `kind`. A star marks keys that a document may leave out,
-and a question mark types that include `null`. `rows[].error` is a key of each element of the list
-`rows`. Objects of several documents follow at the end.
+`players` (if there are three or more) and `kind`. A star marks keys that a document may leave out.
+`rows[].error` is a key of each element of the list `rows`.
+
+A type with `?` includes `null`. The types "value", "probability", "points"
+and "error" are numbers with that unit; an error belongs to the value beside it. Objects of several
+documents follow at the end.
 """
-HEADS = ["| key | type | unit | meaning |", "|---|---|---|---|"]
-Row = tuple[str, str, str, str]
+Row = tuple[str, str, str]  # keys, type, meaning
 
 
 def page() -> str:
@@ -57,11 +58,11 @@ def page() -> str:
             for name in GameDocument.__struct_fields__ if issubclass(kind, GameDocument) else ():
                 del keys[name]
             own = {name: part for name, part in parts.items() if name not in shared}
-            lines += [f"`{tag}`: {text}", "", *HEADS]
+            lines += [f"`{tag}`: {text}", ""]
             lines += [*_merged(_rows(parts[kind.__name__], own, "")), ""]
     lines += ["## Objects of several documents", ""]
     for name, part in sorted(shared.items()):
-        lines += [f"`{name}`: {part['description']}", "", *HEADS, *_merged(_rows(part, {}, "")), ""]
+        lines += [f"`{name}`: {part['description']}", "", *_merged(_rows(part, {}, "")), ""]
     return "\n".join(lines)
 
 
@@ -69,18 +70,23 @@ def _rows(part: dict[str, Any], parts: dict[str, Any], path: str) -> Iterator[Ro
     """A row for each key of an object, with the keys of objects within."""
     for key, field in part["properties"].items():
         star = "" if key in part.get("required", ()) else "*"
-        meaning = field.get("description", "").replace("|", "\\|")
+        meaning = field.get("description", "")
         within = [(name, marks) for name, marks in _objects(field) if name in parts]
         if meaning or star or not within:
-            yield f"`{path}{key}`{star}", _type(field), field.get("unit", ""), meaning
+            kind, unit = _type(field), field.get("unit", "").replace("that of the value", "error")
+            kind = kind.replace("number", unit.replace(", or ", " or ")) if unit else kind
+            yield f"`{path}{key}`{star}", kind, meaning
         for name, marks in within:
             yield from _rows(parts[name], parts, f"{path}{key}{marks}.")
 
 
 def _merged(rows: Iterable[Row]) -> Iterator[str]:
-    """The lines of a table, with one line for neighbours that differ in their keys alone."""
-    for (kind, unit, meaning), some in groupby(rows, key=lambda row: row[1:]):
-        yield f"| {', '.join(row[0] for row in some)} | {kind} | {unit} | {meaning} |"
+    """The lines of a list, with one line for keys of an object that differ in their names alone."""
+    lines: dict[tuple[str, str, str], list[str]] = {}
+    for key, kind, meaning in rows:
+        lines.setdefault((key.rpartition(".")[0], kind, meaning), []).append(key)
+    for (_, kind, meaning), keys in lines.items():
+        yield f"- {', '.join(keys)}: {kind}{meaning and f'; {meaning}'}"
 
 
 def _type(field: dict[str, Any]) -> str:
@@ -93,8 +99,8 @@ def _type(field: dict[str, Any]) -> str:
         return field["$ref"].rpartition("/")[2]
     kind = field.get("type", "any")
     if kind == "array" and field.get("items"):
-        return f"list of {_type(field['items'])}"
-    return {"string": "text", "array": "list", "boolean": "yes or no"}.get(kind, kind)
+        return _type(field["items"]) + " list"
+    return {"string": "text", "array": "list"}.get(kind, kind)
 
 
 def _objects(field: dict[str, Any], marks: str = "") -> Iterator[tuple[str, str]]:

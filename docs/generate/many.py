@@ -18,10 +18,10 @@ PAGE = ROOT / "docs" / "many-seats.md"
 PICTURE = ROOT / "docs" / "images" / "rivals.svg"
 PLACE = re.compile(r"(?<=<!-- from docs/generate/many.py -->\n).*?(?=<!-- end -->)", re.S)
 TARGETS = {
-    2: (5, 10, 15, 20, 30, 50, 100),
-    3: (5, 10, 15, 20, 30, 40, 50, 60),
-    4: (5, 10, 15, 20),
-    5: (5, 8, 10, 12),
+    2: (10, 20, 50, 100),
+    3: (10, 20, 30, 60),
+    4: (10, 20),
+    5: (10, 12),
 }
 # Too large to be solved for a page: `make test-large` writes down what it finds of them.
 MEASURED = ROOT / "benchmarks" / "large.json"

@@ -13,8 +13,6 @@ import plotly.graph_objects as go
 from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb, certified_rule, find_rules
 from rollwise.answer.references import Policies
-from rollwise.derive.chase import Chase
-from rollwise.derive.contest import Duel
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.numbers.printed import rounded_up
@@ -28,7 +26,7 @@ PAGE = ROOT / "docs" / "thumb.md"
 PICTURE = ROOT / "docs" / "images" / "thumb.svg"
 PLACE = re.compile(r"(?<=<!-- from docs/generate/thumb.py -->\n).*?(?=<!-- end -->)", re.S)
 TITLE = "What rules of thumb cost, by their integers"
-COLUMNS, PANEL = (3, 1), 180  # panels beside each other, and the height of each
+COLUMNS, PANEL = (2, 1), 180  # panels beside each other, and the height of each
 ASIDE, BELOW = 0.2, 0.3  # what is free between them, as shares of a panel's place
 LEAST = 1e-4  # percentage points, or hundredths of a point, that the picture tells from none
 
@@ -75,25 +73,19 @@ class Found(NamedTuple):
 
 def asked() -> list[Asked]:
     """The games of the page."""
-    threes = create(find("threes"), {})
     pace = [
         {"if": "max(banked, rival) >= 71", "do": "roll"},
         {"if": "8*turn + banked - rival >= 165", "do": "hold"},
         {"do": "roll"},
     ]
     pig = {"hold at 20": _until("turn >= 20"), "keep pace and end race": pace}
-    two_dice, sticks = create(find("two-dice-pig"), {}), create(find("super-six"), {"sticks": "40"})
+    sticks = create(find("super-six"), {"sticks": "40"})
     until_4 = {"throw until four stand in the lid": _until("lid >= 4", "stop", "throw")}
-    hold_at_23 = {"hold at 23": _until("turn >= 23")}
     return [
         Asked("Pig", create(find("pig"), {}), 5, 2000, pig),
-        Asked("Two-Dice Pig", two_dice, 4, 400, hold_at_23),
         Asked("Super Six, 40 sticks", sticks, 4, 2000, until_4),
-        Asked("Dice blackjack", create(find("dice-blackjack"), {}), 2, 4000),
         Asked("Hog", create(find("hog"), {}), 4, 1000),
-        Asked("Threes", threes, 4, 2000),
-        Asked("Threes, rolling second after a 5", Chase(threes, 5, "draw"), 4, 1000),
-        Asked("Threes for two", Duel(threes, "shared"), 4, 200),
+        Asked("Threes", create(find("threes"), {}), 4, 2000),
     ]
 
 
@@ -166,7 +158,7 @@ def figure(found: Mapping[str, Found]) -> go.Figure:
         ],
         heights=tuple(PANEL * -(-len(found) // columns) for columns in COLUMNS),
         x_title="integers to remember",
-        panel_titles=True,
+        title_lines=(1, 1),
         left=58,
         seen=_seen(found),
     )

@@ -76,17 +76,17 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
     looked = has_choice(graph)[graph.action_state]
     if graph.has_pool:
         looked = looked & (graph.action_label < KEEP)  # keeping dice is no label of the rules
-    place = np.flatnonzero(looked)
-    labels, which = np.unique(graph.action_label[place], return_inverse=True)
-    state, best = graph.action_state[place].astype(np.int64), solution.is_best[place]
+    looked_at = np.flatnonzero(looked)
+    labels, which = np.unique(graph.action_label[looked_at], return_inverse=True)
+    state, best = graph.action_state[looked_at].astype(np.int64), solution.is_best[looked_at]
     rivals = np.bincount(state, weights=best, minlength=graph.n_states)
-    taken = visits[state] * policy.probability[place]
+    taken = visits[state] * policy.probability[looked_at]
     names = [graph.vocabulary.text(int(label)) for label in labels]
-    found = []
+    options = []
     for k, name in enumerate(names):
         mine = which == k
-        better = _dominating(solution, place, which, k)
-        found.append(
+        better = _dominating(solution, looked_at, which, k)
+        options.append(
             Option(
                 int(labels[k]),
                 name,
@@ -97,7 +97,7 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
                 None if better is None else names[better],
             )
         )
-    return tuple(found)
+    return tuple(options)
 
 
 def _dominating(

@@ -196,14 +196,14 @@ def _turn(plain: ContestSolution, graph: StateGraph, payoffs: Reals, bound: floa
     without_bound = float(aim.error_bounds.max())
     border = np.concatenate([payoffs, np.minimum(1.0, 2 * aim.values)])
     bounds = np.concatenate([np.full(len(payoffs), bound), np.full(n_states, 2 * without_bound)])
-    found, certificate, _ = solve_and_certify(graph, border_values=border, border_bounds=bounds)
+    result, certificate, _ = solve_and_certify(graph, border_values=border, border_bounds=bounds)
     # One step ahead without the last action of each state, the offer.
-    known = np.concatenate([found.values, border])
-    worth = fold_outcomes(graph, np.add, graph.outcome_weight * known[graph.outcome_state])
+    following = np.concatenate([result.values, border])
+    worth = fold_outcomes(graph, np.add, graph.outcome_weight * following[graph.outcome_state])
     worth /= fold_outcomes(graph, np.add, graph.outcome_weight)
     worth[last_actions(graph)] = -np.inf
     waits = fold_actions(graph, np.maximum, worth)
-    return CubeTurn(aim.values, found.values, waits, max(certificate.bound, without_bound))
+    return CubeTurn(aim.values, result.values, waits, max(certificate.bound, without_bound))
 
 
 def _with_offers(graph: StateGraph) -> StateGraph:

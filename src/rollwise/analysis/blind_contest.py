@@ -119,8 +119,8 @@ def solve_blind_contest(game: Game) -> BlindContest:
             against_mean = Certified(float(answer.values[0]), float(answer.error_bounds[0]))
         policy = aims.policy(answer, f"response {rounds}")
         final, final_bounds = aims.final_scores(aims.distributions(policy))
-        known = any(np.abs(final - other).max() <= LEAST_GAIN for other in finals)
-        if gain <= LEAST_GAIN or known:
+        is_repeated = any(np.abs(final - other).max() <= LEAST_GAIN for other in finals)
+        if gain <= LEAST_GAIN or is_repeated:
             break
         policies.append(policy)
         finals.append(final)
@@ -160,7 +160,7 @@ def _equilibrium(finals: Reals) -> Reals:
     n = len(finals)
     wins = finals @ np.array([_worth(final) for final in finals]).T - 0.5
     # the mixture gets at least v against each: maximize v
-    found = linprog(
+    solution = linprog(
         np.append(np.zeros(n), -1.0),
         A_ub=np.column_stack([-wins.T, np.ones(n)]),
         b_ub=np.zeros(n),
@@ -168,5 +168,5 @@ def _equilibrium(finals: Reals) -> Reals:
         b_eq=[1.0],
         bounds=[(0, None)] * n + [(None, None)],
     )
-    weights: Reals = np.maximum(found.x[:n], 0.0)
+    weights: Reals = np.maximum(solution.x[:n], 0.0)
     return np.asarray(weights / weights.sum())

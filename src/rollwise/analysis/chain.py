@@ -152,8 +152,8 @@ class Chain:
             outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
             outcome_payoff=np.where(ends, 0.0 if at_end is None else at_end, 0.0),
         )
-        found, certificate, _ = solve_and_certify(counted)
-        return found.values, certificate.bounds
+        result, certificate, _ = solve_and_certify(counted)
+        return result.values, certificate.bounds
 
     @cached_property
     def moves(self) -> float:
@@ -202,13 +202,13 @@ class Chain:
             values, bounds = self.expected(each, at_end=self.payoff)
             bounds = bounds + self.moves * ROUNDING * float(np.abs(each).max())
             squares = self._squares_of_points(values, float(bounds.max()))
-        found = []
+        results = []
         for s, square in enumerate(squares):
             mean = Certified(float(values[s]), float(bounds[s]))
             off = square.bound + (2 * abs(mean.value) + mean.bound) * mean.bound
             variance = max(square.value - mean.value**2, 0.0)
-            found.append((mean, Certified(variance, off + ROUNDING * (square.value + 1))))
-        return found
+            results.append((mean, Certified(variance, off + ROUNDING * (square.value + 1))))
+        return results
 
     def luck(self) -> Certified:
         """The standard deviation of the first seat's result, if it begins."""
@@ -293,9 +293,9 @@ def greedy(policies: Policies) -> Policy:
         Random moves can go round for ever.
     """
     graph = policies.graph
-    found = evaluate(policies, "random")
-    assert found.bounds is not None
-    ahead = look_ahead(graph, found.values, found.bounds)
+    evaluation = evaluate(policies, "random")
+    assert evaluation.bounds is not None
+    ahead = look_ahead(graph, evaluation.values, evaluation.bounds)
     best = are_best(graph, ahead)
     return Policy.of_actions(graph, "greedy", first_best(graph, best))
 
@@ -321,9 +321,9 @@ def measure_skill(policies: Policies, levels: Sequence[Policy]) -> Skill:
     off = off_squares = 0.0
     pairs = [(k, k) for k in range(n)] if alone else combinations_with_replacement(range(n), 2)
     for one, two in pairs:
-        found = Chain.of(graph, levels[one], levels[two]).results()
+        results = Chain.of(graph, levels[one], levels[two]).results()
         for (first, second), sign, (mean, variance) in zip(
-            ((one, two), (two, one)), (1.0, -1.0), found, strict=False
+            ((one, two), (two, one)), (1.0, -1.0), results, strict=False
         ):
             place = (first, 0 if alone else second)
             means[place], variances[place] = sign * mean.value, variance.value

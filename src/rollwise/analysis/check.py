@@ -105,8 +105,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     else:
         compare_builders(report, game, graph, max_states)
     _look_for_oddities(report, graph)
-    if told := nothing_at_stake(graph):
-        report.add("warning", "stakes", told)
+    if fault := nothing_at_stake(graph):
+        report.add("warning", "stakes", fault)
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
         return report
@@ -121,18 +121,18 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
 @contextmanager
 def _compile_warnings() -> Iterator[list[str]]:
     """Collect compile warnings as texts; other warnings are shown at once."""
-    show, found = warnings.showwarning, list[str]()
+    show, messages = warnings.showwarning, list[str]()
 
     def kept(message: Warning | str, category: type[Warning], *where: Any) -> None:
         if issubclass(category, CompileWarning):
-            found.append(str(message))
+            messages.append(str(message))
         else:
             show(message, category, *where)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", CompileWarning)
         warnings.showwarning = kept  # type: ignore[assignment]
-        yield found
+        yield messages
 
 
 def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: int | None) -> None:
@@ -212,25 +212,25 @@ def _look_for_endless_play(report: Report, graph: StateGraph) -> bool:
         return True
     stays = staying_actions(graph, endless)
     places = describe(graph, endless, stays, shown=5)
-    found = f"the players can go round for ever in {len(endless):,} states: {places}"
+    text = f"the players can go round for ever in {len(endless):,} states: {places}"
     if graph.players > 2:
-        report.add("error", topic, f"{found}. A game for {graph.players} has to end")
+        report.add("error", topic, f"{text}. A game for {graph.players} has to end")
         return False
     try:
         settled = settle(graph)
     except EndlessPlay as error:
         remedy = str(error).rpartition(". ")[2]
-        report.add("error", topic, f"{found}. {remedy}")
+        report.add("error", topic, f"{text}. {remedy}")
         return False
     hopeless = np.flatnonzero(settled.place < 0)
     if 0 in hopeless:
-        report.add("error", topic, f"{found}. {NO_END}")
+        report.add("error", topic, f"{text}. {NO_END}")
         return False
     if graph.objective == "win":
         worth = {"draw": "a draw", "lose": "lost by whoever keeps it up"}[graph.endless]
-        report.add("ok", topic, f"{found}. The rules say that endless play is {worth}")
+        report.add("ok", topic, f"{text}. The rules say that endless play is {worth}")
     else:
-        report.add("ok", topic, f"{found}. Every round costs, so that no player gains by it")
+        report.add("ok", topic, f"{text}. Every round costs, so that no player gains by it")
     if len(hopeless):
         report.add(
             "warning",
@@ -258,9 +258,9 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
     often = np.bincount(kind)
     useless = np.flatnonzero(np.bincount(kind, solution.is_best[choices]) == 0)
     if len(useless):
-        told = np.sort(useless[np.argsort(-often[useless], kind="stable")[:MOST_TOLD]])
-        texts = [f"{names[k]} (possible in {often[k]:,} states)" for k in told]
-        more = f", and {len(useless) - len(told):,} more" if len(useless) > len(told) else ""
+        shown = np.sort(useless[np.argsort(-often[useless], kind="stable")[:MOST_TOLD]])
+        texts = [f"{names[k]} (possible in {often[k]:,} states)" for k in shown]
+        more = f", and {len(useless) - len(shown):,} more" if len(useless) > len(shown) else ""
         report.add(
             "note" if more else "warning",
             topic,

@@ -111,34 +111,34 @@ def compare_methods(
             if samples is not None:
                 options["samples"] = samples
         try:
-            found = run_method(graph, method.name, **options)
+            result = run_method(graph, method.name, **options)
         except RollwiseError as error:
             rows.append(MethodRun(method.name, f"not run: {error}"))
             continue
-        known = bool(np.all(np.isfinite(found.values)))
+        is_finite = bool(np.all(np.isfinite(result.values)))
         rows.append(
             MethodRun(
                 method.name,
-                _ending(found),
-                found.sweeps,
-                found.seconds,
-                float(np.max(np.abs(found.values - values))) if known else None,
-                found.claimed_error,
-                is_optimal(graph, values, certificate.bounds, found) if known else None,
-                found,
+                _ending(result),
+                result.sweeps,
+                result.seconds,
+                float(np.max(np.abs(result.values - values))) if is_finite else None,
+                result.claimed_error,
+                is_optimal(graph, values, certificate.bounds, result) if is_finite else None,
+                result,
             )
         )
     return rows, certificate.bound
 
 
-def _ending(found: MethodResult) -> str:
+def _ending(result: MethodResult) -> str:
     """The status of a method, with the sample of an estimate."""
-    if not found.estimated:
-        return str(found.status)
-    said = found.details
+    if not result.estimated:
+        return str(result.status)
+    details = result.details
     return (
-        f"{found.status}: {said['entries']:,} entries, each drawn {said['samples']:,} times, seed "
-        f"{said['seed']}; it claims its largest standard error, which is no bound"
+        f"{result.status}: {details['entries']:,} entries, each drawn {details['samples']:,} "
+        f"times, seed {details['seed']}; it claims its largest standard error, which is no bound"
     )
 
 
@@ -146,7 +146,7 @@ def is_optimal(
     graph: StateGraph,
     values: NDArray[np.float64],
     bounds: NDArray[np.float64],
-    found: MethodResult,
+    result: MethodResult,
 ) -> bool:
     """Whether a method's policy has no loss beyond the certified error.
 
@@ -155,9 +155,9 @@ def is_optimal(
     values, bounds : (n_states,) float64
         Certified.
     """
-    chosen = greedy_actions(graph, found.values)
-    if found.chosen is not None:
-        chosen = np.where(found.chosen >= 0, found.chosen, chosen)
+    chosen = greedy_actions(graph, result.values)
+    if result.chosen is not None:
+        chosen = np.where(result.chosen >= 0, result.chosen, chosen)
     sign = sign_of(graph.objective)
     loss = sign * (values - action_values(graph, values)[chosen])
     rounding = 1e-14 * max(1.0, float(np.max(np.abs(values))))

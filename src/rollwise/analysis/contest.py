@@ -83,17 +83,17 @@ class Aims:
             Error bound of each payoff; part of the certified error.
         """
         graph = self.scored.graph
-        found, certificate, _ = solve_and_certify(
+        result, certificate, _ = solve_and_certify(
             graph,
             border_values=payoffs,
             border_bounds=payoff_bounds,
             layer=self._layer,
         )
-        ahead = look_ahead(graph, found.values, certificate.bounds, payoffs, payoff_bounds)
+        ahead = look_ahead(graph, result.values, certificate.bounds, payoffs, payoff_bounds)
         best = are_best(graph, ahead)
         # play of a scored graph always ends
         actions = first_of_each_state(graph, keep_bounds(graph, ahead, best))
-        return Aim(found.values, certificate.bounds, actions, best)
+        return Aim(result.values, certificate.bounds, actions, best)
 
     def reaching(self, target: int, ties: float = 1.0) -> Reals:
         """The payoffs of a chase: 1 for a score better than the target, `ties` for it."""
@@ -113,7 +113,7 @@ class Aims:
         """The distribution from the start alone, with far less memory."""
         return distribution(self.scored.graph, policy, points=self._points)
 
-    def final_scores(self, found: Distributions, state: int = 0) -> tuple[Reals, Reals]:
+    def final_scores(self, distributions: Distributions, state: int = 0) -> tuple[Reals, Reals]:
         """The probability of each final score from a state of the scored graph.
 
         Returns
@@ -121,16 +121,19 @@ class Aims:
         probabilities, error_bounds : (n_scores,) float64
         """
         scored = self.scored
-        row = found.of(state)
+        row = distributions.of(state)
         final = row.values + int(scored.score[state])
         order = np.argsort(scored.scores)
-        place = np.searchsorted(scored.scores[order], final)
-        known = (place < len(order)) & (
-            scored.scores[order[np.minimum(place, len(order) - 1)]] == final
+        index = np.searchsorted(scored.scores[order], final)
+        is_score = (index < len(order)) & (
+            scored.scores[order[np.minimum(index, len(order) - 1)]] == final
         )
         probabilities = np.zeros(len(order))
-        probabilities[order[place[known]]] = row.probabilities[known]
-        bounds = found.relative_error[state] * probabilities + found.absolute_error[state]
+        probabilities[order[index[is_score]]] = row.probabilities[is_score]
+        bounds = (
+            distributions.relative_error[state] * probabilities
+            + distributions.absolute_error[state]
+        )
         return probabilities, bounds
 
 
@@ -326,9 +329,9 @@ class ContestSolution:
         best, sharing = len(self.scored.scores), 0
         holders: list[int] = []
         for player, score in enumerate(finished):
-            place = self.scored.index(score)
-            fresh = place < best or self.contest.ties == "win-or-tie"
-            best, sharing, among = self.contest.after(best, sharing, place)
+            index = self.scored.index(score)
+            fresh = index < best or self.contest.ties == "win-or-tie"
+            best, sharing, among = self.contest.after(best, sharing, index)
             if among:
                 holders = [player] if fresh else [*holders, player]
         return holders
@@ -356,8 +359,8 @@ class ContestSolution:
         """
         situation = self.situation(finished)
         s = 0 if state is None else self.scored.graph.find(state)
-        found = self.aims.distributions(self.turns[situation].policy)
-        final, final_bounds = self.aims.final_scores(found, s)
+        distributions = self.aims.distributions(self.turns[situation].policy)
+        final, final_bounds = self.aims.final_scores(distributions, s)
         shares, bound, held, _ = _shared(self, situation, final, final_bounds)
         for player in self.holders(finished):
             shares[player] = held
@@ -372,11 +375,11 @@ class ContestSolution:
         s = 0 if state is None else graph.find(state)
         if turn.aim is None:
             raise UsageError("this player's policy was given, not found")
-        known = np.concatenate([turn.aim.values, turn.payoffs])
+        following = np.concatenate([turn.aim.values, turn.payoffs])
         rows = []
         here = graph.view[s]
         for action, text in zip(here.actions, here.action_names, strict=True):
-            ways = sum(outcome.weight * outcome.worth(known) for outcome in action.outcomes)
+            ways = sum(outcome.weight * outcome.worth(following) for outcome in action.outcomes)
             rows.append((text, float(ways / action.total)))
         return sorted(rows, key=lambda row: -row[1])
 

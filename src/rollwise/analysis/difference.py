@@ -77,17 +77,17 @@ def difference(old: Solution, new: Solution) -> Difference:
             f"{two.players}"
         )
     state = _matched(two.rows, one.rows)
-    place = _matched(
+    partners = _matched(
         np.column_stack([state[two.action_state], two.action_label]).astype(np.int64),
         np.column_stack([one.action_state, one.action_label]).astype(np.int64),
     )
-    there = place >= 0
+    there = partners >= 0
     best_before = np.zeros(two.n_actions, bool)
-    best_before[there] = old.is_best[place[there]]
+    best_before[there] = old.is_best[partners[there]]
     both = (state >= 0) & has_choice(two)
     both[both] = has_choice(one)[state[both]]
     kept = fold_actions(two, np.logical_or, best_before & new.is_best)
-    carried, is_old = _carried(old, new, place)
+    carried, is_old = _carried(old, new, partners)
     costs = fold_actions(two, np.add, carried.probability * new.regret)
     costs *= 1.0 if two.is_score else 0.5  # from values to chances
     changed = np.flatnonzero(both & ~kept & is_old)
@@ -111,17 +111,17 @@ def _matched(rows: NDArray[Any], among: NDArray[Any]) -> Ints:
     """The index of each row among other, distinct rows; -1 if absent: (n,) int64."""
     names = [str(k) for k in range(rows.shape[1])]
     left, right = (pl.DataFrame(part, schema=names, orient="row") for part in (rows, among))
-    place = pl.int_range(len(right), dtype=pl.Int64).alias("place")
-    found = left.join(right.with_columns(place), on=names, how="left", maintain_order="left")
-    return found["place"].fill_null(-1).to_numpy()
+    numbers = pl.int_range(len(right), dtype=pl.Int64).alias("place")
+    joined = left.join(right.with_columns(numbers), on=names, how="left", maintain_order="left")
+    return joined["place"].fill_null(-1).to_numpy()
 
 
-def _carried(old: Solution, new: Solution, place: Ints) -> tuple[Policy, NDArray[np.bool_]]:
+def _carried(old: Solution, new: Solution, partners: Ints) -> tuple[Policy, NDArray[np.bool_]]:
     """The old strategy in the new game, and the states covered by it."""
     graph = new.graph
-    there = place >= 0
+    there = partners >= 0
     probability = np.zeros(graph.n_actions)
-    probability[there] = old.policy.probability[place[there]]
+    probability[there] = old.policy.probability[partners[there]]
     total = fold_actions(graph, np.add, probability)
     whole = np.abs(total - 1) < 1e-12
     probability = np.where(whole[graph.action_state], probability, new.policy.probability)

@@ -206,10 +206,10 @@ def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any
             else:
                 rows = text.split()
         if isinstance(rows, dict):
-            known = [(row, _number(rows[text])) for row, text in _texts(policies) if text in rows]
-            if not known:
+            matched = [(row, _number(rows[text])) for row, text in _texts(policies) if text in rows]
+            if not matched:
                 raise ValueError("none of its keys is the text of a position")
-            return [row for row, _ in known], [value for _, value in known], BY_TEXT
+            return [row for row, _ in matched], [value for _, value in matched], BY_TEXT
         if not isinstance(rows, list):
             raise ValueError("it is no list")
         if not rows or not isinstance(rows[0], Mapping):
@@ -243,13 +243,13 @@ def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:
     In a game for two the loss is the larger one of both players, each of whom may follow the
     policy; the given numbers are those of the player to move.
     """
-    known, solution, graph = policies.find(policy), policies.solution, policies.graph
+    chosen, solution, graph = policies.find(policy), policies.solution, policies.graph
     true, bounds = solution.values, solution.error_bounds
     if graph.players == 1:
-        found = evaluate(policies, known)
-        given, sure = found.values, found.bounds
+        evaluation = evaluate(policies, chosen)
+        given, sure = evaluation.values, evaluation.bounds
     else:
-        response = best_response(policies, known)
+        response = best_response(policies, chosen)
         assert response.bounds is not None
         assert response.bounds_second is not None
         follows, waits = true + response.values_second, response.values - true
@@ -257,9 +257,9 @@ def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:
         given = true - np.where(is_mover, follows, waits)
         sure = np.where(is_mover, response.bounds_second, response.bounds)
     if sure is None:
-        raise UsageError(f"{graph.title}: the values of {known.name} have no bounds")
+        raise UsageError(f"{graph.title}: the values of {chosen.name} have no bounds")
     bounds = bounds + sure
     if not graph.is_score:
         true, given = win_probability(true), win_probability(given)
         bounds = bounds / 2 + 2 * CHANCE_ROUNDING
-    return Distance(graph, known.name, given, true, bounds)
+    return Distance(graph, chosen.name, given, true, bounds)

@@ -191,7 +191,7 @@ def played(
     if not len(endless_states(graph)):
         return graph, policy
     taken = policy.probability > 0
-    place = np.arange(graph.n_states)
+    numbers = np.arange(graph.n_states)
     if start is None:
         left = np.zeros(0, np.int64)
     else:
@@ -203,7 +203,7 @@ def played(
     order = np.argsort(owner, kind="stable")
     actions, owner = actions[order], owner[order]
     chance = np.where(actions < 0, 1.0, policy.probability[actions])
-    return regroup(graph, place, actions, owner), Policy(policy.name, chance)
+    return regroup(graph, numbers, actions, owner), Policy(policy.name, chance)
 
 
 def distributions(
@@ -239,14 +239,14 @@ def distributions(
     require_ending(graph)
     require_bounded(graph, points, f"times of {count!r}" if count else "points")
     low, high = points_to_come(graph, points)
-    place = pointers(high - low + 1)
-    if place[-1] > most_places():
+    first = pointers(high - low + 1)
+    if first[-1] > most_places():
         raise UsageError(
-            f"{graph.title}: the distributions from all states hold {place[-1]:,} probabilities, "
+            f"{graph.title}: the distributions from all states hold {first[-1]:,} probabilities, "
             f"and there is room for {most_places():,}; that from one state may need far fewer"
         )
     components = graph.components
-    probability = np.zeros(int(place[-1]))
+    probability = np.zeros(int(first[-1]))
     rounding = np.zeros(graph.n_states)
     arrays = (
         components.order,
@@ -262,7 +262,7 @@ def distributions(
         plan.probability,
         low,
         high - low + 1,
-        place[:-1],
+        first[:-1],
         probability,
         rounding,
         MOST_SWEEPS,
@@ -272,7 +272,7 @@ def distributions(
         # The remainder of the sweeps at each step, times the number of remaining steps.
         kernels.steps_left(*arrays, plan.probability, absolute, MOST_SWEEPS)
         absolute *= 1.01 * last
-    return Distributions(low, place, probability, rounding * kernels.UNIT * 1.01, absolute)
+    return Distributions(low, first, probability, rounding * kernels.UNIT * 1.01, absolute)
 
 
 def exact_distribution(
@@ -463,7 +463,7 @@ def _last_row(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """The row of the start, the rounding of all rows, and the remainder of the sweeps."""
     n, last_use, distribute = len(play.states), play.last_use, _distributing(play.indptr)
-    place, rounding = np.zeros(n, np.int64), np.zeros(n)
+    row, rounding = np.zeros(n, np.int64), np.zeros(n)
     kept = np.empty(0, np.int64)  # states with rows still to be read
     probability = np.empty(0)
     order, indptr = np.arange(n), play.indptr
@@ -475,9 +475,9 @@ def _last_row(
         total = int(width[held].sum())
         _require_room(graph, total)
         probability = np.zeros(total)
-        taken = spans(place[kept], width[kept])
+        taken = spans(row[kept], width[kept])
         probability[: len(taken)] = old[taken]
-        place[held] = np.cumsum(width[held]) - width[held]
+        row[held] = np.cumsum(width[held]) - width[held]
         change = distribute(
             order,
             indptr[first : stop + 1],
@@ -489,13 +489,13 @@ def _last_row(
             play.chance,
             low,
             width,
-            place,
+            row,
             probability,
             rounding,
             MOST_SWEEPS,
         )
         worst, kept = max(worst, change), held
-    at = place[play.start]
+    at = row[play.start]
     return probability[at : at + width[play.start]].copy(), rounding, worst
 
 
@@ -537,16 +537,16 @@ def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
                 chances.append(rows[t][1] * share)
                 rounding[s] = max(rounding[s], rounding[t])
         rounding[s] += 2.0 * len(values) + 6.0
-        known, place = np.unique(np.concatenate(values), return_inverse=True)
-        rows[s] = known, np.asarray(np.bincount(place, np.concatenate(chances)), np.float64)
-        held += len(known)
+        different, index = np.unique(np.concatenate(values), return_inverse=True)
+        rows[s] = different, np.asarray(np.bincount(index, np.concatenate(chances)), np.float64)
+        held += len(different)
         _require_room(graph, 2 * held)
         while last_use[dropped_at[gone]] <= s:  # the start is read after all others
             held -= len(rows.pop(int(dropped_at[gone]), ((),))[0])
             gone += 1
-    known, row = rows[play.start]
+    different, row = rows[play.start]
     relative = float(rounding[play.start]) * kernels.UNIT * 1.01
-    return Distribution(known, row, relative * float(row.max()))
+    return Distribution(different, row, relative * float(row.max()))
 
 
 def _batches(indptr: Ints, width: Ints) -> list[tuple[int, int]]:

@@ -101,17 +101,17 @@ def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list
         return []
     fixed = (fields == fields[0]).all(axis=0)
     passed = bool(passes.any())
-    found = []
+    findings = []
     for number in np.flatnonzero(fixed).tolist() if not fixed.all() else ():  # a state needs one
         remedy = f"leave it out, or, if it is a player's: {EXCHANGE}" if passed else "leave it out"
         name, value = graph.field_names[number], int(graph.states[0, number])
-        found.append(f"the field {name} is {value} in every state; {remedy}")
+        findings.append(f"the field {name} is {value} in every state; {remedy}")
     if passed and not _seat(before[passes], after[passes]):
         for number, name in enumerate(graph.field_names):
             rivals = not fixed[number] and RIVALS.search(name) is not None
             if rivals and _stays(before[passes], after[passes], number):
-                found.append(f"a PASS leaves the field {name} where it is; {EXCHANGE}")
-    return found
+                findings.append(f"a PASS leaves the field {name} where it is; {EXCHANGE}")
+    return findings
 
 
 def nothing_at_stake(graph: StateGraph) -> str:
@@ -150,12 +150,12 @@ def look_at_progress(
     rows = graph.states if border is None else np.concatenate([graph.states, border])
     states = map(rules.layout.state, rows.tolist())
     try:
-        known = np.array([rules.progress(state) for state in states], np.int64)
+        progress = np.array([rules.progress(state) for state in states], np.int64)
     except RulesError as error:
         report.add("error", "progress", str(error))
         return
     n = len(graph.states)  # throws don't belong to the progress
-    reached = np.concatenate([known[:n], known[graph.thrown_from], known[n:]])
+    reached = np.concatenate([progress[:n], progress[graph.thrown_from], progress[n:]])
     action = outcome_action(graph)
     inside = np.flatnonzero(graph.outcome_state >= 0)
     source = graph.action_state[action[inside]]
@@ -187,9 +187,9 @@ def _stays(before: NDArray[np.int32], after: NDArray[np.int32], field: int) -> b
     """Whether a field stays at a PASS, and goes to no other field, where the values differ."""
     others = np.delete(np.arange(before.shape[1]), field)
     mine = before[:, field]
-    told = (before[:, others] != mine[:, None]).all(axis=1)
-    if not told.any():
+    differs = (before[:, others] != mine[:, None]).all(axis=1)
+    if not differs.any():
         return False
-    goes = (after[told][:, others] == mine[told][:, None]).mean(axis=0)
-    stays = (after[told, field] == mine[told]).mean()
+    goes = (after[differs][:, others] == mine[differs][:, None]).mean(axis=0)
+    stays = (after[differs, field] == mine[differs]).mean()
     return bool(stays > MOSTLY and goes.max(initial=0.0) < HARDLY_EVER)

@@ -74,11 +74,11 @@ class Friend:
         """The mean of the posterior, at the likeliest weights of the features."""
         owner, n = self._owner, len(self._choices)
         logit = _softmax(self._features @ self._weights, owner, n)
-        found = np.zeros(len(logit))
+        chances = np.zeros(len(logit))
         for strength, share in zip(STRENGTHS, self.strengths, strict=True):
             shape = strength * logit + self._counts
-            found += share * shape / _sums(shape, owner, n)[owner]
-        return self._policy(name, found)
+            chances += share * shape / _sums(shape, owner, n)[owner]
+        return self._policy(name, chances)
 
     def drawn(self, seed: int, draws: int) -> list[Policy]:
         """Policies from the posterior, `DRAWS` at most."""
@@ -94,9 +94,9 @@ class Friend:
             0 without a choice.
         """
         low = [np.quantile(part, SURE, axis=1) for part in self._pieces(seed, DRAWS)]
-        found = np.zeros(self.graph.n_actions)
-        found[self._actions] = np.concatenate(low)
-        return found
+        least = np.zeros(self.graph.n_actions)
+        least[self._actions] = np.concatenate(low)
+        return least
 
     def _policy(self, name: str, weight: Floats) -> Policy:
         graph = self.graph
@@ -200,8 +200,8 @@ class _Data:
     def likelihood(self, weights: Floats) -> float:
         """The logarithm of the likelihood of the choices."""
         mean = _softmax(self.features @ weights, self.owner, len(self.times))
-        told = self.counts > 0
-        return float(self.counts[told] @ np.log(np.maximum(mean[told], 1e-300)))
+        is_counted = self.counts > 0
+        return float(self.counts[is_counted] @ np.log(np.maximum(mean[is_counted], 1e-300)))
 
 
 def _features(policies: Policies, actions: Ints, looked: NDArray[np.bool_]) -> Floats:
@@ -213,10 +213,12 @@ def _features(policies: Policies, actions: Ints, looked: NDArray[np.bool_]) -> F
     labels = np.unique(graph.action_label[actions])
     if len(labels) <= FEW_ACTIONS:
         state = graph.action_state[actions]
-        told = [_scaled(values[state].astype(float), looked) for values in of_game.states.values()]
+        distances = [
+            _scaled(values[state].astype(float), looked) for values in of_game.states.values()
+        ]
         for label in labels[1:]:
             named = (graph.action_label[actions] == label).astype(float)
-            columns += [named, *(named * values for values in told)]
+            columns += [named, *(named * values for values in distances)]
     scaled = [_scaled(np.asarray(values, float), looked, centred=False) for values in columns]
     return np.column_stack(scaled)
 
@@ -244,13 +246,13 @@ def _width(data: _Data, random: np.random.Generator) -> float:
     """The width of the prior with the largest likelihood in cross-validation."""
     each = np.repeat(np.arange(len(data.counts)), data.counts.astype(int))
     fold = random.permutation(len(each)) % FOLDS
-    told = dict.fromkeys(WIDTHS, 0.0)
+    evidence = dict.fromkeys(WIDTHS, 0.0)
     for k in range(FOLDS):
         left_out = np.bincount(each[fold == k], minlength=len(data.counts)).astype(float)
         seen = data.with_counts(data.counts - left_out)
         for width in WIDTHS:
-            told[width] += data.with_counts(left_out).likelihood(_fit(seen, width))
-    return max(WIDTHS, key=lambda width: told[width])
+            evidence[width] += data.with_counts(left_out).likelihood(_fit(seen, width))
+    return max(WIDTHS, key=lambda width: evidence[width])
 
 
 def _fit(

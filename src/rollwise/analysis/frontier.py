@@ -97,8 +97,8 @@ def frontier(
     _, best_chances = best_chances.then(search.mean, least=search.sign < 0)
     first, last = search.corner(best_means), search.corner(best_chances)
     corners, gap = search.between(first, last, tolerance)
-    found = [first, *corners] if last.mean == first.mean else [first, *corners, last]
-    return Frontier(wanted.text, found, gap)
+    corners_and_ends = [first, *corners] if last.mean == first.mean else [first, *corners, last]
+    return Frontier(wanted.text, corners_and_ends, gap)
 
 
 class _Search:
@@ -117,15 +117,15 @@ class _Search:
 
     def corner(self, policies: OptimalSet) -> Corner:
         """The mean and the chance of the first policy of a set."""
-        found = distribution_in(policies, policies.policy("corner"))
+        distribution = distribution_in(policies, policies.policy("corner"))
         order = np.argsort(self.scores)
-        place = order[np.searchsorted(self.scores[order], found.values)]
-        payoffs, bounds = self.payoffs[place], self.bounds[place]
+        index = order[np.searchsorted(self.scores[order], distribution.values)]
+        payoffs, bounds = self.payoffs[index], self.bounds[index]
         size = np.abs(payoffs)
-        off = size.sum() * found.error_bound + bounds @ found.probabilities
-        off += 2 * (len(size) + 5) * 2.0**-53 * (size @ found.probabilities)
-        chance = float(payoffs @ found.probabilities)
-        return Corner(found.mean, chance, found.mean_bound, float(off))
+        off = size.sum() * distribution.error_bound + bounds @ distribution.probabilities
+        off += 2 * (len(size) + 5) * 2.0**-53 * (size @ distribution.probabilities)
+        chance = float(payoffs @ distribution.probabilities)
+        return Corner(distribution.mean, chance, distribution.mean_bound, float(off))
 
     def between(self, first: Corner, last: Corner, tolerance: float) -> tuple[list[Corner], float]:
         """The corners between two others, in order, and the largest distance beyond their lines."""

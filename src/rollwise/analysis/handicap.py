@@ -75,17 +75,19 @@ class Handicap:
         which : {"first", "second", "mean"}
             For a first mover with it, for a second mover with it, or over the seats.
         """
-        known = [head for head in self.heads if getattr(head, which) is not None]
+        reached = [head for head in self.heads if getattr(head, which) is not None]
         return min(
-            known, key=lambda head: abs(float(getattr(head, which).value) - self.even), default=None
+            reached,
+            key=lambda head: abs(float(getattr(head, which).value) - self.even),
+            default=None,
         )
 
     def is_within(self, which: str) -> bool:
         """Whether an even game lies between two of the head starts, or is one of them."""
         amounts = [getattr(head, which) for head in self.heads]
-        known = [amount for amount in amounts if amount is not None]
-        low = min(amount.value - amount.bound for amount in known)
-        high = max(amount.value + amount.bound for amount in known)
+        reached = [amount for amount in amounts if amount is not None]
+        low = min(amount.value - amount.bound for amount in reached)
+        high = max(amount.value + amount.bound for amount in reached)
         return bool(low <= self.even <= high)
 
 
@@ -129,13 +131,16 @@ def handicap(
             f"{graph.title}: no play comes to a position like the start but for {mine} or {theirs}"
         )
     one, two = policies.find(policy), policies.find(against)
-    found = evaluate(policies, one, two, starts=starts)
-    assert found.bounds is not None
-    assert found.bounds_second is not None
+    evaluation = evaluate(policies, one, two, starts=starts)
+    assert evaluation.bounds is not None
+    assert evaluation.bounds_second is not None
     scored = graph.is_score
     columns = (
-        (found.values if scored else found.win_probability, found.bounds),
-        (found.values_second if scored else found.win_probability_second, found.bounds_second),
+        (evaluation.values if scored else evaluation.win_probability, evaluation.bounds),
+        (
+            evaluation.values_second if scored else evaluation.win_probability_second,
+            evaluation.bounds_second,
+        ),
     )
     heads = [
         Head(
@@ -154,9 +159,9 @@ def handicap(
     return Handicap(mine, theirs, one.name, two.name, tuple(heads), 0.0 if scored else 0.5)
 
 
-def _fields(graph: StateGraph, said: str) -> tuple[str, str]:
+def _fields(graph: StateGraph, text: str) -> tuple[str, str]:
     """The field of the mover's points, and the field of the other's in the mover's view."""
-    names = [name.strip() for name in said.split(",")]
+    names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in graph.field_names:
             raise UsageError(
@@ -181,8 +186,8 @@ def counterpart(graph: StateGraph, name: str) -> str | None:
     column = after[:, graph.field_names.index(name)]
     same = np.flatnonzero((before == column[:, None]).all(axis=0))
     named = [graph.field_names[k] for k in same if graph.field_names[k] != name]
-    told = len(passing) > 0 and len(np.unique(column)) > 1
-    return named[0] if told and len(named) == 1 else None
+    distinguishes = len(passing) > 0 and len(np.unique(column)) > 1
+    return named[0] if distinguishes and len(named) == 1 else None
 
 
 def _state_with(graph: StateGraph, field: str, points: int) -> int | None:

@@ -95,7 +95,7 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
         named = {name: (value or "").strip() for name, value in row.items() if name is not None}
         player = named.get("player", "1")
         if not groups or groups[-1][0] != player:
-            if any(known == player for known, _ in groups):
+            if any(player_before == player for player_before, _ in groups):
                 raise UsageError(
                     f"{path}, line {reader.line_num}: player {player} comes up again; the rows of "
                     "a player stand together"
@@ -123,14 +123,14 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
 def _from_fields(
     names: Sequence[str], rows: Sequence[Mapping[str, str]]
 ) -> Sequence[tuple[Any, int | str]]:
-    found = []
+    plays = []
     for number, row in enumerate(rows):
         try:
             state = [int(row[name]) for name in names]
         except ValueError:
             raise ValueError(number, "this isn't a state and an action") from None
-        found.append((state, row["action"]))
-    return found
+        plays.append((state, row["action"]))
+    return plays
 
 
 def _play(
@@ -177,17 +177,17 @@ def _outcomes(graph: StateGraph, action: int) -> list[int]:
 
 def _may_follow(graph: StateGraph, states: list[int]) -> set[int]:
     """The possible next states: these states, and states after moves without choice or points."""
-    found: set[int] = set()
+    targets: set[int] = set()
     queue = [s for s in states if s >= 0]
     while queue:
         s = queue.pop()
-        if s in found:
+        if s in targets:
             continue
-        found.add(s)
+        targets.add(s)
         first, *others = graph.view[s].actions
         if not others and first.reward == 0:
             queue += [t for t in _outcomes(graph, first.index) if t >= 0]
-    return found
+    return targets
 
 
 def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) -> list[Judgement]:

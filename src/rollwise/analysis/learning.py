@@ -211,8 +211,8 @@ class Assessment:
         exact = self.reference.solution.values[self.frequent]
         with np.errstate(divide="ignore", invalid="ignore"):
             off = unit * np.abs(source.values[actions] - exact)
-            found = off / (unit * source.standard_errors[actions])
-        return np.asarray(found[(actions >= 0) & ~np.isnan(found)])
+            deviations = off / (unit * source.standard_errors[actions])
+        return np.asarray(deviations[(actions >= 0) & ~np.isnan(deviations)])
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
@@ -312,17 +312,17 @@ def play_and_assess(
     """
     points = {games >> i for i in range(min(checkpoints, games.bit_length()))}
     points = {point for point in points if point > learner.games}
-    known: dict[int, Learned] = {}
-    found = []
+    learned: dict[int, Learned] = {}
+    assessments = []
     for point in sorted(points | {point // 2 for point in points}):
         if point < max(learner.games, 1):
             continue
         learner.play(point - learner.games, progress=progress)
-        known[point] = learner.result()
+        learned[point] = learner.result()
         if point in points:
-            found.append(assess(known[point], reference, known.get(point // 2)))
-            known.pop(point // 4, None)
-    return found
+            assessments.append(assess(learned[point], reference, learned.get(point // 2)))
+            learned.pop(point // 4, None)
+    return assessments
 
 
 def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
@@ -336,11 +336,11 @@ def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
     if graph.players == 2:
         response = best_response(graph, learned.policy, starts=[0])
         return response.exploitability() / 2, response.exploitability_bound() / 2
-    found = evaluate(graph, learned.policy, starts=[0])
+    evaluation = evaluate(graph, learned.policy, starts=[0])
     sign = sign_of(graph.objective)
     unit = 1.0 if learned.is_score else 0.5
-    bound = float("inf") if found.bounds is None else float(found.bounds[0])
-    loss = unit * sign * (solution.value - float(found.values[0]))
+    bound = float("inf") if evaluation.bounds is None else float(evaluation.bounds[0])
+    loss = unit * sign * (solution.value - float(evaluation.values[0]))
     return loss, unit * (bound + float(solution.error_bounds[0])) + 2.0**-53 * abs(loss)
 
 
@@ -407,23 +407,23 @@ def learn_against(
         values=against.as_before(seen.values, np.nan),
         standard_errors=None if errors is None else against.as_before(errors, np.nan),
     )
-    found = evaluate(policies, learned.policy, opponent, starts=[0])
+    evaluation = evaluate(policies, learned.policy, opponent, starts=[0])
     best = best_response(policies, opponent, starts=[0])
     return LearnedAgainst(
-        learned, opponent.name, _over_the_seats(found, graph), _over_the_seats(best, graph)
+        learned, opponent.name, _over_the_seats(evaluation, graph), _over_the_seats(best, graph)
     )
 
 
-def _over_the_seats(found: Evaluation, graph: StateGraph) -> Certified:
+def _over_the_seats(evaluation: Evaluation, graph: StateGraph) -> Certified:
     """The result of a policy from the start, mean over the seats."""
     first, second = (
-        (found.values, found.values_second)
+        (evaluation.values, evaluation.values_second)
         if graph.is_score
-        else (found.win_probability, found.win_probability_second)
+        else (evaluation.win_probability, evaluation.win_probability_second)
     )
-    assert found.bounds is not None
-    assert found.bounds_second is not None
-    bound = float(max(found.bounds[0], found.bounds_second[0]))
+    assert evaluation.bounds is not None
+    assert evaluation.bounds_second is not None
+    bound = float(max(evaluation.bounds[0], evaluation.bounds_second[0]))
     value = (float(first[0]) + float(second[0])) / 2
     return Certified(value, bound if graph.is_score else bound / 2 + 2.0**-52)
 
@@ -480,8 +480,8 @@ def learn_seats(
     require_ending(graph)
     learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
     learner.play(games, progress=progress)
-    found = learner.result()
-    seen = np.count_nonzero((found.seen > 0) & has_choice(graph))
+    result = learner.result()
+    seen = np.count_nonzero((result.seen > 0) & has_choice(graph))
     own = learner.seed
-    response = respond_to(graph, found.policy)
-    return LearnedSeats(found.policy, games, own, learner.explore, int(seen), response)
+    response = respond_to(graph, result.policy)
+    return LearnedSeats(result.policy, games, own, learner.explore, int(seen), response)

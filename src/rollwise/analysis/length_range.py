@@ -180,7 +180,7 @@ def length_range(
     policies = Policies.of(game, any_players=True)
     graph, played = policies.graph, policies.find(policy)
     free, chain = _one_will(graph, None), _one_will(graph, played)
-    found = {
+    by_aim = {
         "shortest": _length(
             "shortest", free, lambda: _spread(together(free, "shortest"), progress)
         ),
@@ -191,8 +191,8 @@ def length_range(
         seats = take_seats(graph, [None, None], [0]).graph
         opposed = _Opposed(seats, progress)
         for root, aim in enumerate(("first stretches", "first hurries")):
-            found[aim] = _length(aim, seats, partial(opposed.spread, root))
-    lengths = tuple(found[aim] for aim in AIMS if aim in found)
+            by_aim[aim] = _length(aim, seats, partial(opposed.spread, root))
+    lengths = tuple(by_aim[aim] for aim in AIMS if aim in by_aim)
     score = None
     if graph.objective != "win" and not len(end_components(chain)):  # else play need not end
         mixed = _Mixed(graph, played, take_seats(graph, [played], [0]))
@@ -260,14 +260,14 @@ def length_range_by_layer(
     with asked_first() as interrupt:
         for aim in ("shortest", "longest"):
             longest = aim == "longest"
-            found = LayerLengths(
+            by_layers = LayerLengths(
                 *(layers, longest, progress),
                 keep_policy=games > 0,
                 clock=clock if longest else Clock(clock.left / 2),
                 is_asked=lambda: interrupt.asked,
             )
-            lengths.append(_length_by_layer(aim, found, layers.start, games, seed))
-            timed_out |= found.timed_out
+            lengths.append(_length_by_layer(aim, by_layers, layers.start, games, seed))
+            timed_out |= by_layers.timed_out
     ended = any(length.unsettled is not None for length in lengths)
     stopped = ended and interrupt.asked
     return LengthRange(
@@ -277,21 +277,21 @@ def length_range_by_layer(
     )
 
 
-def _length_by_layer(aim: str, found: LayerLengths, start: int, games: int, seed: int) -> Length:
+def _length_by_layer(aim: str, lengths: LayerLengths, start: int, games: int, seed: int) -> Length:
     """The length for an aim, with simulated games."""
     try:
-        found.run()
+        lengths.run()
     except EndlessPlay as error:
         return Length(aim, None, str(error))
-    played, settled = None, not found.n_unsettled
+    played, settled = None, not lengths.n_unsettled
     if games > 0 and (settled or aim == "longest"):  # others may go round for ever
-        times = found.played(games, seed)
+        times = lengths.played(games, seed)
         wide = float(times.std(ddof=1)) / math.sqrt(games) if games > 1 else math.inf
-        mean, variance = found.spread(start)
+        mean, variance = lengths.spread(start)
         played = Estimate(float(times.mean()), wide, games, *mean)
-    if not settled or math.isinf(found.above):
-        return Length(aim, None, played=played, unsettled=found.bracket(start))
-    mean, variance = found.spread(start)
+    if not settled or math.isinf(lengths.above):
+        return Length(aim, None, played=played, unsettled=lengths.bracket(start))
+    mean, variance = lengths.spread(start)
     return Length(aim, Spread(Certified(*mean), Certified(*variance)), played=played)
 
 
@@ -300,10 +300,10 @@ def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:
         moves = find()
         if math.isfinite(moves.mean.bound):
             return Length(aim, moves)
-    found = end_components(graph)
-    if not len(found):
+    components = end_components(graph)
+    if not len(components):
         return Length(aim, None, "no bound could be proved")
-    places = describe(graph, found.states, found.stays)
+    places = describe(graph, components.states, components.stays)
     opposed = "not proved, since both together could keep" if aim in OPPOSED else "they can keep"
     return Length(aim, None, f"{opposed} play up for ever: {places}")
 
@@ -327,10 +327,10 @@ class _Opposed:
 
     def spread(self, root: int) -> Spread:
         """The moves of a play from the start, by the first mover."""
-        graph, (found, certificate, _) = self._graph, self._found
+        graph, (result, certificate, _) = self._graph, self._found
         sign = 1.0 if root == 0 else -1.0
-        mean = Certified(sign * float(found.values[root]), float(certificate.bounds[root]))
-        best = first_chosen(graph, found.values, certificate.bounds)
+        mean = Certified(sign * float(result.values[root]), float(certificate.bounds[root]))
+        best = first_chosen(graph, result.values, certificate.bounds)
         chain = together(take_seats(graph, [best]).graph, "longest")
         return Spread(mean, _variance(chain, root, self._progress))
 
@@ -349,10 +349,10 @@ def _spread(
     mixed: _Mixed | None = None,
 ) -> Spread:
     """The mean of a score from the start, and its variance with the best actions."""
-    found, certificate, _ = solve_and_certify(graph, progress=progress)
-    mean = Certified(float(found.values[0]), float(certificate.bounds[0]))
+    result, certificate, _ = solve_and_certify(graph, progress=progress)
+    mean = Certified(float(result.values[0]), float(certificate.bounds[0]))
     if np.any(np.diff(graph.action_indptr) > 1):
-        best = first_chosen(graph, found.values, certificate.bounds)
+        best = first_chosen(graph, result.values, certificate.bounds)
         graph = take_seats(graph, [best], [0]).graph  # elsewhere play need not end
     return Spread(mean, _variance(graph, 0, progress, mixed))
 
@@ -394,7 +394,7 @@ def _variance(
         action_reward=brought,
         outcome_payoff=np.where(graph.outcome_state >= 0, 0.0, graph.outcome_payoff**2),
     )
-    found, certificate, _ = solve_and_certify(squares, progress=progress)
+    result, certificate, _ = solve_and_certify(squares, progress=progress)
     steps = graph.with_arrays(
         objective="maximize",
         action_reward=off,
@@ -402,7 +402,7 @@ def _variance(
     )
     wrong, more, _ = solve_and_certify(steps, progress=progress)
     mean, bound = float(values[start]), float(bounds[start])
-    second = float(found.values[start])
+    second = float(result.values[start])
     far = float(certificate.bounds[start] + wrong.values[start] + more.bounds[start])
     far += (2 * abs(mean) + bound) * bound + 64 * UNIT * (abs(second) + mean**2)
     return Certified(max(second - mean**2, 0.0), far)

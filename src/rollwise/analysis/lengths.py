@@ -91,8 +91,8 @@ class Lengths:
 
 def quantile_of(chance: Floats, share: float) -> int | None:
     """The first number with a cumulative probability of at least `share`; None if there is none."""
-    place = int(np.searchsorted(np.cumsum(chance), share))
-    return None if place == len(chance) else place
+    index = int(np.searchsorted(np.cumsum(chance), share))
+    return None if index == len(chance) else index
 
 
 def turns_text(turns: int | None, followed: int) -> str:

@@ -48,9 +48,9 @@ UNKNOWN_WORDS = (
 
 def spread_words(spreads: Iterable[Spread | None]) -> list[str]:
     """Explanations of the ranges and marks of `loss_text`, a line each."""
-    known = {spread.is_known for spread in spreads if spread is not None}
+    are_known = {spread.is_known for spread in spreads if spread is not None}
     words = ((True, SPREAD_WORDS), (False, UNKNOWN_WORDS))
-    return [text for is_known, text in words if is_known in known]
+    return [text for is_known, text in words if is_known in are_known]
 
 
 def loss_text(loss: float, spread: Spread | None, scale: float, seat: str = "mean") -> str:
@@ -103,14 +103,14 @@ def loss_of(policies: Policies, policy: Policy) -> Loss:
     """The loss of a policy of a game against optimal play."""
     graph, solution = policies.graph, policies.solution
     two = graph.players == 2
-    found = evaluate(policies, policy, "optimal" if two else None, starts=[0])
+    evaluation = evaluate(policies, policy, "optimal" if two else None, starts=[0])
     best, sure = solution.value, float(solution.error_bounds[0])
-    assert found.bounds is not None
-    assert found.bounds_second is not None
+    assert evaluation.bounds is not None
+    assert evaluation.bounds_second is not None
     scale = 1.0 if graph.is_score else 0.5
-    first = scale * sign_of(graph.objective) * (best - float(found.values[0]))
-    bound = scale * (sure + float(max(found.bounds[0], found.bounds_second[0])))
-    second = scale * (-best - float(found.values_second[0])) if two else None
+    first = scale * sign_of(graph.objective) * (best - float(evaluation.values[0]))
+    bound = scale * (sure + float(max(evaluation.bounds[0], evaluation.bounds_second[0])))
+    second = scale * (-best - float(evaluation.values_second[0])) if two else None
     response = best_response(policies, policy, starts=[0]) if two else None
     return Loss(
         first if second is None else (first + second) / 2,

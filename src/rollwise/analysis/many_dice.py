@@ -89,16 +89,6 @@ class ManyDice:
         """The largest number of dice."""
         return int(self.low.shape[1]) - 1
 
-    @property
-    def rising_to(self) -> int:
-        """Up to this number of dice, an additional die has a proved cost.
-
-        Up to it, all free dice of a roll are taken. Above it, the number of free dice
-        taken, from 1, matters less than the error bound.
-        """
-        certain = self.low[0, 1:] > self.high[0, :-1]
-        return self.most if certain.all() else int(np.argmin(certain))
-
     def value(self, dice: int, *, take_two: bool = False) -> tuple[float, float]:
         """The expected score of so many dice, and its error bound."""
         if not 0 <= dice <= self.most:

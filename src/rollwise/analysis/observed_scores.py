@@ -282,8 +282,10 @@ def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> Best
     def cell_of(values: Ints) -> Ints:
         return np.asarray(cells[np.clip(values - expected.values[0], 0, len(cells) - 1)])
 
-    def shares(found: Distribution) -> Reals:
-        return np.bincount(cell_of(found.values), found.probabilities, n_cells).astype(np.float64)
+    def shares(distribution: Distribution) -> Reals:
+        return np.bincount(
+            cell_of(distribution.values), distribution.probabilities, n_cells
+        ).astype(np.float64)
 
     counts = np.bincount(cell_of(scores), minlength=n_cells).astype(np.float64)
 
@@ -304,6 +306,6 @@ def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> Best
             lambda t, a=share, b=other: chi_square(a + t * (b - a)), bounds=(0, 1), method="bounded"
         ).x
         share = share + step * (other - share)
-    found = chi_square(share)
-    least = max(found - max(gap, 0.0), 0.0)
-    return BestFit(found, least, n_cells, float(chi2.sf(least, n_cells - 1)))
+    statistic = chi_square(share)
+    least = max(statistic - max(gap, 0.0), 0.0)
+    return BestFit(statistic, least, n_cells, float(chi2.sf(least, n_cells - 1)))

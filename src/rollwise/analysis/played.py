@@ -118,7 +118,7 @@ def check_games(games: int | None) -> None:
 
 def play_beside(
     policies: Policies,
-    found: Balance,
+    balance: Balance,
     sure: float,
     games: int,
     seed: int,
@@ -151,7 +151,7 @@ def play_beside(
     for number, each in enumerate(seeds):
         if progress is not None:
             progress("playing", number * games, 2 * games)
-        samples.append(list(_Sampled(policies, found, sure, games, each).figures()))
+        samples.append(list(_Sampled(policies, balance, sure, games, each).figures()))
     rows = [
         Beside(one.name, one.exact, one.bound, tuple(f.sample for f in both), one.is_share, games)
         for both in zip(*samples, strict=True)
@@ -338,9 +338,9 @@ class _Story:
             return
         numbers = np.array([option.number for option in self.options])
         label = self.label[move.action]
-        place = np.searchsorted(numbers, label).clip(max=len(numbers) - 1)
-        counted = self.has_choice[move.state] & (numbers[place] == label)
-        self.taken[place[counted], move.game[counted]] += 1
+        index = np.searchsorted(numbers, label).clip(max=len(numbers) - 1)
+        counted = self.has_choice[move.state] & (numbers[index] == label)
+        self.taken[index[counted], move.game[counted]] += 1
 
     def _take_lead(self, game: Ints, lead: Floats) -> None:
         game, lead = game[lead != 0], lead[lead != 0]
@@ -354,9 +354,9 @@ class _Story:
         return np.asarray((self.got != 0) & (winners <= least))
 
 
-def _quantiles(found: Lengths | Decided) -> list[int]:
+def _quantiles(distribution: Lengths | Decided) -> list[int]:
     """The turns of the known quantiles."""
-    turns = {found.quantile(q / 100) for q in QUANTILES}
+    turns = {distribution.quantile(q / 100) for q in QUANTILES}
     return sorted(turn for turn in turns if turn is not None)
 
 

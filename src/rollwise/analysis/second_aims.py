@@ -124,8 +124,8 @@ def read_quantity(solution: Solution, text: str, ties: str = "shared") -> Quanti
     except UsageError as error:
         raise UsageError(f"there is no quantity {name!r}: it is {SAID}; {error}") from None
 
-    def taken(found: OptimalSet) -> Amounts:
-        return Amounts(actions=np.isin(found.graph.action_label, labels).astype(np.float64))
+    def taken(policies: OptimalSet) -> Amounts:
+        return Amounts(actions=np.isin(policies.graph.action_label, labels).astype(np.float64))
 
     return Quantity(name, taken)
 
@@ -134,9 +134,9 @@ def chance_of_scores(name: str, condition: object) -> Quantity:
     """The chance that the final score meets a condition on an array of scores."""
     assert callable(condition)
 
-    def amounts(found: OptimalSet) -> Amounts:
-        assert found.scores is not None
-        return Amounts(scores=np.asarray(condition(found.scores), np.float64))
+    def amounts(policies: OptimalSet) -> Amounts:
+        assert policies.scores is not None
+        return Amounts(scores=np.asarray(condition(policies.scores), np.float64))
 
     return Quantity(name, amounts, by_score=True)
 
@@ -151,10 +151,10 @@ def of_scores(name: str, payoffs: Reals, bounds: Reals, scores: NDArray[np.int64
     """
     order = np.argsort(scores)
 
-    def amounts(found: OptimalSet) -> Amounts:
-        assert found.scores is not None
-        place = np.searchsorted(scores[order], found.scores)
-        return Amounts(scores=payoffs[order[place]], score_bounds=bounds[order[place]])
+    def amounts(policies: OptimalSet) -> Amounts:
+        assert policies.scores is not None
+        index = np.searchsorted(scores[order], policies.scores)
+        return Amounts(scores=payoffs[order[index]], score_bounds=bounds[order[index]])
 
     return Quantity(name, amounts, by_score=True)
 
@@ -168,13 +168,15 @@ def _variance(solution: Solution) -> Quantity:
     centre = round(mean)
     shift, near = (mean - centre) ** 2, abs(mean - centre)
 
-    def amounts(found: OptimalSet) -> Amounts:
-        assert found.scores is not None
-        return Amounts(scores=((found.scores - centre) ** 2).astype(np.float64))
+    def amounts(policies: OptimalSet) -> Amounts:
+        assert policies.scores is not None
+        return Amounts(scores=((policies.scores - centre) ** 2).astype(np.float64))
 
-    def finish(found: Certified) -> Certified:
-        variance = found.value - shift
-        bound = found.error_bound + off * (2 * near + off) + 2.0**-50 * (found.value + shift)
+    def finish(certified: Certified) -> Certified:
+        variance = certified.value - shift
+        bound = (
+            certified.error_bound + off * (2 * near + off) + 2.0**-50 * (certified.value + shift)
+        )
         return Certified(max(variance, 0.0), bound)
 
     return Quantity("variance", amounts, by_score=True, finish=finish)
@@ -188,8 +190,8 @@ def _draw(solution: Solution) -> Quantity:
             f"{graph.title} is never drawn, so there is no chance of a draw to ask for"
         )
 
-    def amounts(found: OptimalSet) -> Amounts:
-        drawn = (found.graph.outcome_state < 0) & (found.graph.outcome_payoff == 0)
+    def amounts(policies: OptimalSet) -> Amounts:
+        drawn = (policies.graph.outcome_state < 0) & (policies.graph.outcome_payoff == 0)
         return Amounts(endings=drawn.astype(np.float64))
 
     return Quantity("draw", amounts)
@@ -312,15 +314,15 @@ def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> 
     0.092593
     """
     solution = Policies.of(game).solution
-    found, values, names = OptimalSet.of(solution), [], []
+    policies, values, names = OptimalSet.of(solution), [], []
     wanted = [read_aim(solution, text, ties) for text in aims]
     if any(aim.quantity.by_score for aim in wanted):
-        found = found.with_scores
+        policies = policies.with_scores
     for aim in wanted:
-        value, found = found.then(aim.quantity, least=aim.least)
+        value, policies = policies.then(aim.quantity, least=aim.least)
         values.append(value)
         names.append(aim.text)
-    return SecondAims(tuple(names), tuple(values), found)
+    return SecondAims(tuple(names), tuple(values), policies)
 
 
 def ranges(game: Subject, quantities: Sequence[str], *, ties: str = "shared") -> list[Range]:
@@ -338,10 +340,10 @@ def ranges(game: Subject, quantities: Sequence[str], *, ties: str = "shared") ->
 
 
 def ranges_in(
-    found: OptimalSet, solution: Solution, quantities: Sequence[str], *, ties: str = "shared"
+    policies: OptimalSet, solution: Solution, quantities: Sequence[str], *, ties: str = "shared"
 ) -> list[Range]:
     """The ranges over the optimal policies of a set, as after second aims."""
-    return [found.range(read_quantity(solution, text, ties)) for text in quantities]
+    return [policies.range(read_quantity(solution, text, ties)) for text in quantities]
 
 
 def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | None:
@@ -359,13 +361,13 @@ def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | N
     if ties_in_play(solution.graph, solution.policy) is None:
         return None
     try:
-        found = OptimalSet.of(solution)
+        policies = OptimalSet.of(solution)
     except UsageError:
         return None
     passing = Quantity("passes", lambda s: Amounts(actions=_passing(s.graph)))
     ranges = []
     for name in counted:
-        one = found.range(passing if name == "turns" else read_quantity(solution, name))
+        one = policies.range(passing if name == "turns" else read_quantity(solution, name))
         if name == "turns":  # the first one passes nowhere; chances are rounded
             off = one.error_bound + 2.0**-50 * (1 + one.most)
             one = Range(name, one.least + 1, one.most + 1, off)
@@ -403,14 +405,16 @@ def score_ranges(game: Subject) -> ScoreRanges:
     """The range of every probability of a final score over all optimal policies."""
     solution = Policies.of(game).solution
     require_points(solution.graph)
-    found = OptimalSet.of(solution).with_scores
-    assert found.scores is not None
+    policies = OptimalSet.of(solution).with_scores
+    assert policies.scores is not None
     rows, at_most = {}, {}
-    for score in np.sort(found.scores).tolist():
-        rows[score] = found.range(_is(score))
-        at_most[score] = found.range(chance_of_scores(f"score<={score}", lambda x, n=score: x <= n))
-    variance = found.range(read_quantity(solution, "variance"))
-    return ScoreRanges(rows, at_most, variance, found.loss)
+    for score in np.sort(policies.scores).tolist():
+        rows[score] = policies.range(_is(score))
+        at_most[score] = policies.range(
+            chance_of_scores(f"score<={score}", lambda x, n=score: x <= n)
+        )
+    variance = policies.range(read_quantity(solution, "variance"))
+    return ScoreRanges(rows, at_most, variance, policies.loss)
 
 
 def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
@@ -418,14 +422,14 @@ def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
     solution = Policies.of(game).solution
     if isinstance(solution.game, WithScore):  # its optimal policies are those of the inner game
         solution = Policies.of(solution.game.inner).solution
-    found = OptimalSet.of(solution).with_scores
-    return {score: found.range(_is(score)) for score in scores}
+    policies = OptimalSet.of(solution).with_scores
+    return {score: policies.range(_is(score)) for score in scores}
 
 
 def _is(score: int):  # type: ignore[no-untyped-def]
     return chance_of_scores(f"score={score}", lambda x: x == score)
 
 
-def distribution_in(found: OptimalSet, policy: Policy) -> Distribution:
+def distribution_in(policies: OptimalSet, policy: Policy) -> Distribution:
     """The distribution of the final score under a policy of a set."""
-    return distribution(found.graph, policy, points=found.points).trimmed()
+    return distribution(policies.graph, policy, points=policies.points).trimmed()

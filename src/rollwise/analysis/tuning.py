@@ -133,14 +133,14 @@ class Tuning:
     @property
     def at_the_end(self) -> list[str]:
         """The varied parameters with the best value at the end of their range."""
-        found = []
+        messages = []
         for name in self.best.parameters:
             tried = {point.parameters[name] for point in self.points}
             if len(tried) > 1 and all(re.fullmatch(r"-?\d+", text) for text in tried):
                 numbers = sorted(tried, key=int)
                 if self.best.parameters[name] in (numbers[0], numbers[-1]):
-                    found.append(name)
-        return found
+                    messages.append(name)
+        return messages
 
 
 def values_of(text: str) -> tuple[str, list[str]]:
@@ -158,12 +158,12 @@ def values_of(text: str) -> tuple[str, list[str]]:
     >>> values_of("target=20..50..10")
     ('target', ['20', '30', '40', '50'])
     """
-    name, equals, said = text.partition("=")
-    if not equals or not name or not said:
+    name, equals, listed = text.partition("=")
+    if not equals or not name or not listed:
         raise ParameterError(f"{text!r} isn't a range; write target=20..120, or sides=4,6,8")
-    match = _RANGE.fullmatch(said)
+    match = _RANGE.fullmatch(listed)
     if match is None:
-        return name, [value.strip() for value in said.split(",")]
+        return name, [value.strip() for value in listed.split(",")]
     low, high, by = int(match[1]), int(match[2]), int(match[3] or 1)
     if not by or high < low:
         raise ParameterError(f"{text!r} is empty; write the smaller number first, and a step > 0")
@@ -216,7 +216,7 @@ def tune(
     for each in typed:
         create(kind, each)
     sheet = Sheet.of(kind)
-    found = (pool or Here()).in_order(
+    games = (pool or Here()).in_order(
         _solved_amount, ((sheet, each, aim.measure, solve) for each in typed)
     )
     points = list[Point]()
@@ -225,7 +225,7 @@ def tune(
         for values in combined:
             if progress is not None:
                 progress("solving games", len(points), len(combined))
-            points.append(Point(values, *next(found)))
+            points.append(Point(values, *next(games)))
     except KeyboardInterrupt:
         if not points:
             raise
@@ -253,8 +253,8 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
         has no share of skill.
     """
     if measure not in OF_THE_START:
-        found = _FOLLOWED[measure](solution.whole())
-        return float(found.value), float(found.bound)
+        amount = _FOLLOWED[measure](solution.whole())
+        return float(amount.value), float(amount.bound)
     bound = float(solution.error_bounds[solution.start])
     if measure == "value":
         return solution.value, bound

@@ -86,14 +86,14 @@ class History:
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
             number = _stopped(connection, document) if number is None else number
-            found = connection.execute(
+            stored = connection.execute(
                 "INSERT INTO games (number, game, result, record) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (number) DO UPDATE SET (result, record) = (excluded.result, "
                 "excluded.record) RETURNING number",
                 (number, *row),
             ).fetchone()
             connection.execute("COMMIT")
-        return int(found[0])
+        return int(stored[0])
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -104,14 +104,14 @@ class History:
             raise OutputError(f"{self.path} can't be written: {error}") from error
 
 
-def _stopped(connection: sqlite3.Connection, said: dict[str, object]) -> int | None:
+def _stopped(connection: sqlite3.Connection, headers: dict[str, object]) -> int | None:
     """The number of the stored game continued by this one: the same but for its last moves."""
-    moves = said["moves"]
+    moves = headers["moves"]
     assert isinstance(moves, list)
-    head = {key: value for key, value in said.items() if key not in ("moves", "result")}
+    head = {key: value for key, value in headers.items() if key not in ("moves", "result")}
     rows = connection.execute(
         "SELECT number, record FROM games WHERE result IS NULL AND game = ? ORDER BY number DESC",
-        (said["game"],),
+        (headers["game"],),
     )
     for number, record in rows:
         other = json.loads(record)

@@ -103,8 +103,8 @@ def record_of_line(line: str, source: str, number: int, unit: str = "line") -> R
         record.headers["players"] = seats_text(
             [(name, "human") for name in seats[: _highest(moves)]]
         )
-    for place, move in enumerate(moves, start=1):
-        where = f"move {place}"
+    for index, move in enumerate(moves, start=1):
+        where = f"move {index}"
         move = _of(dict, move, where, record)
         seat = _of(int, move.get("player"), f"player of {where}", record)
         if not 0 <= seat < len(seats):
@@ -113,22 +113,22 @@ def record_of_line(line: str, source: str, number: int, unit: str = "line") -> R
     return record
 
 
-def _headers(said: Mapping[str, Any], record: Record) -> dict[str, str]:
+def _headers(entries: Mapping[str, Any], record: Record) -> dict[str, str]:
     """All of a line except its moves, as the headers of a written game."""
     headers = {"format": FORMAT}
-    parameters = _of(dict, said.get("parameters", {}), "parameters", record)
+    parameters = _of(dict, entries.get("parameters", {}), "parameters", record)
     for name, value in parameters.items():
         if not isinstance(value, int | float | str):
             raise RecordError(f"{record.where}: {name} isn't a number, a text, true or false")
-    if "game" in said:
-        words = [_of(str, said["game"], "game", record)]
+    if "game" in entries:
+        words = [_of(str, entries["game"], "game", record)]
         words += [f"{name}={typed(value)}" for name, value in parameters.items()]
         headers["game"] = " ".join(map(shlex.quote, words))
     for name, kind in (("seed", int), ("rules", str), ("dice", str)):
-        if said.get(name) is not None:
-            headers[name] = str(_of(kind, said[name], name, record))
+        if entries.get(name) is not None:
+            headers[name] = str(_of(kind, entries[name], name, record))
     seats = []
-    for seat in _of(list, said.get("players", []), "players", record):
+    for seat in _of(list, entries.get("players", []), "players", record):
         one = _of(dict, seat, "players", record)
         name = clean_name(_of(str, one.get("name"), "name of a player", record))
         policy = _of(str, one.get("policy", "human"), "policy", record)

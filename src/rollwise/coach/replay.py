@@ -126,7 +126,7 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
         Further headers, such as ``dice``.
     """
     names = [clean_name(name) for name in session.names]
-    known = {
+    given = {
         "format": FORMAT,
         "game": title(session.table.game),
         "players": players_text(list(zip(names, policy_names(session), strict=True))),
@@ -134,7 +134,7 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
         "rules": session.table.fingerprint,
         "seed": str(session.seed),
     }
-    lines = [f"@{key} {value}" for key, value in known.items()]
+    lines = [f"@{key} {value}" for key, value in given.items()]
     seat = -1
     for entry in session.accounts:
         move = _written_move(session.table, entry.state, entry.action, entry.outcome, entry.faces)

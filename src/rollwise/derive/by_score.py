@@ -93,10 +93,10 @@ def least_cost(graph: StateGraph, points: Ints) -> Ints:
     while True:
         onward = np.minimum(cost + least[ended(graph)], kernels.NOT_REACHED)
         of_action = np.minimum.reduceat(onward, graph.outcome_indptr[:-1])
-        found = np.append(np.minimum.reduceat(of_action, graph.action_indptr[:-1]), 0)
-        if np.array_equal(found, least):
-            return found[:-1]
-        least = found
+        costs = np.append(np.minimum.reduceat(of_action, graph.action_indptr[:-1]), 0)
+        if np.array_equal(costs, least):
+            return costs[:-1]
+        least = costs
 
 
 def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:

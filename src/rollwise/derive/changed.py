@@ -353,7 +353,9 @@ def _with_coins(
     return arrays
 
 
-def _mixed(graph: StateGraph, actions: Ints, sizes: Ints, known: NDArray[np.float64]) -> Arrays:
+def _mixed(
+    graph: StateGraph, actions: Ints, sizes: Ints, probabilities: NDArray[np.float64]
+) -> Arrays:
     """One action for each state: the mixture of its known actions.
 
     Parameters
@@ -367,10 +369,12 @@ def _mixed(graph: StateGraph, actions: Ints, sizes: Ints, known: NDArray[np.floa
     m = len(sizes)
     plain = _outcomes(graph, actions)
     total = fold_outcomes(graph, np.add, graph.outcome_weight)[actions]
-    weight = plain["outcome_weight"] * np.repeat(known / total, plain["sizes"])
+    weight = plain["outcome_weight"] * np.repeat(probabilities / total, plain["sizes"])
     used = weight > 0
     own = np.repeat(np.arange(m), sizes)
-    points = np.bincount(own, known * plain["action_reward"], m) / np.bincount(own, known, m)
+    points = np.bincount(own, probabilities * plain["action_reward"], m) / np.bincount(
+        own, probabilities, m
+    )
     return {
         "sizes": np.bincount(np.repeat(own, plain["sizes"])[used], minlength=m),
         "action_reward": points,

@@ -136,13 +136,13 @@ class Duel(DerivedGame):
         if n * (m + 1) > MOST_PAIRS:
             raise TooManyStates(f"a contest of {source.title} has {n * (m + 1):,} states")
         target = one.outcome_state.astype(np.int64)
-        ends, place = target >= n, target - n
+        ends, ending = target >= n, target - n
         # The first turn leads to the start of a second one, with the score in its states.
-        outcome_state = [np.where(ends, n + place * n, target)]
+        outcome_state = [np.where(ends, n + ending * n, target)]
         payoff = [np.zeros(len(target))]
         for rival in range(m):  # scores stand best first
             outcome_state.append(np.where(ends, -1, n + rival * n + target))
-            worth = np.where(place < rival, 1.0, np.where(place > rival, -1.0, TIES[self.ties]))
+            worth = np.where(ending < rival, 1.0, np.where(ending > rival, -1.0, TIES[self.ties]))
             payoff.append(np.where(ends, worth, 0.0))
         passes = np.zeros((m + 1, len(target)), np.bool_)
         passes[0] = ends

@@ -354,17 +354,17 @@ def walk_seats(
         seated.outcome_indptr,
         seated.outcome_state,
     )
-    found = 0
+    n_states = 0
     for key in begin:
-        number[key] = found
-        keys[found] = key
-        found += 1
+        number[key] = n_states
+        keys[n_states] = key
+        n_states += 1
     done = 0
     n_actions = 0
     n_outcomes = 0
     new_indptr[0] = 0
     new_outcome_indptr[0] = 0
-    while done < found:
+    while done < n_states:
         s = np.int64(keys[done])
         seat = 0
         if s >= n:
@@ -390,10 +390,10 @@ def walk_seats(
                     ahead = t + (cross if passes[outcome] else stay)
                     t = number[ahead]
                     if t < 0:
-                        t = found
+                        t = n_states
                         number[ahead] = t
-                        keys[found] = ahead
-                        found += 1
+                        keys[n_states] = ahead
+                        n_states += 1
                 new_outcome_state[n_outcomes] = t
                 n_outcomes += 1
                 outcome += 1
@@ -404,7 +404,7 @@ def walk_seats(
             new_outcome_indptr[n_actions] = n_outcomes
         done += 1
         new_indptr[done] = n_actions
-    return found, n_actions, n_outcomes
+    return n_states, n_actions, n_outcomes
 
 
 @kernel

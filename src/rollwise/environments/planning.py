@@ -68,8 +68,8 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
             start[t] += first * share
         if first < 1.0:
             for t, (p, _) in self.turn(0).items():
-                place = t if t >= 0 else self.arena.early_state(self._payoff(t))
-                start[place] += (1.0 - first) * p
+                state = t if t >= 0 else self.arena.early_state(self._payoff(t))
+                start[state] += (1.0 - first) * p
         return start
 
     def _payoff(self, end: int) -> float:

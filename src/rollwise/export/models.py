@@ -150,9 +150,9 @@ def endings(graph: StateGraph) -> Endings:
     payoffs = np.unique(payoff[over]) if graph.has_stakes else np.array(sorted(named))
     if graph.has_stakes:
         named = {x: f"payoff_{_as_word(x)}" for x in payoffs.tolist()}
-    place = len(payoffs) - 1 - np.searchsorted(payoffs, payoff)
+    index = len(payoffs) - 1 - np.searchsorted(payoffs, payoff)
     given = tuple(payoffs[::-1].tolist())
-    return Endings(tuple(named[x] for x in given), given, np.where(over, place, -1))
+    return Endings(tuple(named[x] for x in given), given, np.where(over, index, -1))
 
 
 def _as_word(number: float) -> str:
@@ -220,10 +220,10 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
     for field, low, high, first in zip(fields, lows, highs, graph.row(0), strict=True):
         # PRISM wants a range of more than one value.
         out.write(f"  {field} : [{low}..{max(high, low + 1)}] init {first};\n")
-    found = endings(graph)
-    last = len(found.names) + 1
-    ends = found.of_outcome.tolist()
-    about = ", ".join(f"{i} {name}" for i, name in enumerate((*found.names, "finished"), 1))
+    payoffs = endings(graph)
+    last = len(payoffs.names) + 1
+    ends = payoffs.of_outcome.tolist()
+    about = ", ".join(f"{i} {name}" for i, name in enumerate((*payoffs.names, "finished"), 1))
     out.write(f"  ending : [0..{last}] init 0;  // {about}\n\n")
     states = graph.rows.tolist()
     guards = [" & ".join(f"{f}={x}" for f, x in zip(fields, row, strict=True)) for row in states]
@@ -250,11 +250,11 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
             rewards.append(f"  [{name}] {guard} : {graph.action_reward[a]:.17g};\n")
     out.write(f"  [finish] ending>0 & ending<{last} -> (ending'={last});\n")
     out.write(f"  [finish] ending={last} -> true;\nendmodule\n\n")
-    for number, name in enumerate(found.names, 1):
+    for number, name in enumerate(payoffs.names, 1):
         out.write(f'label "{name}" = ending={number};\n')
     out.write(f'label "finished" = ending={last};\n\n')
     if graph.objective == "win":
-        pairs = enumerate(shares(graph, found), 1)
+        pairs = enumerate(shares(graph, payoffs), 1)
         lines = "".join(f"  ending={number} : {share:.17g};\n" for number, share in pairs if share)
         out.write(f'rewards "{reward_name(graph)}"\n{lines}endrewards\n')
     else:
@@ -287,12 +287,12 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
     for query in _queries(graph, False):
         out.write(f"// {query}\n")
     out.write("@type: MDP\n@parameters\n\n@reward_models\n")
-    found = endings(graph)
-    ended = len(found.names)
+    payoffs = endings(graph)
+    ended = len(payoffs.names)
     out.write(f"{reward_name(graph)}\n@nr_states\n{n + ended + 1}\n")
     out.write(f"@nr_choices\n{graph.n_actions + ended + 1}\n@model\n")
     names = {a: _identifier(name) for a, name in _names(graph).items()}
-    ends = found.of_outcome.tolist()
+    ends = payoffs.of_outcome.tolist()
     for state in graph.view:
         out.write(f"state {state.index} [0]{' init' if state.index == 0 else ''}\n")
         for action in state.actions:
@@ -305,8 +305,8 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
             for t in sorted(total):
                 out.write(f"\t\t{t} : {total[t]:.17g}\n")
     finish = f"\taction finish [0]\n\t\t{n + ended} : 1\n"
-    for number, share in enumerate(shares(graph, found)):
-        out.write(f"state {n + number} [{share:.17g}] {found.names[number]}\n{finish}")
+    for number, share in enumerate(shares(graph, payoffs)):
+        out.write(f"state {n + number} [{share:.17g}] {payoffs.names[number]}\n{finish}")
     out.write(f"state {n + ended} [0] finished\n{finish}")
 
 
@@ -317,18 +317,18 @@ def reward_name(graph: StateGraph) -> str:
     return "share" if graph.objective == "win" else "points"
 
 
-def shares(graph: StateGraph, found: Endings) -> list[float]:
+def shares(graph: StateGraph, payoffs: Endings) -> list[float]:
     """The reward of each ending: payoffs from the smallest on, or shares of a win."""
     if graph.objective != "win":
-        return [0.0] * len(found.payoffs)
+        return [0.0] * len(payoffs.payoffs)
     if graph.has_stakes:
-        return [payoff - _taken_off(found) for payoff in found.payoffs]
-    return [win_probability(payoff) for payoff in found.payoffs]
+        return [payoff - _taken_off(payoffs) for payoff in payoffs.payoffs]
+    return [win_probability(payoff) for payoff in payoffs.payoffs]
 
 
-def _taken_off(found: Endings) -> float:
+def _taken_off(payoffs: Endings) -> float:
     """The smallest payoff if it is negative; it is subtracted from all payoffs."""
-    return min(*found.payoffs, 0.0)
+    return min(*payoffs.payoffs, 0.0)
 
 
 def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:

@@ -136,8 +136,8 @@ def _lp(named: Named, out: TextIO) -> None:
     out.write(f"Minimize\n sum: {goal}\nSubject To\n")
     data, indices = program.matrix.data, program.matrix.indices
     senses = {"G": ">=", "L": "<=", "E": "="}
-    for name, sense, right, place in _sided(named):
-        left = terms(data[place].tolist(), indices[place].tolist())
+    for name, sense, right, column in _sided(named):
+        left = terms(data[column].tolist(), indices[column].tolist())
         out.write(f" {name}: {left} {senses[sense]} {right:.17g}\n")
     out.write("Bounds\n")
     bounds = zip(names, program.lower.tolist(), program.upper.tolist(), strict=True)
@@ -158,8 +158,8 @@ def _mps(named: Named, out: TextIO) -> None:
     for j in np.flatnonzero(program.cost).tolist():
         entries[j].append(("sum", float(program.cost[j])))
     data, indices = program.matrix.data, program.matrix.indices
-    for name, _, _, place in rows:
-        for j, x in zip(indices[place].tolist(), data[place].tolist(), strict=True):
+    for name, _, _, column in rows:
+        for j, x in zip(indices[column].tolist(), data[column].tolist(), strict=True):
             entries[j].append((name, x))
     out.write("COLUMNS\n")
     before = False

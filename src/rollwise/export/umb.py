@@ -41,20 +41,20 @@ def write_umb(graph: StateGraph, path: Path) -> None:
         Negative rewards.
     """
     require_rewards(graph, "UMB")
-    found = endings(graph)
-    n, last = graph.n_states, len(found.names)
+    payoffs = endings(graph)
+    n, last = graph.n_states, len(payoffs.names)
     ends = np.arange(last + 1)  # the last is "finished"
     two = has_two_choosers(graph)
     n_states, n_choices = n + last + 1, graph.n_actions + last + 1
     labels, action = np.unique(graph.action_label, return_inverse=True)
     names = [*(graph.vocabulary.text(label) for label in labels.tolist()), "finish"]
     texts = [name.encode() for name in names]
-    target = np.where(found.of_outcome < 0, graph.outcome_state, n + found.of_outcome)
+    target = np.where(payoffs.of_outcome < 0, graph.outcome_state, n + payoffs.of_outcome)
     variables = np.zeros((n_states, len(graph.columns) + 1), "<i4")
     variables[:n, :-1], variables[n:, -1] = graph.rows, ends + 1
     rewards = np.zeros(n_choices)
     rewards[: graph.n_actions] = graph.action_reward if graph.objective != "win" else 0.0
-    rewards[graph.n_actions : -1] = shares(graph, found)
+    rewards[graph.n_actions : -1] = shares(graph, payoffs)
     kind, probability = _probability(graph, last + 1)
     parts: dict[str, Any] = {
         "state-to-choices.bin": _counted(np.diff(graph.action_indptr), last + 1),
@@ -71,9 +71,9 @@ def write_umb(graph: StateGraph, path: Path) -> None:
     }
     if not two:
         del parts["state-to-player.bin"]
-    for number, name in enumerate([*found.names, "finished"]):
-        place = f"annotations/aps/{name}/states/values.bin"
-        parts[place] = _bits(np.arange(n_states) == n + number)
+    for number, name in enumerate([*payoffs.names, "finished"]):
+        path_of_values = f"annotations/aps/{name}/states/values.bin"
+        parts[path_of_values] = _bits(np.arange(n_states) == n + number)
     system = {
         "time": "discrete",
         "#players": 1 + two,
@@ -99,7 +99,7 @@ def write_umb(graph: StateGraph, path: Path) -> None:
         "annotations": {
             "aps": {
                 name: _annotation(name, "states", {"type": "bool", "size": 1})
-                for name in (*found.names, "finished")
+                for name in (*payoffs.names, "finished")
             },
             "rewards": {reward_name(graph): _annotation(reward_name(graph), "choices", DOUBLE)},
         },

@@ -36,12 +36,12 @@ def after_step(home: Home, point: int, die: int) -> Home:
     return home
 
 
-def add(found: Found, home: Home, play: int) -> None:
+def add(plays: Found, home: Home, play: int) -> None:
     """Add a play, unless another with the same resulting board is in the list."""
-    for board, _ in found:
+    for board, _ in plays:
         if board == home:
             return
-    found.append((home, play))
+    plays.append((home, play))
 
 
 def played(home: Home, die: int, other: int, steps: int) -> Found:

@@ -95,8 +95,8 @@ class Boards(NamedTuple):
 def full_columns(s: Board, sides: int, shortest: int) -> int:
     """Number of full columns, including this turn's steps."""
     full = 0
-    for place in range(len(s.banked)):
-        full += s.banked[place] + s.turn[place] == length(place + 2, sides, shortest)
+    for column in range(len(s.banked)):
+        full += s.banked[column] + s.turn[column] == length(column + 2, sides, shortest)
     return full
 
 
@@ -129,8 +129,8 @@ def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
 def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
     """The steps climbed in each column."""
     columns = [
-        f"{place}: {kept}+{steps}" if steps else f"{place}: {kept}"
-        for place, (kept, steps) in enumerate(zip_longest(banked, turn, fillvalue=0), 2)
+        f"{column}: {kept}+{steps}" if steps else f"{column}: {kept}"
+        for column, (kept, steps) in enumerate(zip_longest(banked, turn, fillvalue=0), 2)
         if kept or steps
     ]
     return "steps in column " + ", ".join(columns) if columns else "an empty board"
@@ -139,9 +139,9 @@ def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
 def seen(s: Boards, sides: int, shortest: int) -> Board:
     """The mover's board with the others' full columns marked as full."""
     banked, width, all_steps = s.mine, len(s.mine), (*s.mine, *s.theirs)
-    for place in range(width, len(all_steps)):
-        if all_steps[place] == length(place % width + 2, sides, shortest):
-            banked = replaced(banked, place % width, all_steps[place])
+    for column in range(width, len(all_steps)):
+        if all_steps[column] == length(column % width + 2, sides, shortest):
+            banked = replaced(banked, column % width, all_steps[column])
     return Board(banked, s.turn)
 
 
@@ -150,8 +150,8 @@ def last_filled(all_steps: tuple[int, ...], width: int, sides: int, shortest: in
     filled = [0][:0]
     for first in range(0, len(all_steps), width):
         full = 0
-        for place in range(width):
-            full += all_steps[first + place] == length(place + 2, sides, shortest)
+        for column in range(width):
+            full += all_steps[first + column] == length(column + 2, sides, shortest)
         filled.append(full)
     if sum(filled) < width:
         return AGAIN
@@ -195,7 +195,7 @@ class CantStop(Game):
         """A single player has no opponents' steps to tell apart."""
         if self.players > 1:
             return {}
-        return {f"mine.{place}": f"banked.{place}" for place in range(2 * self.sides - 1)}
+        return {f"mine.{column}": f"banked.{column}" for column in range(2 * self.sides - 1)}
 
     def start(self) -> Boards:
         nothing = (0,) * (2 * self.sides - 1)
@@ -230,11 +230,11 @@ class CantStop(Game):
         """The boards as the next player sees them, before a turn."""
         width, all_steps = len(mine), (*mine, *theirs)
         turn = mine
-        for place in range(width):
-            mine = replaced(mine, place, all_steps[(place + width) % len(all_steps)])
-            turn = replaced(turn, place, 0)
-        for place in range(len(theirs)):
-            theirs = replaced(theirs, place, all_steps[(place + 2 * width) % len(all_steps)])
+        for column in range(width):
+            mine = replaced(mine, column, all_steps[(column + width) % len(all_steps)])
+            turn = replaced(turn, column, 0)
+        for column in range(len(theirs)):
+            theirs = replaced(theirs, column, all_steps[(column + 2 * width) % len(all_steps)])
         return Boards(mine, theirs, turn)
 
     def outcomes(self, s: Boards, throw: Throw, action: int) -> Iterator[tuple[int, int, Boards]]:
@@ -250,10 +250,10 @@ class CantStop(Game):
                 yield 1, AGAIN, Boards(s.mine, s.theirs, turn)
             else:
                 mine, theirs, width = s.mine, s.theirs, len(s.mine)
-                for place in range(width):
-                    mine = replaced(mine, place, mine[place] + turn[place])
-                    if mine[place] == length(place + 2, self.sides, self.shortest):
-                        for other in range(place, len(theirs), width):
+                for column in range(width):
+                    mine = replaced(mine, column, mine[column] + turn[column])
+                    if mine[column] == length(column + 2, self.sides, self.shortest):
+                        for other in range(column, len(theirs), width):
                             theirs = replaced(theirs, other, 0)
                 then = last_filled((*mine, *theirs), width, self.sides, self.shortest)
                 if then != AGAIN:
@@ -266,8 +266,8 @@ class CantStop(Game):
             return sum(s.mine)
         width, all_steps = len(s.mine), (*s.mine, *s.theirs)
         full = 0
-        for place in range(len(all_steps)):
-            full += all_steps[place] == length(place % width + 2, self.sides, self.shortest)
+        for column in range(len(all_steps)):
+            full += all_steps[column] == length(column % width + 2, self.sides, self.shortest)
         return full
 
     def boards_of_others(self, s: Boards) -> list[tuple[int, ...]]:
@@ -285,11 +285,11 @@ class CantStop(Game):
 
     def cells(self, s: Boards) -> boards.Board:
         rows = []
-        for place, (banked, steps) in enumerate(zip(s.mine, s.turn, strict=True)):
-            most = length(place + 2, self.sides, self.shortest)
-            others = [one[place] for one in self.boards_of_others(s)]
+        for column, (banked, steps) in enumerate(zip(s.mine, s.turn, strict=True)):
+            most = length(column + 2, self.sides, self.shortest)
+            others = [one[column] for one in self.boards_of_others(s)]
             bars = [boards.bar(steps, of=most, theirs=k) for k, steps in enumerate(others, 1)]
-            name = boards.label(str(place + 2))
+            name = boards.label(str(column + 2))
             rows.append([name, boards.bar(banked, steps, of=most), *bars])
         return rows
 

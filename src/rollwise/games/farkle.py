@@ -143,11 +143,11 @@ class Thrown(Game):
             return first
         k = row(throw)
         places = range(self.first[k], self.first[k + 1])
-        points, left, place = max(
-            (self.points[place], s.dice - self.dice[place], place) for place in places
+        points, left, index = max(
+            (self.points[index], s.dice - self.dice[index], index) for index in places
         )
         stops = s.turn + points >= 300 or 0 < left < 3
-        return STOP if first == STOP and stops else int(self.move[place])
+        return STOP if first == STOP and stops else int(self.move[index])
 
 
 def dice_text(n: int) -> str:
@@ -241,8 +241,8 @@ class Farkle(Thrown):
         else:
             if self.may_stop(s, turn):
                 yield STOP
-            for place in range(self.first[k], self.first[k + 1]):
-                yield self.move[place]
+            for index in range(self.first[k], self.first[k + 1]):
+                yield self.move[index]
 
     def outcomes(self, s: Turn, throw: Throw, action: int) -> Outcomes:
         k = row(throw)
@@ -352,8 +352,8 @@ class FarkleTurn(Thrown):
             if turn >= min(self.least, self.most):
                 yield STOP
             if turn < self.most:
-                for place in range(self.first[k], self.first[k + 1]):
-                    yield self.move[place]
+                for index in range(self.first[k], self.first[k + 1]):
+                    yield self.move[index]
 
     def reward(self, s: Dice, throw: Throw, action: int) -> float:
         return float(s.turn + self.best[row(throw)]) if action == STOP else 0.0

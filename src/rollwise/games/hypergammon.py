@@ -95,31 +95,31 @@ def noted(play: int, n: int, s: Board, k: int, after: Board) -> int:
     return play | (s.mine[k] + hits) << (6 * n + 6)
 
 
-def add(found: Found, pips: int, after: Board, play: int) -> None:
+def add(plays: Found, pips: int, after: Board, play: int) -> None:
     """Add a play, unless another uses more of the dice or gives the same board."""
-    if len(found) > 0:
-        if pips < found[0][0]:
+    if len(plays) > 0:
+        if pips < plays[0][0]:
             return
-        if pips > found[0][0]:
-            found.clear()
+        if pips > plays[0][0]:
+            plays.clear()
     board = code(after)
-    for _, other, _ in found:
+    for _, other, _ in plays:
         if other == board:
             return
-    found.append((pips, board, play))
+    plays.append((pips, board, play))
 
 
-def add_plays(found: Found, s: Board, die: int, other: int, n: int, pips: int, play: int) -> None:
+def add_plays(plays: Found, s: Board, die: int, other: int, n: int, pips: int, play: int) -> None:
     """Add the plays that begin with one die, and continue with the other if possible."""
     for k in range(len(s.mine)):
         if may_move(s, k, die):
             one = after_step(s, k, die)
             begun = noted(play, n, s, k, one)
-            add(found, pips + die, one, begun)
+            add(plays, pips + die, one, begun)
             for j in range(len(s.mine)):
                 if may_move(one, j, other):
                     both = after_step(one, j, other)
-                    add(found, pips + die + other, both, noted(begun, n + 1, one, j, both))
+                    add(plays, pips + die + other, both, noted(begun, n + 1, one, j, both))
 
 
 def plays(s: Board, throw: Throw) -> Found:
@@ -152,8 +152,8 @@ def written(play: int) -> str:
     texts = Counter(
         "/".join(
             {BAR: "bar", OFF: "off"}.get(point, str(point)) + "*" * hits
-            for place, (point, hits) in enumerate(path)
-            if hits or place in (0, len(path) - 1)
+            for index, (point, hits) in enumerate(path)
+            if hits or index in (0, len(path) - 1)
         )
         for path in sorted(paths, key=lambda path: (path[0][0], path[-1][0]), reverse=True)
     )

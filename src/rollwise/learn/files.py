@@ -70,8 +70,8 @@ def save_learner(learner: Learner, path: Path) -> None:
     }
     text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
 
-    def write(place: Path) -> None:
-        with place.open("wb") as file:
+    def write(target: Path) -> None:
+        with target.open("wb") as file:
             np.savez_compressed(file, **{"facts": text, **arrays})  # type: ignore[arg-type]
 
     write_atomically(path, write)
@@ -139,9 +139,9 @@ def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
     return learner
 
 
-def _like(path: Path, arrays: Arrays, name: str, known: Any) -> Any:
+def _like(path: Path, arrays: Arrays, name: str, expected: Any) -> Any:
     """An array of a file, checked against the shape and type of a present one."""
     array = arrays.get(name)
-    if array is None or (array.shape, array.dtype) != (known.shape, known.dtype):
+    if array is None or (array.shape, array.dtype) != (expected.shape, expected.dtype):
         raise LearnerFileError(f"{path} is damaged: its {name} isn't of this game")
     return array

@@ -131,8 +131,8 @@ class Tally:
         """Count a game played elsewhere."""
         if self.method == "q-learning":
             raise UsageError("Q-learning learns from its own games only")
-        found = self.rules, self.known, self.scales, self.rewards, self._gained
-        kernels.count_game(game.path, len(game.path), game.ending, *found)
+        arrays = self.rules, self.known, self.scales, self.rewards, self._gained
+        kernels.count_game(game.path, len(game.path), game.ending, *arrays)
 
     def arrays(self) -> Arrays:
         """The arrays behind all estimates, by name."""

@@ -90,21 +90,21 @@ class Component:
         known : (players,) float64
         """
         table, n = self.table, self.graph.players
-        columns, chances, known = [], [], np.zeros(n)
+        columns, chances, constants = [], [], np.zeros(n)
         here = self.actions[action]
         i, begin, indptr = table.lottery[here], table.outcome_indptr[here], table.indptr
         for j in range(indptr[i], indptr[i + 1]):
             p = weight * table.chance[j]
             if table.over[j]:
-                known += p * table.payoff[j]
+                constants += p * table.payoff[j]
                 continue
             t, passed = int(table.outcome_state[begin + j - indptr[i]]), int(table.passes[j])
             if t in self.place:
                 columns.append(n * self.place[t] + passed)
                 chances.append(p)
             else:
-                known += p * np.roll(self.values[t], passed)
-        return columns, chances, known
+                constants += p * np.roll(self.values[t], passed)
+        return columns, chances, constants
 
     def system(self, probability: Floats) -> tuple[Any, Floats]:
         """The linear system of a profile, factorized, and its right side."""
@@ -114,8 +114,8 @@ class Component:
         seats = np.arange(n)
         for a in np.flatnonzero(probability).tolist():
             i = int(self.state_of[a])
-            targets, chances, known = self.rows(a, probability[a])
-            right[i] += known
+            targets, chances, constants = self.rows(a, probability[a])
+            right[i] += constants
             for code, p in zip(targets, chances, strict=True):
                 rows.append(i * n + seats)
                 columns.append(code // n * n + (seats - code % n) % n)
@@ -149,7 +149,7 @@ class Component:
 
     def better(self, probability: Floats) -> list[tuple[int, int, int]]:
         """Where the mover gains by another action: state, the likeliest one and a better one."""
-        found, mine = [], self.worth[:, 0]
+        better, mine = [], self.worth[:, 0]
         for i in range(len(self.states)):
             actions = np.arange(self.begins[i], self.begins[i + 1])
             best = actions[np.argmax(mine[actions])]
@@ -157,8 +157,8 @@ class Component:
             got = np.min(mine[actions[probability[actions] > 0]])
             if mine[best] > got + self.margin:
                 other = best if best != now else actions[np.argmax(-mine[actions])]
-                found.append((i, int(now), int(other)))
-        return found
+                better.append((i, int(now), int(other)))
+        return better
 
 
 def slopes_of_gaps(

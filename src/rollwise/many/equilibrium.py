@@ -134,10 +134,10 @@ class Equilibrium:
                 f"{places}; the proved bound includes them: {gain_text(self.deviation_gain)}"
             )
         if len(self.unproved):
-            place = graph.state_text(int(self.unproved[-1]))
+            state = graph.state_text(int(self.unproved[-1]))
             faults.append(
                 f"not certified: in {how_many(len(self.unproved), 'position')} no bound was "
-                f"proved, as at {place}; play leaves some of them so slowly that roundings count "
+                f"proved, as at {state}; play leaves some of them so slowly that roundings count "
                 "for more than chances"
             )
         return faults
@@ -231,8 +231,8 @@ class Equilibrium:
 
     def taken(self, throws: bool) -> NDArray[np.int64]:
         """The actions with positive probability: throws before a choice only on request."""
-        found = np.flatnonzero(self.policy.probability > 0)
-        return found if throws else found[self.graph.action_label[found] != THROW]
+        actions = np.flatnonzero(self.policy.probability > 0)
+        return actions if throws else actions[self.graph.action_label[actions] != THROW]
 
     def columns(self, actions: NDArray[np.int64]) -> dict[str, Any]:
         """The columns of a table with a row for each of some actions.
@@ -242,19 +242,19 @@ class Equilibrium:
         """
         graph = self.graph.flat
         states = graph.action_state[actions]
-        found: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
+        columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
         for name in graph.throw_names:
-            if NO_THROW in found[name]:  # before the throw
-                found[name] = [None if x == NO_THROW else x for x in found[name].tolist()]
-        found |= {
+            if NO_THROW in columns[name]:  # before the throw
+                columns[name] = [None if x == NO_THROW else x for x in columns[name].tolist()]
+        columns |= {
             "action": graph.action_label[actions],
             "probability": self.policy.probability[actions],
         }
         for seat in range(self.players):
-            found[f"{worth_column(graph)}.{seat}"] = self.values[states, seat]
-        found["error_bound"] = self.error_bounds[states].max(axis=1)
-        found["deviation_gain"] = self.deviation_gains[states].max(axis=1)
-        return found
+            columns[f"{worth_column(graph)}.{seat}"] = self.values[states, seat]
+        columns["error_bound"] = self.error_bounds[states].max(axis=1)
+        columns["deviation_gain"] = self.deviation_gains[states].max(axis=1)
+        return columns
 
     def said_of(self, state: int) -> list[str]:
         """The mixture of the mover in a position, and the values of the others: lines of text."""
@@ -384,7 +384,7 @@ def equilibrium_on(
 def proved(
     graph: StateGraph,
     game: Game,
-    found: Found,
+    profile: Found,
     seconds: Mapping[str, float],
     progress: Progress | None = None,
 ) -> Equilibrium:
@@ -396,14 +396,14 @@ def proved(
         With values from 0 to 1: see `rollwise.many.seats.Stakes`.
     """
     began = time.perf_counter()
-    stakes, probability = Stakes.of(graph), found.probability
-    values = stakes.on_grid(found.values)
+    stakes, probability = Stakes.of(graph), profile.probability
+    values = stakes.on_grid(profile.values)
     bounds, gains = prove_profile(graph, values, probability, _stage(progress, "certifying"))
     spent = {**seconds, "certify": time.perf_counter() - began}
     policy = Policy("optimal", probability)
     worth = stakes.paid(values), stakes.span * bounds, stakes.span * gains
     return Equilibrium(
-        *(graph, game, policy, *worth, tuple(found.unsettled), spent), timed_out=found.timed_out
+        *(graph, game, policy, *worth, tuple(profile.unsettled), spent), timed_out=profile.timed_out
     )
 
 

@@ -56,11 +56,11 @@ def limit_of_quantal_responses(component: Component) -> Floats | None:
     while temperature > COLD:
         if factor > SLOW or component.is_late:
             return None
-        found = path.follow(chances, factor * temperature)
-        if found is None:
+        chances_after = path.follow(chances, factor * temperature)
+        if chances_after is None:
             factor = factor**0.5
             continue
-        chances, steps = found
+        chances, steps = chances_after
         temperature *= factor
         if steps <= MOST_STEPS // 3:
             factor = max(factor**1.5, QUICK)

@@ -79,7 +79,7 @@ class OtherEquilibria:
 
 
 def find_others(
-    found: Equilibrium,
+    equilibrium: Equilibrium,
     starts: int,
     *,
     seed: int = 1,
@@ -89,42 +89,42 @@ def find_others(
     if starts < 1:
         raise UsageError(f"starts is {starts}; it must be at least 1")
     check_seed(seed)
-    graph = found.graph
+    graph = equilibrium.graph
     others: list[Other] = []
     unsettled = 0
     for start in range(starts):
         if progress is not None:
             progress("other starts", start, starts)
-        unsettled += not _keep(found, others, seed=seed + start)
+        unsettled += not _keep(equilibrium, others, seed=seed + start)
     tried = 0
-    for component, pairs in _opposed(found, others):
+    for component, pairs in _opposed(equilibrium, others):
         if tried == MOST_COMPONENTS:
             break
         tried += 1
-        values = Stakes.of(graph).units(found.values).copy()
+        values = Stakes.of(graph).units(equilibrium.values).copy()
         first, last = graph.components.indptr[component : component + 2].tolist()
         at_hand = Component(graph, first, last, table_of(graph), values)
-        here = found.policy.probability[at_hand.actions]
+        here = equilibrium.policy.probability[at_hand.actions]
         places = {int(a): k for k, a in enumerate(at_hand.actions)}
         inside = [(places[one], places[two]) for one, two in pairs]
         for chances in equilibria_by_support(at_hand, here, inside):
             if np.abs(chances - here).max() > SAME:
-                _keep(found, others, forced={component: chances})
+                _keep(equilibrium, others, forced={component: chances})
     return OtherEquilibria(starts, seed, unsettled, tried, tuple(others))
 
 
-def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
+def _keep(equilibrium: Equilibrium, others: list[Other], **how: object) -> bool:
     """Search once more, and add a new equilibrium; whether one was found."""
-    profile = find_profile(found.graph, **how)  # type: ignore[arg-type]
+    profile = find_profile(equilibrium.graph, **how)  # type: ignore[arg-type]
     if profile.unsettled:
         return False
-    other = found.with_profile(profile)
-    if other.deviation_gain > MOST_GAIN * Stakes.of(found.graph).span:
+    other = equilibrium.with_profile(profile)
+    if other.deviation_gain > MOST_GAIN * Stakes.of(equilibrium.graph).span:
         return False
-    differs = _differ(found, other)
-    if differs.any() and all(_differ(known.found, other).any() for known in others):
+    differs = _differ(equilibrium, other)
+    if differs.any() and all(_differ(kept.found, other).any() for kept in others):
         where = np.flatnonzero(differs)
-        first = where[np.argmin(found.graph.components.position[where])]
+        first = where[np.argmin(equilibrium.graph.components.position[where])]
         others.append(Other(other, len(where), int(first)))
     return True
 
@@ -136,30 +136,34 @@ def _differ(one: Equilibrium, two: Equilibrium) -> NDArray[np.bool_]:
 
 
 def _opposed(
-    found: Equilibrium, others: list[Other]
+    equilibrium: Equilibrium, others: list[Other]
 ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """Components with few opposed decisions, and two actions of each."""
     seen = set()
-    components = found.graph.components
+    components = equilibrium.graph.components
     places = [(int(components.position[other.first]), other.found) for other in list(others)]
-    places += [(int(components.position[state]), found) for state in found.mixing]
-    for place, other in places:
-        component = int(np.searchsorted(components.indptr, place, side="right")) - 1
+    places += [(int(components.position[state]), equilibrium) for state in equilibrium.mixing]
+    for index, other in places:
+        component = int(np.searchsorted(components.indptr, index, side="right")) - 1
         if component in seen:
             continue
         seen.add(component)
-        pairs = _decisions(found, other, component)
+        pairs = _decisions(equilibrium, other, component)
         if 0 < len(pairs) <= MOST_OPPOSED:
             yield component, pairs
 
 
-def _decisions(found: Equilibrium, other: Equilibrium, component: int) -> list[tuple[int, int]]:
+def _decisions(
+    equilibrium: Equilibrium, other: Equilibrium, component: int
+) -> list[tuple[int, int]]:
     """The decisions of a component that mix in either profile, or differ: two actions of each."""
-    graph, pairs = found.graph, []
+    graph, pairs = equilibrium.graph, []
     first, last = graph.components.indptr[component : component + 2].tolist()
     for state in graph.components.order[first:last].tolist():
         actions = np.arange(graph.action_indptr[state], graph.action_indptr[state + 1])
-        taken = (found.policy.probability[actions] > 0) | (other.policy.probability[actions] > 0)
+        taken = (equilibrium.policy.probability[actions] > 0) | (
+            other.policy.probability[actions] > 0
+        )
         if np.count_nonzero(taken) == 2:
             one, two = actions[taken].tolist()
             pairs.append((one, two))

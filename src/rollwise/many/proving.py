@@ -194,10 +194,10 @@ class Steps:
 def put_bounds(steps: Steps, options: Options, later: Floats, wider: float) -> None:
     """Replace the bounds by the least ones that prove themselves, with some room."""
     scaled = options.chosen(np.arange(len(options.owner)), steps.larger)
-    found = largest(scaled._replace(constant=scaled.constant * wider), steps.n)
-    right = np.isfinite(found) & (found >= 0.0)
+    candidates = largest(scaled._replace(constant=scaled.constant * wider), steps.n)
+    right = np.isfinite(candidates) & (candidates >= 0.0)
     states = steps.component.states
-    bounds = np.where(right.all(), found, np.inf).reshape(len(states), -1)
+    bounds = np.where(right.all(), candidates, np.inf).reshape(len(states), -1)
     later[states] = np.maximum(bounds, 0.0)
 
 
@@ -217,14 +217,14 @@ def bound_profile(steps: Steps, gains: Floats, errors: Floats, wider: float) -> 
 def put_ties(steps: Steps, tied: Mask, sign: float, values: Floats) -> None:
     """The values of one end of the range in a component: see `rollwise.kernels.ties`."""
     component = steps.component
-    known = steps.known(values, None, component.table)
+    following = steps.known(values, None, component.table)
     free, rows = _free(steps, tied)
-    actions = steps.actions(sign * known).chosen(rows)
-    profile = steps.profile(sign * (steps.mixture @ known)).chosen(np.flatnonzero(~free))
-    found = sign * largest(Options.of([actions, profile]), steps.n)
-    if np.isfinite(found).all():
+    actions = steps.actions(sign * following).chosen(rows)
+    profile = steps.profile(sign * (steps.mixture @ following)).chosen(np.flatnonzero(~free))
+    differences = sign * largest(Options.of([actions, profile]), steps.n)
+    if np.isfinite(differences).all():
         shape = len(component.states), -1
-        values[component.states] = np.clip(found, 0.0, 1.0).reshape(shape)
+        values[component.states] = np.clip(differences, 0.0, 1.0).reshape(shape)
 
 
 def bound_end(steps: Steps, tied: Mask, sign: float, errors: Floats, wider: float) -> None:

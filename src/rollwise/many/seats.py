@@ -88,7 +88,7 @@ def _of_lotteries(graph: StateGraph, payoffs: Floats) -> Floats:
 
 def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
     """The possible payoffs of an end, and the payoffs to each seat, from the mover on."""
-    n, found = graph.players, []
+    n, endings = graph.players, []
     for payoff in np.unique(graph.lotteries.payoff[graph.lotteries.over]).tolist():
         numbers = brought(payoff, n)
         if not numbers:
@@ -97,8 +97,8 @@ def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
                 f"with WIN, LOSE, DRAW, won_by(seats), with seats from 0 to {n - 1}, or "
                 f"shared(...) or payoffs(...) with a number for each of {n} seats"
             )
-        found.append((payoff, numbers))
-    return found
+        endings.append((payoff, numbers))
+    return endings
 
 
 class Stakes(NamedTuple):

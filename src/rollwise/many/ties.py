@@ -108,20 +108,20 @@ class Ties:
         )
 
 
-def find_ties(found: Equilibrium) -> Ties:
+def find_ties(equilibrium: Equilibrium) -> Ties:
     """The ties of an equilibrium, and their effect."""
-    graph, stakes = found.graph, Stakes.of(found.graph)
-    values = stakes.units(found.values)
-    probability = found.policy.probability
+    graph, stakes = equilibrium.graph, Stakes.of(equilibrium.graph)
+    values = stakes.units(equilibrium.values)
+    probability = equilibrium.policy.probability
     table = table_of(graph)
     tied, spread = np.zeros(graph.n_actions, np.bool_), np.zeros(graph.n_states)
     most = int(np.diff(graph.action_indptr).max())
-    room = np.empty((most, found.players))
-    mark_ties(table, values[None], probability, found.action_errors, room, tied, spread)
+    room = np.empty((most, equilibrium.players))
+    mark_ties(table, values[None], probability, equilibrium.action_errors, room, tied, spread)
     positions = len(np.unique(graph.action_state[tied]))
     if not positions:
-        own = found.worth
-        return Ties(0, 0, 0.0, own, own, found.error_bound)
+        own = equilibrium.worth
+        return Ties(0, 0, 0.0, own, own, equilibrium.error_bound)
     low, high = np.clip(values, 0.0, 1.0), np.clip(values, 0.0, 1.0)
 
     def sweep(first: int, stop: int, most: int) -> int:
@@ -130,13 +130,15 @@ def find_ties(found: Equilibrium) -> Ties:
 
     def directly(number: int) -> None:
         component = Component.of(number, graph, table, values)
-        if len(component.states) * found.players <= MOST_UNKNOWNS:
+        if len(component.states) * equilibrium.players <= MOST_UNKNOWNS:
             steps = Steps(component, probability, values)
             for sign, side in ((-1.0, low), (1.0, high)):
                 put_ties(steps, tied, sign, side)
 
     in_turn(0, len(graph.components), sweep, directly)
-    bounds = [_proved(found, table, tied, sign, side) for sign, side in ((-1.0, low), (1.0, high))]
+    bounds = [
+        _proved(equilibrium, table, tied, sign, side) for sign, side in ((-1.0, low), (1.0, high))
+    ]
     mattering = int(np.count_nonzero(spread > ROUNDING))
     return Ties(
         positions,
@@ -149,19 +151,19 @@ def find_ties(found: Equilibrium) -> Ties:
 
 
 def _proved(
-    found: Equilibrium,
+    equilibrium: Equilibrium,
     table: Table,
     tied: NDArray[np.bool_],
     sign: float,
     values: NDArray[np.float64],
 ) -> float:
     """The error of one end of the range at the start; infinite without a proof."""
-    graph, probability = found.graph, found.policy.probability
+    graph, probability = equilibrium.graph, equilibrium.policy.probability
     numbers = np.stack([values, np.zeros_like(values)])
-    known, errors = (table, probability, tied, sign, numbers), numbers[1]
+    arrays, errors = (table, probability, tied, sign, numbers), numbers[1]
 
     def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
-        return int(bound_ties(first, stop, *known, room, most))
+        return int(bound_ties(first, stop, *arrays, room, most))
 
     def directly(number: int) -> None:
         component = Component.of(number, graph, table, values)
@@ -176,4 +178,4 @@ def _proved(
             errors[component.states] = np.inf
 
     in_turn(0, len(graph.components), sweep, directly)
-    return float("inf") if check_ties(*known) else float(errors[0].max())
+    return float("inf") if check_ties(*arrays) else float(errors[0].max())

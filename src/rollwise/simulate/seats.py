@@ -172,8 +172,8 @@ def simulated_tournament(
         share, variance = 0.0, 0.0
         for first in range(n):  # the policy that counts has the seat that is so far behind
             seated = [policies[seating[(k - first) % n]] for k in range(n)]
-            place = drawn + done * n + first
-            played = simulate_seats(graph, seated, games=games // n, seed=place)
+            index = drawn + done * n + first
+            played = simulate_seats(graph, seated, games=games // n, seed=index)
             share += played.win_rates[first] / n
             variance += (played.standard_errors[first] / n) ** 2
         if _count(seating, share, totals, counts, among):

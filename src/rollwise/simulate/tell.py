@@ -93,7 +93,7 @@ def tell(
     for outcome in _played(graph, seats, random):
         action, after = outcome.action, outcome.next_state
         faces = narrator.faces_of(action.index, outcome.number, dice)
-        said = (PLAYERS[seat], action.index, outcome.number, faces)
+        deed = (PLAYERS[seat], action.index, outcome.number, faces)
         moves.append(
             ToldMove(
                 turn,
@@ -105,7 +105,7 @@ def tell(
                 None if after is None else after.named,
                 action.reward,
                 faces,
-                narrator.sentence(*said, points=points[seat]),
+                narrator.sentence(*deed, points=points[seat]),
             )
         )
         points[seat] += narrator.points_of(action.index)

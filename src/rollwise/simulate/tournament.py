@@ -200,11 +200,11 @@ def _pair(
         if evaluation.bounds is None or evaluation.bounds_second is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
         rates = float(evaluation.values[0]), -float(evaluation.values_second[0])
-        known = (evaluation.bounds[0], evaluation.bounds_second[0])
+        exact = (evaluation.bounds[0], evaluation.bounds_second[0])
         if graph.is_score:
-            return rates, (float(known[0]), float(known[1]))
+            return rates, (float(exact[0]), float(exact[1]))
         rates = win_probability(rates[0]), win_probability(rates[1])
-        bounds = (float(known[0]) / 2 + CHANCE_ROUNDING, float(known[1]) / 2 + CHANCE_ROUNDING)
+        bounds = (float(exact[0]) / 2 + CHANCE_ROUNDING, float(exact[1]) / 2 + CHANCE_ROUNDING)
         return rates, bounds
     match = simulate(
         graph,

@@ -77,9 +77,10 @@ def position_features(
     """
     if type(game).features is Game.features or not len(rows):
         return {}
-    said = _said_of_many(game, game.features, _positions(rows, names), (), len(rows))
+    columns = _said_of_many(game, game.features, _positions(rows, names), (), len(rows))
     return {
-        name: np.broadcast_to(values, len(rows)).astype(np.int32) for name, values in said.items()
+        name: np.broadcast_to(values, len(rows)).astype(np.int32)
+        for name, values in columns.items()
     }
 
 
@@ -152,9 +153,9 @@ def _probed(game: Game, name: str, cases: tuple[Any, ...], names: tuple[str, ...
     numbers = StateLayout.of(game, start).numbers(start)
     twice = np.array([numbers] * 2, np.int32)  # an array of one number allows an if
     one = _positions(twice, names)
-    said = [_said_of_many(game, getattr(game, name), one, case, 2) for case in cases]
-    differ = {key for case in said for key, value in case.items() if value.ndim}
-    return _Probe(said, frozenset(one._read), frozenset(differ))
+    answers = [_said_of_many(game, getattr(game, name), one, case, 2) for case in cases]
+    differ = {key for case in answers for key, value in case.items() if value.ndim}
+    return _Probe(answers, frozenset(one._read), frozenset(differ))
 
 
 def _asked_at_once(
@@ -174,10 +175,10 @@ def _asked_at_once(
     many, n = _positions(rows[first], names), len(different)
     tables = dict[str, NDArray[np.int32]]()
     for number, case in enumerate(cases):
-        said = probe.said[number]
-        if any(value.ndim for value in said.values()):
-            said = _said_of_many(game, function, many, case, n)
-        for name, values in said.items():
+        answers = probe.said[number]
+        if any(value.ndim for value in answers.values()):
+            answers = _said_of_many(game, function, many, case, n)
+        for name, values in answers.items():
             if name not in tables:
                 height = n if name in probe.differ else 1
                 tables[name] = np.zeros((height, len(cases)), np.int32)
@@ -195,7 +196,7 @@ def _said_of_many(
     """Whole numbers by name: () int64 if the same in all positions, else (n,) int64."""
     name = function.__name__
     try:
-        said = {
+        answer = {
             str(key): np.asarray(value) for key, value in dict(function(positions, *case)).items()
         }
     except PASSED_ON:
@@ -205,14 +206,14 @@ def _said_of_many(
             f"{game.name}: {name} is asked of many positions at once, whose fields are arrays: it "
             f"must compute with them, without an if, and of {case} it fails: {fault_text(error)}"
         ) from error
-    for key, values in said.items():
+    for key, values in answer.items():
         whole = values.dtype.kind in "iub" and values.shape in ((), (n,))
         if not key.isidentifier() or not whole or np.abs(values.astype(np.int64)).max() > MOST:
             raise PolicyError(
                 f"{game.name}: {name} gives {key!r} = {values!r} of {case}; a feature has a name "
                 f"like those of Python, and whole numbers of at most {MOST:,} in size"
             )
-    return {key: values.astype(np.int64) for key, values in said.items()}
+    return {key: values.astype(np.int64) for key, values in answer.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,37 +265,37 @@ class Features:
         has the features of the other's actions.
         """
         graph, game = self.graph, self.game
-        found = self._of_actions()
+        columns = self._of_actions()
         if game is not None and game.base_game is not game:
             inner = game.base_graph(graph)
-            place = base_actions(graph, inner)
+            index = base_actions(graph, inner)
             of_inner = Features(inner, game.base_game).actions
-            found |= {name: values[place] for name, values in of_inner.items()}
+            columns |= {name: values[index] for name, values in of_inner.items()}
         choice = has_choice(graph)[graph.action_state]
         return {
             name: values
-            for name, values in found.items()
+            for name, values in columns.items()
             if self.constant or (choice.any() and np.ptp(values[choice]))
         }
 
     def _of_actions(self) -> Columns:
         graph, game = self.graph, self.game
-        found: Columns = {"number": graph.action_label}
+        columns: Columns = {"number": graph.action_label}
         if game is not None and graph.has_pool:
-            return found | _pool_features(graph, game)
+            return columns | _pool_features(graph, game)
         points = graph.lotteries.reward[graph.action_lottery]
         if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
-            found["points"] = points.astype(np.int32)
+            columns["points"] = points.astype(np.int32)
         if graph.players == 2:
             stays = (graph.outcome_state >= 0) & ~graph.outcome_passes
             wins = (graph.outcome_state < 0) & (graph.outcome_payoff > 0)
-            found["again"] = fold_outcomes(graph, np.logical_and, stays).astype(np.int32)
-            found["wins"] = fold_outcomes(graph, np.logical_or, wins).astype(np.int32)
+            columns["again"] = fold_outcomes(graph, np.logical_and, stays).astype(np.int32)
+            columns["wins"] = fold_outcomes(graph, np.logical_or, wins).astype(np.int32)
         if game is not None and self.of_the_sheet:
             asked = game.action_features
             own = _asked(graph, game, asked, graph.n_actions, self.among, of_actions=True)
-            found |= _apart(graph, "action_features", own, OF_ACTIONS)
-        return found
+            columns |= _apart(graph, "action_features", own, OF_ACTIONS)
+        return columns
 
 
 def _of_positions(graph: StateGraph, game: Game) -> Columns:
@@ -327,9 +328,9 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
         return {}
     n, size = graph.n_positions, graph.turn_states
     rows = graph.states[:n, : len(graph.field_names)]
-    place = graph.action_state.astype(np.int64) - n
+    index = graph.action_state.astype(np.int64) - n
     of_turn = graph.action_label != THROW
-    position, within = np.divmod(place[of_turn], size)
+    position, within = np.divmod(index[of_turn], size)
     label = graph.action_label[of_turn].astype(np.int64)
     kept = label >= KEEP
     every = kept_dice(pool)
@@ -341,28 +342,28 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
     at_filled = throw * len(labels) + np.searchsorted(labels, label[~kept])
     numbers = label.astype(np.int32)
     numbers[kept] = np.array([len(dice) for dice in every], np.int32)[at_kept]
-    found: Columns = {"number": _in_place(numbers, of_turn)}
+    columns: Columns = {"number": _in_place(numbers, of_turn)}
     points = graph.lotteries.reward[graph.action_lottery]
     if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
-        found["points"] = points.astype(np.int32)
+        columns["points"] = points.astype(np.int32)
     asked = (
         (kept, at_kept, kept_features(game, pool, rows, graph.field_names)),
         (~kept, at_filled, filled_features(game, pool, labels.tolist(), rows, graph.field_names)),
     )
-    for here, case, told in asked:
-        for name in [name for name in told.tables if name not in ("number", "points")]:
+    for here, case, answers in asked:
+        for name in [name for name in answers.tables if name not in ("number", "points")]:
             values = np.zeros(len(label), np.int32)
-            values[here] = told.at(name, position[here], case)
-            found[name] = found.get(name, 0) + _in_place(values, of_turn)
+            values[here] = answers.at(name, position[here], case)
+            columns[name] = columns.get(name, 0) + _in_place(values, of_turn)
     of_states = _of_positions(graph, game)
-    return {name: values[graph.action_state] for name, values in of_states.items()} | found
+    return {name: values[graph.action_state] for name, values in of_states.items()} | columns
 
 
 def _in_place(values: NDArray[np.int32], where: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Numbers at their places, and 0 elsewhere."""
-    found = np.zeros(len(where), np.int32)
-    found[where] = values
-    return found
+    column = np.zeros(len(where), np.int32)
+    column[where] = values
+    return column
 
 
 def _asked(
@@ -377,20 +378,20 @@ def _asked(
     """The rule sheet's features of the states with a choice, or of their actions."""
     layout, throws = StateLayout.of(game), graph.throw_layout
     throw_too = of_actions or looks_at_throw(game)
-    found = dict[str, NDArray[np.int32]]()
+    columns = dict[str, NDArray[np.int32]]()
     for state in graph.view if among is None else map(graph.view.__getitem__, among.tolist()):
         if not state.is_choice:
             continue
         throw = () if throws is None or not throw_too else (throws.throw(state.throw),)
         at = (layout.state(state.fields), *throw)
         places = state.action_range if of_actions else [state.index]
-        for place, more in zip(places, [(x,) for x in state.labels], strict=False):
-            said = _said(graph, function, (*at, *more) if of_actions else at, state)
-            for name, value in said.items():
-                if name not in found:
-                    found[name] = np.zeros(n, np.int32)
-                found[name][place] = value
-    return found
+        for number, more in zip(places, [(x,) for x in state.labels], strict=False):
+            answer = _said(graph, function, (*at, *more) if of_actions else at, state)
+            for name, value in answer.items():
+                if name not in columns:
+                    columns[name] = np.zeros(n, np.int32)
+                columns[name][number] = value
+    return columns
 
 
 def looks_at_throw(game: Game) -> bool:
@@ -405,8 +406,8 @@ def looks_at_throw(game: Game) -> bool:
 def _said(graph: StateGraph, function: Callable[..., Any], at: Any, state: Any) -> dict[str, int]:
     name = function.__name__
     try:
-        said = function(*at)
-        features = {str(key): index(value) for key, value in dict(said).items()}
+        answer = function(*at)
+        features = {str(key): index(value) for key, value in dict(answer).items()}
     except PASSED_ON:
         raise
     except BaseException as error:

@@ -95,8 +95,8 @@ class Feature:
             return columns[self.first]
         first, second = columns[self.first], columns[self.second]
         if not self.is_product:
-            found: Column = PAIRS[self.pair](first, second)
-            return found
+            column: Column = PAIRS[self.pair](first, second)
+            return column
         product = first.astype(np.int64) * second
         if np.abs(product).max(initial=0) > LARGEST_PRODUCT:
             raise PolicyError(
@@ -250,12 +250,12 @@ class Rule:
         """The rule as JSON."""
         clauses = list[dict[str, Any]]()
         for clause in self.clauses:
-            said: dict[str, Any] = {"if": clause.condition.text} if clause.condition else {}
+            entry: dict[str, Any] = {"if": clause.condition.text} if clause.condition else {}
             if isinstance(clause.deed, Preference):
-                said["most"] = [form.text for form in clause.deed.forms]
+                entry["most"] = [form.text for form in clause.deed.forms]
             else:
-                said["do"] = graph.vocabulary.text(clause.deed)
-            clauses.append(said)
+                entry["do"] = graph.vocabulary.text(clause.deed)
+            clauses.append(entry)
         return {"game": graph.game, "parameters": dict(graph.parameters), "rule": clauses}
 
     def policy(
@@ -275,8 +275,8 @@ class Rule:
         features : Features, optional
             Those of the game, if known already.
         """
-        known = Features(graph, game) if features is None else features
-        return Policy.of_actions(graph, name, self.actions(graph, known))
+        columns = Features(graph, game) if features is None else features
+        return Policy.of_actions(graph, name, self.actions(graph, columns))
 
     def actions(self, graph: StateGraph, features: Features) -> NDArray[np.int64]:
         """Its action in each state of a graph: (n_states,) int64."""
@@ -383,10 +383,10 @@ class _Reader:
     def deed(self, number: int, part: Any) -> int:
         """An action by its name in tables."""
         labels = [label for label in self.graph.vocabulary.meaning(str(part["do"])) if label >= 0]
-        known = [label for label in labels if label in self.graph.vocabulary.labels]
-        if not known:
+        possible = [label for label in labels if label in self.graph.vocabulary.labels]
+        if not possible:
             raise PolicyError(f"clause {number}: {self.graph.vocabulary.unknown(str(part['do']))}")
-        return known[0]
+        return possible[0]
 
     def preference(self, number: int, texts: Any) -> Preference:
         """A preference from a list of forms, such as ``["captures", "12*number - points"]``."""
@@ -402,9 +402,11 @@ class _Reader:
     def form(self, number: int, text: Any, fault: str) -> Form:
         """A form of features of actions."""
         terms = dict[Feature, int]()
-        said = self._add(terms, self._parsed(text, fault), 1, number, fault, self.features.actions)
+        factors = self._add(
+            terms, self._parsed(text, fault), 1, number, fault, self.features.actions
+        )
         form, _ = form_of(terms)
-        if not said or not form.terms:
+        if not factors or not form.terms:
             raise PolicyError(fault)
         return form
 
@@ -452,8 +454,8 @@ class _Reader:
 
     def _bound(self, node: ast.expr) -> int | str | None:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            found = self._bound(node.operand)
-            return -found if isinstance(found, int) else None
+            bound = self._bound(node.operand)
+            return -bound if isinstance(bound, int) else None
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value <= LARGEST:
             return node.value
         if isinstance(node, ast.Name) and node.id in self.parameters:
@@ -467,15 +469,15 @@ class _Reader:
         factor: int,
         number: int,
         fault: str,
-        known: Mapping[str, Column],
+        columns: Mapping[str, Column],
     ) -> bool:
         """Add the terms of a node; return False if the node isn't a sum of terms."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
             sign = 1 if isinstance(node.op, ast.Add) else -1
-            left = self._add(terms, node.left, factor, number, fault, known)
-            return left and self._add(terms, node.right, sign * factor, number, fault, known)
+            left = self._add(terms, node.left, factor, number, fault, columns)
+            return left and self._add(terms, node.right, sign * factor, number, fault, columns)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self._add(terms, node.operand, -factor, number, fault, known)
+            return self._add(terms, node.operand, -factor, number, fault, columns)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             factors = _factors(node)
             numbers = [n for part in factors if isinstance(n := self._bound(part), int)]
@@ -484,21 +486,23 @@ class _Reader:
             if abs(factor) > LARGEST or not 1 <= len(others) <= 2:
                 return False
             if len(others) == 1:
-                return self._add(terms, others[0], factor, number, fault, known)
+                return self._add(terms, others[0], factor, number, fault, columns)
             if not all(isinstance(part, ast.Name) for part in others):
                 return False
-            first, second = (self._column(part.id, number, known) for part in others)  # type: ignore[attr-defined]
+            first, second = (self._column(part.id, number, columns) for part in others)  # type: ignore[attr-defined]
             feature: Feature | None = Feature(first, second, "product")
         else:
-            feature = self._feature(node, number, known)
+            feature = self._feature(node, number, columns)
         if feature is None:
             return False
         terms[feature] = terms.get(feature, 0) + factor
         return True
 
-    def _feature(self, node: ast.expr, number: int, known: Mapping[str, Column]) -> Feature | None:
+    def _feature(
+        self, node: ast.expr, number: int, columns: Mapping[str, Column]
+    ) -> Feature | None:
         if isinstance(node, ast.Name):
-            return Feature(self._column(node.id, number, known))
+            return Feature(self._column(node.id, number, columns))
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
@@ -507,14 +511,14 @@ class _Reader:
             and not node.keywords
             and all(isinstance(part, ast.Name) for part in node.args)
         ):
-            first, second = (self._column(part.id, number, known) for part in node.args)  # type: ignore[attr-defined]
+            first, second = (self._column(part.id, number, columns) for part in node.args)  # type: ignore[attr-defined]
             return Feature(first, second, node.func.id)
         return None
 
-    def _column(self, name: str, number: int, known: Mapping[str, Column]) -> str:
+    def _column(self, name: str, number: int, columns: Mapping[str, Column]) -> str:
         name = name.replace(_DOT, ".")
-        if name not in known:
-            raise PolicyError(f"clause {number}: {no_such('feature', name, tuple(known))}")
+        if name not in columns:
+            raise PolicyError(f"clause {number}: {no_such('feature', name, tuple(columns))}")
         return name
 
 

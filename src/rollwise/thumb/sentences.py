@@ -40,8 +40,8 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
     'Hold if turn is at least 10. Otherwise roll.'
     """
     sentences = []
-    for said, clauses in groupby(rule.clauses, key=attrgetter("deed")):
-        text = _deed(said, graph, unit)
+    for deed, clauses in groupby(rule.clauses, key=attrgetter("deed")):
+        text = _deed(deed, graph, unit)
         conditions = [clause.condition for clause in clauses]
         if None not in conditions:
             text += " if " + ", or if ".join(map(_when, filter(None, conditions)))

@@ -150,8 +150,8 @@ class Words:
         except BaseException as error:
             raise RulesError(f"{self.game.name}: {word}() fails: {fault_text(error)}") from error
 
-    def _fault(self, word: str, found: Any, right: str) -> RulesError:
-        return RulesError(f"{self.game.name}: {word}() gives {shown(found)}; {right}")
+    def _fault(self, word: str, given: Any, right: str) -> RulesError:
+        return RulesError(f"{self.game.name}: {word}() gives {shown(given)}; {right}")
 
 
 def in_words(game: Game | None, cells: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -159,12 +159,12 @@ def in_words(game: Game | None, cells: dict[str, list[Any]]) -> dict[str, list[A
     if game is None:
         return cells
     words = Words(game.base_game)
-    told = {
+    texts = {
         name: [words.text("field_text", name, n) or n for n in cells[name]]
         for name in StateLayout.of(game.base_game).columns
         if name in cells
     }
-    return cells | told
+    return cells | texts
 
 
 def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:

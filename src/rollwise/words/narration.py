@@ -85,7 +85,7 @@ def changes(
     before, after = graph.fields[state].tolist(), graph.fields[following].tolist()
     if seen is not None:
         places = zip(before, seen, strict=True)
-        after = [old if place < 0 else after[place] for old, place in places]
+        after = [old if index < 0 else after[index] for old, index in places]
     rows = zip(graph.field_names, before, after, strict=True)
     texts = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
     if len(texts) > MOST_CHANGES:

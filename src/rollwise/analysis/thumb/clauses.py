@@ -125,23 +125,23 @@ class OnGraph(Field):
 
     def values(self, form: Form) -> Column:
         """The values of a form in the states with a choice, cached."""
-        found = self._values.get(form)
-        if found is None:
+        stored = self._values.get(form)
+        if stored is None:
             if len(self._values) >= MOST_CACHED:
                 self._values = {}
-            found = self._values[form] = form.values(self.scorer.columns)
-        return found
+            stored = self._values[form] = form.values(self.scorer.columns)
+        return stored
 
     def places(self, deed: Deed) -> Taken:
         """The action taken by a deed in each state with a choice; -1 for none."""
         if isinstance(deed, int):
             return self.scorer.labels[deed]
-        found = self._places.get(deed)
-        if found is None:
+        stored = self._places.get(deed)
+        if stored is None:
             if len(self._places) >= MOST_CACHED:
                 self._places = {}
-            found = self._places[deed] = self.scorer.best(deed)
-        return found
+            stored = self._places[deed] = self.scorer.best(deed)
+        return stored
 
     def _holds(self, condition: Condition) -> NDArray[np.bool_]:
         values, bound = self.values(condition.form), condition.level(self.parameters)
@@ -149,14 +149,14 @@ class OnGraph(Field):
 
     def taken(self, rule: Rule) -> Taken:
         """The actions of a rule: (n_choices,) int32."""
-        found = self.scorer.default
+        labels = self.scorer.default
         for clause in reversed(rule.clauses):
             places = self.places(clause.deed)
             taken = places >= 0
             if clause.condition is not None:
                 taken &= self._holds(clause.condition)
-            np.copyto(found, places, where=taken)
-        return found
+            np.copyto(labels, places, where=taken)
+        return labels
 
     def loss(self, rule: Rule) -> float:
         memory = self._memories.get()
@@ -171,17 +171,17 @@ class OnGraph(Field):
         if not self.phase:
             return self._longer(rule.clauses[0].deed)
         places = list(self._places_of(rule))
-        found = dict[Rule, float]()
+        estimates = dict[Rule, float]()
         for weight in self._weights(rule):
             gain, offset = self._gains(rule, places, weight)
             for estimate, other in self._estimated(rule, places, gain, offset, map_):
                 if other.numbers <= most:
-                    found[other] = max(estimate, found.get(other, -np.inf))
-        promising = [_without(rule, place) for place in range(len(rule.clauses) - 1)]
+                    estimates[other] = max(estimate, estimates.get(other, -np.inf))
+        promising = [_without(rule, index) for index in range(len(rule.clauses) - 1)]
         for numbers in range(1, most + 1):
             rules = sorted(
-                (other for other in found if other.numbers == numbers),
-                key=lambda other: (-found[other], sum(len(c.text) for c in _conditions(other))),
+                (other for other in estimates if other.numbers == numbers),
+                key=lambda other: (-estimates[other], sum(len(c.text) for c in _conditions(other))),
             )
             new = [set(_conditions(other)) - set(_conditions(rule)) for other in rules]
             products = [
@@ -199,14 +199,14 @@ class OnGraph(Field):
         """Preferences with one more feature, or with another preference behind."""
         if not isinstance(deed, Preference):
             return []
-        found = list(longer(deed, map(Feature, self.scorer.action_columns)))
+        preferences = list(longer(deed, map(Feature, self.scorer.action_columns)))
         if len(deed.forms) < LONGEST:
             equal = {form.terms[0][1] for form in deed.forms if len(form.terms) == 1}
             singles = [single.forms[0] for single in self._single()]
-            found += [
+            preferences += [
                 Preference((*deed.forms, one)) for one in singles if one.terms[0][1] not in equal
             ]
-        return [_always(one) for one in found]
+        return [_always(one) for one in preferences]
 
     def _weights(self, base: Rule) -> list[Floats]:
         """Two estimates of the gain of each action in its state: (n,) float64."""
@@ -219,11 +219,11 @@ class OnGraph(Field):
 
     def _places_of(self, base: Rule) -> Iterator[tuple[int, bool, Deed]]:
         """Each change: the place of the new clause, whether it replaces a clause, its deed."""
-        for place in range(len(base.clauses)):
+        for index in range(len(base.clauses)):
             for deed in self._usual:
-                yield place, False, deed
-                if place < len(base.clauses) - 1:
-                    yield place, True, deed
+                yield index, False, deed
+                if index < len(base.clauses) - 1:
+                    yield index, True, deed
 
     def _gains(
         self, base: Rule, changes: list[tuple[int, bool, Deed]], weight: Floats
@@ -231,18 +231,18 @@ class OnGraph(Field):
         """The gain of a new clause by state and change, and the gain from removing the old one."""
         n, last = len(self.scorer.default), len(base.clauses) - 1
         owner = np.full(n, last)
-        for place in range(last - 1, -1, -1):
-            clause = base.clauses[place]
+        for index in range(last - 1, -1, -1):
+            clause = base.clauses[index]
             assert clause.condition is not None
-            owner[self._holds(clause.condition) & (self.places(clause.deed) >= 0)] = place
+            owner[self._holds(clause.condition) & (self.places(clause.deed) >= 0)] = index
         now = weight[self.taken(base)]
         gain, offset = np.zeros((n, len(changes))), np.zeros(len(changes))
-        for number, (place, instead, deed) in enumerate(changes):
+        for number, (index, instead, deed) in enumerate(changes):
             rest, places = now, self.places(deed)
             if instead:
-                rest = weight[self.taken(_without(base, place))]
+                rest = weight[self.taken(_without(base, index))]
                 offset[number] = (rest - now).sum()
-            open_to = (owner >= place) & (places >= 0)
+            open_to = (owner >= index) & (places >= 0)
             gain[:, number] = np.where(open_to, weight[places] - rest, 0.0)
         return gain, offset
 
@@ -261,11 +261,11 @@ class OnGraph(Field):
         gain = np.ascontiguousarray(gain[relevant])
         columns = {name: values[relevant] for name, values in self.scorer.columns.items()}
         best = dict[int, list[_Way]]()
-        for found in map_(lambda form: _ways(form, columns, gain, offset), self.forms):
-            for way in found:
+        for best_ways in map_(lambda form: _ways(form, columns, gain, offset), self.forms):
+            for way in best_ways:
                 best.setdefault(way.form.numbers, []).append(way)
         conditions = _conditions(base)
-        freed = [conditions[place].numbers if instead else 0 for place, instead, _ in changes]
+        freed = [conditions[index].numbers if instead else 0 for index, instead, _ in changes]
         for ways in best.values():
             estimates = np.round(np.array([way.gains for way in ways]), DIGITS)
             for numbers in sorted(set(freed)):  # each gives rules with another number
@@ -273,11 +273,11 @@ class OnGraph(Field):
                 likely = np.argsort(-estimates[:, of_these].ravel(), kind="stable")[:LIKELY]
                 for which, column in zip(*np.divmod(likely, len(of_these)), strict=True):
                     number, way = int(of_these[column]), ways[which]
-                    place, instead, deed = changes[number]
+                    index, instead, deed = changes[number]
                     level = int(way.levels[number])
                     clause = Clause(self.condition(way.form, way.at_least, level), deed)
-                    behind = base.clauses[place + instead :]
-                    rule = Rule((*base.clauses[:place], clause, *behind))
+                    behind = base.clauses[index + instead :]
+                    rule = Rule((*base.clauses[:index], clause, *behind))
                     yield float(estimates[which, number]), rule
 
 
@@ -285,9 +285,9 @@ def _always(deed: Deed) -> Rule:
     return Rule((Clause(None, deed),))
 
 
-def _without(rule: Rule, place: int) -> Rule:
+def _without(rule: Rule, index: int) -> Rule:
     """A rule without one of its clauses."""
-    return Rule(rule.clauses[:place] + rule.clauses[place + 1 :])
+    return Rule(rule.clauses[:index] + rule.clauses[index + 1 :])
 
 
 def _conditions(rule: Rule) -> list[Condition]:
@@ -297,12 +297,12 @@ def _conditions(rule: Rule) -> list[Condition]:
 def _matter(gain: Floats) -> NDArray[np.bool_]:
     """The states with nearly all of the gain; of few states all with a gain."""
     size = gain.max(axis=1)
-    found: NDArray[np.bool_] = size > 0.0
+    matters: NDArray[np.bool_] = size > 0.0
     if len(size) > FEW:
         order = np.argsort(-size, kind="stable")
         share = np.cumsum(size[order])
-        found[order[int(np.searchsorted(share, (1 - REST) * share[-1])) + 1 :]] = False
-    return found
+        matters[order[int(np.searchsorted(share, (1 - REST) * share[-1])) + 1 :]] = False
+    return matters
 
 
 class _Way(NamedTuple):

@@ -79,16 +79,16 @@ def search_all(
         The workers are gone.
     """
     seeds = [seed, *(derived_seed(seed, number) for number in range(1, searches))]
-    found: Iterable[Met]
+    outcomes: Iterable[Met]
     if pool is None:
-        found = (search(setting, limits, own, progress) for own in seeds)
+        outcomes = (search(setting, limits, own, progress) for own in seeds)
     else:
         sent = pool.share(setting)
-        found = pool.in_order(search, ((sent, limits, own) for own in seeds))
+        outcomes = pool.in_order(search, ((sent, limits, own) for own in seeds))
     each = list[Met]()
     stopped = False
     try:
-        for met in found:
+        for met in outcomes:
             each.append(met)
             if met.stopped:
                 break
@@ -259,12 +259,12 @@ def find_rules(
     met, searched = search_all(_search, setting, limits, seed, searches, progress, pool)
     if entire and met.stopped:
         raise KeyboardInterrupt
-    found = list[RuleOfThumb]()
+    rules = list[RuleOfThumb]()
     for rule in _best(met.rules, enough):
         if progress is not None:
-            progress("certifying", len(found), None)
-        found.append(certified_rule(policies, rule, features))
-    return Frontier(tuple(found), met.scored, seed, searched, met.stopped, met.timed_out)
+            progress("certifying", len(rules), None)
+        rules.append(certified_rule(policies, rule, features))
+    return Frontier(tuple(rules), met.scored, seed, searched, met.stopped, met.timed_out)
 
 
 def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | None = None) -> Met:
@@ -290,12 +290,12 @@ def _best(rules: Iterable[tuple[Rule, float]], enough: float) -> list[Rule]:
 
     Of equally good rules the first one. The last rule is the first with at most the loss `enough`.
     """
-    found, least = list[Rule](), float("inf")
+    best, least = list[Rule](), float("inf")
     for rule, loss in sorted(rules, key=lambda pair: (pair[0].numbers, round(pair[1], DIGITS))):
         if least > enough and round(loss, DIGITS) < round(least, DIGITS):
-            found.append(rule)
+            best.append(rule)
             least = loss
-    return found
+    return best
 
 
 def certified_rule(policies: Policies, rule: Rule, features: Features | None = None) -> RuleOfThumb:
@@ -308,15 +308,15 @@ def certified_rule(policies: Policies, rule: Rule, features: Features | None = N
     """
     graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit
-    found = loss_of(policies, rule.policy(graph, policies.game, features=features))
+    loss = loss_of(policies, rule.policy(graph, policies.game, features=features))
     return RuleOfThumb(
         rule,
         sentence_of(rule, graph, unit),
-        found.loss,
-        found.first,
-        found.second,
-        found.exploitability,
-        found.error_bound,
-        found.exploitability_bound,
-        found.spread,
+        loss.loss,
+        loss.first,
+        loss.second,
+        loss.exploitability,
+        loss.error_bound,
+        loss.exploitability_bound,
+        loss.spread,
     )

@@ -50,8 +50,8 @@ def forms_of(columns: Mapping[str, Column]) -> list[Form]:
         The fields of the states with a choice. Constant fields are omitted.
     """
     names = [name for name, values in columns.items() if len(values) and np.ptp(values)]
-    found = dict.fromkeys(_forms(names, columns))
-    return list(found)[:MOST_FORMS]
+    forms = dict.fromkeys(_forms(names, columns))
+    return list(forms)[:MOST_FORMS]
 
 
 def _forms(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form]:
@@ -99,8 +99,8 @@ def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]
     for chosen in combinations(fields, size):
         for signs in range(1 << (size - 1)):
             yield {
-                field: 1 if place == 0 or not signs >> (place - 1) & 1 else -1
-                for place, field in enumerate(chosen)
+                field: 1 if index == 0 or not signs >> (index - 1) & 1 else -1
+                for index, field in enumerate(chosen)
             }
 
 
@@ -226,9 +226,9 @@ class Scorer:
         probability = policy.probability[self._action]
         most = np.maximum.reduceat(probability, self._begin)
         likeliest = np.flatnonzero(probability == most[self._own])
-        found = self.default
-        found[self._own[likeliest[::-1]]] = likeliest[::-1]
-        return found
+        labels = self.default
+        labels[self._own[likeliest[::-1]]] = likeliest[::-1]
+        return labels
 
     def memory(self) -> Memory:
         """The workspace of an evaluation; parallel evaluations need one each."""

@@ -91,8 +91,8 @@ class Field(ABC):
     def __init__(self, parameters: Mapping[str, int]) -> None:
         self.parameters = parameters
         largest = max(parameters, key=lambda name: parameters[name], default="")
-        told = parameters.get(largest, 0) >= LEAST_NAMED
-        self._named = {parameters[largest]: largest} if told else {}
+        has_number = parameters.get(largest, 0) >= LEAST_NAMED
+        self._named = {parameters[largest]: largest} if has_number else {}
 
     @abstractmethod
     def starts(self) -> Iterator[list[Rule]]:
@@ -157,8 +157,8 @@ class Field(ABC):
         yield moved
 
 
-def _with(rule: Rule, place: int, clause: Clause) -> Rule:
-    return Rule((*rule.clauses[:place], clause, *rule.clauses[place + 1 :]))
+def _with(rule: Rule, index: int, clause: Clause) -> Rule:
+    return Rule((*rule.clauses[:index], clause, *rule.clauses[index + 1 :]))
 
 
 def _moved_preferences(preference: Preference) -> Iterator[list[Preference]]:
@@ -174,10 +174,10 @@ def _moved_preferences(preference: Preference) -> Iterator[list[Preference]]:
             ]
 
 
-def with_form(preference: Preference, place: int, terms: Mapping[Feature, int]) -> Preference:
+def with_form(preference: Preference, index: int, terms: Mapping[Feature, int]) -> Preference:
     """A preference with another form at a place."""
     form, _ = form_of(terms)
-    return Preference((*preference.forms[:place], form, *preference.forms[place + 1 :]))
+    return Preference((*preference.forms[:index], form, *preference.forms[index + 1 :]))
 
 
 def longer(preference: Preference, features: Iterable[Feature]) -> Iterator[Preference]:
@@ -268,12 +268,12 @@ class Search:
         phase = self.field.phase
         if phase == 0 and self._over(self.field.first_share):
             return None
-        for place in range(self.field.width):
+        for index in range(self.field.width):
             for numbers in sorted(self.kept):
                 rules = self.kept[numbers]
-                there = numbers <= self._most and place < len(rules)
-                if there and (phase, rules[place]) not in self._taken_up:
-                    return rules[place]
+                there = numbers <= self._most and index < len(rules)
+                if there and (phase, rules[index]) not in self._taken_up:
+                    return rules[index]
         return None
 
     def _loss(self, rule: Rule) -> float:
@@ -295,8 +295,8 @@ class Search:
             self._progress("rules of thumb", self.scored, None)
         return [rule for rule in every if rule in self.losses]
 
-    def _keep(self, found: Iterable[Rule]) -> None:
-        for rule in found:
+    def _keep(self, candidates: Iterable[Rule]) -> None:
+        for rule in candidates:
             rules, loss = self.kept.get(rule.numbers, []), self._loss(rule)
             if np.isfinite(loss) and all(self._loss(other) != loss for other in rules):
                 rules = sorted([*rules, rule], key=self._loss)
@@ -307,8 +307,8 @@ class Search:
         better = []
         for numbers in sorted({rule.numbers for rule in tried}):
             of_number = sorted((r for r in tried if r.numbers == numbers), key=self._loss)
-            known = [self._loss(self.kept[n][0]) for n in self.kept if 0 < n <= numbers]
-            worst = HOPEFUL * min(known, default=np.inf)
+            losses = [self._loss(self.kept[n][0]) for n in self.kept if 0 < n <= numbers]
+            worst = HOPEFUL * min(losses, default=np.inf)
             hopeful = [rule for rule in of_number[:IMPROVED] if self._loss(rule) <= worst]
             tuned = [self._improved(rule, bounds_only=True) for rule in hopeful]
             if tuned:
@@ -321,10 +321,10 @@ class Search:
         """A rule with its numbers moved as long as the loss falls."""
         for _ in range(1 if bounds_only else MOST_ROUNDS):
             before = rule
-            for place in range(len(list(self.field.moves(rule, bounds_only)))):
+            for index in range(len(list(self.field.moves(rule, bounds_only)))):
                 while not self._over():
                     moved = list(self.field.moves(rule, bounds_only))
-                    tried = self._score(moved[place]) if place < len(moved) else []
+                    tried = self._score(moved[index]) if index < len(moved) else []
                     tried = [other for other in tried if other.numbers <= rule.numbers]
                     best = min(tried, key=self._loss, default=rule)
                     if self._loss(best) >= self._loss(rule):

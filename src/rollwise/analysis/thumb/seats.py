@@ -88,8 +88,8 @@ class _InADrawnSeat(Features):
     @cached_property
     def states(self) -> Columns:
         size = self.whole.graph.n_states
-        place = (np.arange(self.graph.n_states) - 1) % size  # state 0 has no choice
-        return {name: column[place] for name, column in self.whole.states.items()}
+        index = (np.arange(self.graph.n_states) - 1) % size  # state 0 has no choice
+        return {name: column[index] for name, column in self.whole.states.items()}
 
     @cached_property
     def actions(self) -> Columns:
@@ -103,7 +103,7 @@ class _InADrawnSeat(Features):
 
 
 def find_seats_rules(
-    found: Equilibrium,
+    equilibrium: Equilibrium,
     numbers: int = NUMBERS,
     *,
     within: float | None = None,
@@ -124,9 +124,9 @@ def find_seats_rules(
     numbers, within, seconds, evaluations, seed, searches, progress, pool, entire
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
     """
-    graph = found.graph
-    drawn = in_a_drawn_seat(graph, found.policy.probability)
-    whole = Features(graph, found.game)
+    graph = equilibrium.graph
+    drawn = in_a_drawn_seat(graph, equilibrium.policy.probability)
+    whole = Features(graph, equilibrium.game)
     search = find_rules(
         Policies(drawn),
         numbers,
@@ -140,26 +140,26 @@ def find_seats_rules(
         pool=pool,
         entire=entire,
     )
-    rules = tuple(_certified(found, rule, whole) for rule in search.rules)
+    rules = tuple(_certified(equilibrium, rule, whole) for rule in search.rules)
     return SeatsFrontier(rules, search)
 
 
-def _certified(found: Equilibrium, of_search: RuleOfThumb, features: Features) -> SeatsRule:
+def _certified(equilibrium: Equilibrium, of_search: RuleOfThumb, features: Features) -> SeatsRule:
     """A rule with its certified losses."""
-    graph, n, size = found.graph, found.players, found.graph.n_states
-    policy = of_search.rule.policy(graph, found.game, features=features)
-    profile = [policy.probability, *[found.policy.probability] * (n - 1)]
+    graph, n, size = equilibrium.graph, equilibrium.players, equilibrium.graph.n_states
+    policy = of_search.rule.policy(graph, equilibrium.game, features=features)
+    profile = [policy.probability, *[equilibrium.policy.probability] * (n - 1)]
     worth, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
     starts = [-seat % n * size for seat in range(n)]
     got = worth.values[starts].tolist()
-    pairs = zip(found.worth, got, strict=True)
+    pairs = zip(equilibrium.worth, got, strict=True)
     response = respond_to(graph, policy)
     gains = zip(response.best, response.win_probabilities, strict=True)
     return SeatsRule(
         of_search,
-        sentence_of(of_search.rule, graph, found.game.action_unit),
+        sentence_of(of_search.rule, graph, equilibrium.game.action_unit),
         tuple(best - has for best, has in pairs),
-        found.error_bound + float(certificate.bounds[starts].max()),
+        equilibrium.error_bound + float(certificate.bounds[starts].max()),
         max(best - has for best, has in gains),
         2.0 * response.error_bound,
     )

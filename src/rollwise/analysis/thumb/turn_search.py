@@ -85,11 +85,11 @@ class Sample:
         self._sign = float(sign_of(game.objective))
         rules = Rules(game)
         rows, self._times = _played(rules, rule, games, seed)
-        self.positions, known = _turns_of(rules, rows)
+        self.positions, positions = _turns_of(rules, rows)
         target = self.positions.layer.blocks[0][1].target
-        after = np.unique(target[target < len(known)])
-        values = np.zeros(len(known))
-        values[after] = self._sign * answer.values[answer.numbers_of(known[after])]
+        after = np.unique(target[target < len(positions)])
+        values = np.zeros(len(positions))
+        values[after] = self._sign * answer.values[answer.numbers_of(positions[after])]
         self._next = values[:, None]
         self._best = self._sign * answer.values[answer.numbers_of(rows)]
         self._times = self._times / games
@@ -124,19 +124,19 @@ def _played(
     times = np.array([games])
     parts, counts = [rows], [times]
     while True:
-        here, known = _turns_of(rules, rows)
+        here, positions = _turns_of(rules, rows)
         after = here.played(here.says(rule), times, random)
-        after = after[after < len(known)]
+        after = after[after < len(positions)]
         if not len(after):
             break
         places, times = np.unique(after, return_counts=True)
-        rows = np.ascontiguousarray(known[places])
+        rows = np.ascontiguousarray(positions[places])
         parts.append(rows)
         counts.append(times)
     # each position once
-    different, place = np.unique(np.concatenate(parts), axis=0, return_inverse=True)
-    found = np.bincount(place.reshape(-1), np.concatenate(counts)).astype(np.float64)
-    return np.ascontiguousarray(different, np.int32), found
+    different, index = np.unique(np.concatenate(parts), axis=0, return_inverse=True)
+    visits = np.bincount(index.reshape(-1), np.concatenate(counts)).astype(np.float64)
+    return np.ascontiguousarray(different, np.int32), visits
 
 
 def _shorter(deed: Preference) -> list[Preference]:
@@ -219,8 +219,8 @@ class OnTurns(Field):
         positions = self._sample.positions
         tables = (positions.filled if part else positions.kept).tables
         varied = [name for name, table in tables.items() if np.ptp(table)]
-        told = [name for name, column in positions.told.items() if np.ptp(column)]
-        products = [Feature(of_all, name, "product") for of_all in told for name in varied]
+        names = [name for name, column in positions.told.items() if np.ptp(column)]
+        products = [Feature(of_all, name, "product") for of_all in names for name in varied]
         return [Feature(POINTS if part else NUMBER), *map(Feature, varied), *products]
 
 
@@ -263,8 +263,8 @@ def _search(
     met = found_on(OnTurns(answer, seed), limits, seed, progress)
     chosen = dict[Rule, float]()
     for most in (*(n for n in CERTIFIED if n < limits.numbers), limits.numbers):
-        known = [pair for pair in met.rules if pair[0].numbers <= most]
-        chosen |= [min(known, key=lambda pair: pair[1])] if known else []
+        candidates = [pair for pair in met.rules if pair[0].numbers <= most]
+        chosen |= [min(candidates, key=lambda pair: pair[1])] if candidates else []
     return met._replace(rules=tuple(chosen.items()))
 
 
@@ -308,11 +308,11 @@ def find_turn_rules(
     sign = float(sign_of(game.objective))
     certified = zip(rules, worth_by_layers(game, rules, progress=progress), strict=True)
     losses = [(rule, sign * (best - worth), bound + off) for rule, (worth, bound) in certified]
-    found = list[RuleOfThumb]()
+    scored_rules = list[RuleOfThumb]()
     for rule, loss, bound in sorted(losses, key=lambda one: (one[0].numbers, one[1])):
-        if found and loss >= found[-1].loss:
+        if scored_rules and loss >= scored_rules[-1].loss:
             continue
         text = sentence_of(rule, graph, game.action_unit)
-        found.append(RuleOfThumb(rule, text, loss, loss, None, None, bound, None))
-    told = (met.scored, seed, searched, met.stopped, met.timed_out)
-    return Frontier(tuple(found), *told), graph
+        scored_rules.append(RuleOfThumb(rule, text, loss, loss, None, None, bound, None))
+    ending = (met.scored, seed, searched, met.stopped, met.timed_out)
+    return Frontier(tuple(scored_rules), *ending), graph

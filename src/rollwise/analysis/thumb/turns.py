@@ -55,9 +55,9 @@ Chain = tuple["int | Preference", ...]
 def parts_of(pool: Pool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The possible kept dice of each throw, as numbers in the order of the actions: CSR."""
     number = {kept: k for k, kept in enumerate(kept_dice(pool))}
-    found = [[number[part] for part in pool.kept_from(throw)] for _, throw in pool.throws]
-    indptr = np.cumsum([0, *map(len, found)], dtype=np.int32)
-    return indptr, np.array([k for parts in found for k in parts], np.int32)
+    numbers = [[number[part] for part in pool.kept_from(throw)] for _, throw in pool.throws]
+    indptr = np.cumsum([0, *map(len, numbers)], dtype=np.int32)
+    return indptr, np.array([k for parts in numbers for k in parts], np.int32)
 
 
 class Says(NamedTuple):
@@ -352,12 +352,12 @@ class TurnPositions:
             here = np.flatnonzero((of_chain == number).any(axis=1))
             seen = Seen(self.kept, told, different[here], self._kept_numbers)
             scores, _ = self._scores(chains[number], seen, self._kept_labels)
-            found = np.empty((len(scores), len(indptr) - 1), np.int32)
-            most_kept(scores, indptr, part, found)
-            found = np.broadcast_to(found, (len(here), found.shape[1]))
+            kept = np.empty((len(scores), len(indptr) - 1), np.int32)
+            most_kept(scores, indptr, part, kept)
+            kept = np.broadcast_to(kept, (len(here), kept.shape[1]))
             for left in range(rerolls):
                 at = of_chain[here, left] == number
-                keep[here[at], left] = found[at]
+                keep[here[at], left] = kept[at]
         return group, keep
 
     def _fills(
@@ -454,13 +454,13 @@ class TurnPositions:
 
 def _chain_of(rule: Rule, holds: NDArray[np.bool_]) -> Chain:
     """The deeds of the clauses that hold, up to the first preference, which is always possible."""
-    found = list[int | Preference]()
+    chain = list[int | Preference]()
     for clause, here in zip(rule.clauses, holds, strict=True):
         if here:
-            found.append(clause.deed)
+            chain.append(clause.deed)
             if isinstance(clause.deed, Preference):
                 break
-    return tuple(found)
+    return tuple(chain)
 
 
 def one_position(game: Game) -> StateGraph:
