@@ -173,6 +173,7 @@ _HOOKS.page = _when_called("rollwise.page", "html_page")
 _HOOKS.chase = _when_called("rollwise.derive.chase", "Chase")
 _HOOKS.contest = _when_called("rollwise.derive.contest", "Duel")
 _HOOKS.with_score = _when_called("rollwise.derive.chase", "WithScore")
+_HOOKS.average = _when_called("rollwise.answer.average", "with_best_rate")
 _HOOKS.create_form = _when_called("rollwise.derive.forms", "create_form")
 
 

@@ -447,10 +447,11 @@ class Game:
         order of their moves. PASS hands the die to the next player, and `skip` to another one. WIN,
         LOSE, DRAW, `won_by` and `shared` give the winners, and `payoffs` the payoff of each seat
         (see `rollwise.equilibrium`).
-    objective : {"win", "maximize", "minimize"}
+    objective : {"win", "maximize", "minimize", "average"}
         Win a game of wins and losses (or get the most of a game for stakes, with any
         `payoff`), or get the largest or smallest expected total of the rewards of a
-        solitaire game.
+        solitaire game. "average": play has no end and comes back to the start again and again; get
+        the most `reward` per `duration`.
     column_names : mapping
         Names for numbers of a state, where they differ from the names of the fields: ``{"rivals.0":
         "rival"}`` of two players. A field with an empty name isn't used: it keeps its number of
@@ -544,6 +545,10 @@ class Game:
     def reward(self, s: Any, *action: Any, **_: Any) -> float:
         """Points for taking an action; in a game of two the mover gains them from the other."""
         return 0.0
+
+    def duration(self, s: Any, *action: Any, **_: Any) -> float:
+        """The time that an action takes, with ``objective = "average"``: 1 unless given."""
+        return 1.0
 
     def progress(self, s: Any) -> int | tuple[int, ...]:
         """Progress of the game: a whole number that no outcome lowers, or a tuple of such numbers.
@@ -714,6 +719,11 @@ class Game:
     def with_score(self) -> Game:
         """This game, with the points made so far in the states."""
         game: Game = HOOKS.with_score(self)
+        return game
+
+    def average(self) -> Game:
+        """This game without an end, at its best average: see `rollwise.derive.average`."""
+        game: Game = HOOKS.average(self)
         return game
 
     # Replaced by `rollwise.derive` in derived games, and by `rollwise.models`.

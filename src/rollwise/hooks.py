@@ -18,7 +18,7 @@ class Hooks:
     ----------
     plot, report, page : callable
         Methods of an answer, called with the answer and the arguments of the method.
-    chase, contest, with_score : callable
+    chase, contest, with_score, average : callable
         Methods of a game, called with the game and the arguments of the method.
     create_form : callable
         Makes a game from its class and its parameters as text, including ``as``.
@@ -30,6 +30,7 @@ class Hooks:
     chase: Callable[..., Any]
     contest: Callable[..., Any]
     with_score: Callable[..., Any]
+    average: Callable[..., Any]
     create_form: Callable[..., Any]
 
 

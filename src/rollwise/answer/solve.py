@@ -69,7 +69,9 @@ def solve(
         There is no such method, or it has no such option.
     """
     find_method(method)
-    if has_many(require_game(game)):
+    if require_game(game).objective == "average":
+        game = game.average()
+    if has_many(game):
         if method != DEFAULT or tolerance is not None or mode != "auto":
             raise UsageError(
                 f"{game.name} is a game for {game.players}: `solve` finds an equilibrium, without "

@@ -122,10 +122,15 @@ class Rules:
             )
         if not self.any_players:
             require_two(game)
+        if game.objective == "average":
+            raise RulesError(
+                f"{game.name}: a game without an end is solved as a form: "
+                + spelled(python="game.average()", command_line="as=average")
+            )
         if game.objective not in ("win", "maximize", "minimize"):
             raise RulesError(
                 f"{game.name}: objective is {shown(game.objective)}; it must be 'win', "
-                "'maximize' or 'minimize'"
+                "'maximize', 'minimize' or, of play without an end, 'average'"
             )
         may_go_on = game.endless != "forbidden"
         fault = ""

@@ -12,6 +12,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rollwise.derive.average import Average
 from rollwise.derive.chase import Chase, WithScore
 from rollwise.derive.contest import Duel
 from rollwise.derive.derived_game import DerivedGame
@@ -24,6 +25,7 @@ FORMS: dict[str, type[DerivedGame] | None] = {
     Chase.form: Chase,
     Duel.form: Duel,
     WithScore.form: WithScore,
+    Average.form: Average,
     BLIND: None,
 }
 

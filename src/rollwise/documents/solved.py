@@ -165,6 +165,8 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     start: State
     unit: Unit
     draws: Draws
+    average: Annotated[Maybe[Number], about("of play without an end, per unit of duration")] = UNSET
+    average_bound: Maybe[Bound] = UNSET
     value: Maybe[Value] = UNSET
     win_probability: Maybe[Chance] = UNSET
     win_probabilities: Seats = UNSET
@@ -211,6 +213,9 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
             yield from self._estimated(start, self.estimate)
         elif as_number(self.error_bound) == math.inf and not self.layers:
             yield f"  value of the start ({start}): {self.value}, without an error bound"
+        elif self.average is not UNSET:
+            average = certified(as_number(self.average), as_number(self.average_bound))
+            yield f"  average in the long run: {average.number} ({average.sure})"
         else:
             value, bound = as_number(self.value), self.error_bound
             yield from worth_lines(start, value, bound, name=self.unit, draws=self.draws)
@@ -362,6 +367,10 @@ def solved_document(
         facts["value"] = None if solution.gave_up else solution.value
         facts["win_probability"] = None if solution.gave_up else solution.win_probability
         facts["error_bound"] = solution.error_bound
+        if solution.game is not None and solution.game.base_game.objective == "average":
+            from rollwise.answer.average import average_of
+
+            facts["average"], facts["average_bound"] = average_of(solution)
     return Solved.on(
         solution.subject,
         kind=kind_of(solution),

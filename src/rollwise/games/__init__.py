@@ -233,9 +233,15 @@ def create(cls: type[Game], values: Mapping[str, str]) -> Game:
     ParameterError
         There is no such parameter, or the value doesn't fit it.
     """
-    if "as" in values:
-        made: Game = HOOKS.create_form(cls, values, create)
-        return made
+    form = values.get("as")
+    made: Game = HOOKS.create_form(cls, values, _create) if form else _create(cls, values)
+    if made.objective == "average" or (form == "average" and "rate" not in values):
+        made = HOOKS.average(made)
+    return made
+
+
+def _create(cls: type[Game], values: Mapping[str, str]) -> Game:
+    """A game with parameters given as text, without a form."""
     specs = {spec.name: spec for spec in parameter_specs(cls)}
     parsed = {}
     for name, text in values.items():

@@ -1,0 +1,147 @@
+"""The best average of a game without an end, and its proof.
+
+Let f(rate) be the best expected reward of a cycle minus the cost of its duration. f falls and is
+convex, and the best average is its zero. As every cycle has an expected duration of at least D, an
+average differs from the rate by at most |f(rate)| / D.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rollwise.answer.certified import solve_and_certify
+from rollwise.derive.average import Average
+from rollwise.errors import EndlessPlay, RulesError
+from rollwise.game import Game
+
+if TYPE_CHECKING:
+    from rollwise.answer.solution import Solution
+
+MOST_RATES = 200
+UNIT = 2.0**-53
+
+
+class Cycle(NamedTuple):
+    """The best cycle at a rate: its value, infinite if it never ends, with an error bound."""
+
+    rate: float
+    value: float
+    bound: float
+
+
+def with_best_rate(rules: Game) -> Average:
+    """The game at its best average, or within the error bounds of it.
+
+    Parameters
+    ----------
+    rules : Game
+        A game with ``objective = "average"``, or its form without a rate.
+
+    Raises
+    ------
+    RulesError
+        Play can go on without a duration, or best play doesn't come back to the start.
+    """
+    game = rules if isinstance(rules, Average) else Average(rules)
+    name = game.inner.name
+    least = least_duration(game.inner)
+    reward = np.abs(game.inner_graph.action_reward).max()
+    step = 1.0 + float(reward) / least
+    high = _cycle(game, step)
+    while high.value > 0:
+        step *= 2
+        if step > 1e15:
+            raise RulesError(f"{name}: no average is an upper limit; are durations too small?")
+        high = _cycle(game, step)
+    low = [_cycle(game, -step)]
+    while low[-1].value < 0:
+        step *= 2
+        low = [_cycle(game, -step)]
+    for _ in range(MOST_RATES):
+        if abs(high.value) <= high.bound:
+            return replace(game, rate=high.rate)
+        if low[-1].value <= low[-1].bound:
+            return replace(game, rate=low[-1].rate)
+        rate = _next_rate(low, high)
+        if not low[-1].rate < rate < high.rate:
+            break
+        cycle = _cycle(game, rate)
+        if cycle.value > 0:
+            low = [*low[-1:], cycle] if np.isfinite(low[-1].value) else [cycle]
+        else:
+            high = cycle
+    if np.isinf(low[-1].value):
+        raise RulesError(
+            f"{name}: best play doesn't come back to the start; let start() give a position to "
+            "which every play returns"
+        )
+    return replace(game, rate=min(high, low[-1], key=lambda cycle: abs(cycle.value)).rate)
+
+
+def _next_rate(low: list[Cycle], high: Cycle) -> float:
+    """A rate between: two rates below the average give a third one, at most the average."""
+    last = low[-1]
+    if not np.isfinite(last.value):
+        return (last.rate + high.rate) / 2
+    if len(low) == 2:
+        slope = (low[0].value - last.value) / (last.rate - low[0].rate)
+        rate = last.rate + last.value / slope if slope > 0 else high.rate
+        if last.rate < rate < high.rate:
+            return rate
+    part = last.value / (last.value - high.value)
+    return last.rate + part * (high.rate - last.rate)
+
+
+def _cycle(game: Average, rate: float) -> Cycle:
+    graph = replace(game, rate=rate).derive()
+    assert graph is not None
+    try:
+        run = solve_and_certify(graph)
+    except EndlessPlay:
+        return Cycle(rate, np.inf, 0.0)
+    return Cycle(rate, float(run.found.values[0]), float(run.certificate.bounds[0]))
+
+
+@lru_cache(4)
+def least_duration(inner: Game) -> float:
+    """A proved lower bound on the expected duration of a cycle.
+
+    Raises
+    ------
+    RulesError
+        It isn't positive.
+    """
+    game = Average(inner)
+    graph = game.inner_graph.with_arrays(action_reward=game.durations, objective="minimize")
+    least = 0.0
+    try:
+        run = solve_and_certify(graph)
+        least = float(run.found.values[0] - run.certificate.bounds[0])
+    except EndlessPlay:
+        pass
+    if not 0 < least < np.inf:
+        raise RulesError(
+            f"{inner.name}: a play from the start may take no time; duration() is positive "
+            "somewhere in every play"
+        )
+    return least
+
+
+def average_of(solution: Solution) -> tuple[float, float]:
+    """The best average and its error bound, by the value of the start.
+
+    The rewards of the graph are rounded. An error e of an action with the duration d changes an
+    average by at most e / d.
+    """
+    game = solution.game
+    assert isinstance(game, Average)
+    rate = game.rate or 0.0
+    counted = game.durations > 0
+    reward, duration = solution.graph.action_reward[counted], game.durations[counted]
+    blur = 2 * UNIT * (abs(rate) * duration + np.abs(reward)) / duration
+    error = (abs(solution.value) + float(solution.error_bounds[0])) / least_duration(game.inner)
+    return rate, (error + float(blur.max())) * (1 + 1e-12)
