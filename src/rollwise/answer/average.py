@@ -8,7 +8,6 @@ average differs from the rate by at most |f(rate)| / D.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -47,8 +46,8 @@ def with_best_rate(rules: Game) -> Average:
         Play can go on without a duration, or best play doesn't come back to the start.
     """
     game = rules if isinstance(rules, Average) else Average(rules)
-    name = game.inner.name
-    least = least_duration(game.inner)
+    game, name = game.with_likely_home(), game.inner.name
+    least = least_duration(game)
     reward = np.abs(game.inner_graph.action_reward).max()
     step = 1.0 + float(reward) / least
     high = _cycle(game, step)
@@ -97,17 +96,15 @@ def _next_rate(low: list[Cycle], high: Cycle) -> float:
 
 
 def _cycle(game: Average, rate: float) -> Cycle:
-    graph = replace(game, rate=rate).derive()
-    assert graph is not None
     try:
-        run = solve_and_certify(graph)
+        run = solve_and_certify(replace(game, rate=rate).derive())
     except EndlessPlay:
         return Cycle(rate, np.inf, 0.0)
-    return Cycle(rate, float(run.found.values[0]), float(run.certificate.bounds[0]))
+    home = game.home
+    return Cycle(rate, float(run.found.values[home]), float(run.certificate.bounds[home]))
 
 
-@lru_cache(4)
-def least_duration(inner: Game) -> float:
+def least_duration(game: Average) -> float:
     """A proved lower bound on the expected duration of a cycle.
 
     Raises
@@ -115,18 +112,16 @@ def least_duration(inner: Game) -> float:
     RulesError
         It isn't positive.
     """
-    game = Average(inner)
-    graph = game.inner_graph.with_arrays(action_reward=game.durations, objective="minimize")
     least = 0.0
     try:
-        run = solve_and_certify(graph)
-        least = float(run.found.values[0] - run.certificate.bounds[0])
+        run = solve_and_certify(game.cycle(game.durations, "minimize"))
+        least = float(run.found.values[game.home] - run.certificate.bounds[game.home])
     except EndlessPlay:
         pass
     if not 0 < least < np.inf:
         raise RulesError(
-            f"{inner.name}: a play from the start may take no time; duration() is positive "
-            "somewhere in every play"
+            f"{game.inner.name}: a cycle of play may take no time; duration() is positive "
+            "somewhere in every cycle"
         )
     return least
 
@@ -143,5 +138,6 @@ def average_of(solution: Solution) -> tuple[float, float]:
     counted = game.durations > 0
     reward, duration = solution.graph.action_reward[counted], game.durations[counted]
     blur = 2 * UNIT * (abs(rate) * duration + np.abs(reward)) / duration
-    error = (abs(solution.value) + float(solution.error_bounds[0])) / least_duration(game.inner)
+    at_home = float(solution.values[game.home])
+    error = (abs(at_home) + float(solution.error_bounds[game.home])) / least_duration(game)
     return rate, (error + float(blur.max())) * (1 + 1e-12)

@@ -122,15 +122,10 @@ class Rules:
             )
         if not self.any_players:
             require_two(game)
-        if game.objective == "average":
-            raise RulesError(
-                f"{game.name}: a game without an end is solved as a form: "
-                + spelled(python="game.average()", command_line="as=average")
-            )
-        if game.objective not in ("win", "maximize", "minimize"):
+        if game.objective not in ("win", "maximize", "minimize", "average"):
             raise RulesError(
                 f"{game.name}: objective is {shown(game.objective)}; it must be 'win', "
-                "'maximize', 'minimize' or, of play without an end, 'average'"
+                "'maximize', 'minimize' or 'average'"
             )
         may_go_on = game.endless != "forbidden"
         fault = ""
@@ -350,6 +345,8 @@ class Rules:
     @cached_property
     def allowed_thens(self) -> tuple[int, ...]:
         """The allowed values of `then` in a game of this kind."""
+        if self.game.objective == "average":
+            return (AGAIN,)
         if self.game.objective != "win":
             return (AGAIN, END)
         if self.game.players == 1:
@@ -419,6 +416,8 @@ class Rules:
             hint = ""
             if is_payoff(code):
                 hint = "; reward(s, action) gives points"
+            elif self.game.objective == "average":
+                hint = "; play has no end and goes on with AGAIN, as at self.start()"
             elif code == END and self.game.objective == "win":
                 hint = '; a game for points has objective = "maximize" or "minimize"'
             elif code in (WIN, LOSE, DRAW):

@@ -110,7 +110,7 @@ class DerivedGame(Game):
         """The graph of the inner game."""
         return self.inner_graph
 
-    def derive(self) -> StateGraph | None:
+    def derive(self) -> StateGraph:
         """The graph of the rules, made from the inner game's."""
         raise NotImplementedError(f"{type(self).__name__} has no derive()")
 

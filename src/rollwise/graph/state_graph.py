@@ -45,7 +45,7 @@ from rollwise.graph.naming import (
 )
 from rollwise.graph.view import GraphView
 
-Objective = Literal["win", "maximize", "minimize"]
+Objective = Literal["win", "maximize", "minimize", "average"]
 Endless = Literal["forbidden", "draw", "lose"]
 
 HELD = (
