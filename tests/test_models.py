@@ -516,3 +516,128 @@ def test_umb_is_written_and_read_back(tmp_path, game, against):
     found = stormpy.model_checking(model, stormpy.parse_properties(query)[0])
     start = model.initial_states[0]
     assert float(found.get_value(start)) == pytest.approx(ours, abs=1e-5)
+
+
+def drn(moves, labels, rewards=None, start=0):
+    """A model in DRN from ``{state: {action: {target: chance}}}``."""
+    names, rewards = list(moves), rewards or {}
+    lines = ["@type: MDP\n@reward_models\nr\n@nr_states", str(len(names)), "@nr_choices"]
+    lines += [str(sum(map(len, moves.values()))), "@model"]
+    for number, (state, actions) in enumerate(moves.items()):
+        words = ["init"] * (number == start) + [labels.get(state, "")]
+        lines.append(f"state {number} [{rewards.get(state, 0)}] {' '.join(words)}")
+        for action, targets in actions.items():
+            lines.append(f"\taction {action}")
+            lines += [f"\t\t{names.index(to)} : {chance}" for to, chance in targets.items()]
+    return "\n".join(lines) + "\n"
+
+
+def craps_drn():
+    ways = {total: 6 - abs(total - 7) for total in (4, 5, 6, 8, 9, 10)}
+    start = {"won": "8/36", "lost": "4/36", **{p: f"{n}/36" for p, n in ways.items()}}
+    points = {
+        p: {"roll": {"won": f"{n}/36", "lost": "6/36", p: f"{30 - n}/36"}} for p, n in ways.items()
+    }
+    ends = {end: {"stay": {end: 1}} for end in ("won", "lost")}
+    return drn({"start": {"roll": start}, **points, **ends}, {"won": "won"})
+
+
+def gambler_drn():
+    """Sutton and Barto's gambler with the chance 0.4 of heads."""
+    moves = {
+        s: {f"stake{a}": {s + a: "2/5", s - a: "3/5"} for a in range(1, min(s, 100 - s) + 1)}
+        or {"stay": {s: 1}}
+        for s in range(101)
+    }
+    return drn(moves, {100: "rich"}, start=50)
+
+
+def grid_drn():
+    """Russell and Norvig's grid of 4 by 3 cells."""
+    cells = [(x, y) for y in (1, 2, 3) for x in (1, 2, 3, 4) if (x, y) != (2, 2)]
+    rewards = dict.fromkeys(cells, -0.04) | {(4, 2): -1, (4, 3): 1}
+    moves: dict = {}
+    for x, y in cells:
+        moves[x, y] = {} if rewards[x, y] == -0.04 else {"out": {"end": 1}}
+        for dx, dy in ((0, 1), (0, -1), (-1, 0), (1, 0)) if rewards[x, y] == -0.04 else ():
+            targets: dict = {}
+            for (i, j), tenths in (((dx, dy), 8), ((dy, dx), 1), ((-dy, -dx), 1)):
+                there = (x + i, y + j) if (x + i, y + j) in cells else (x, y)
+                targets[there] = targets.get(there, 0) + tenths
+            moves[x, y][f"{dx}/{dy}"] = {to: f"{n}/10" for to, n in targets.items()}
+    return drn(moves | {"end": {"stay": {"end": 1}}}, {"end": "end"}, rewards)
+
+
+def die_tra(folder):
+    """Knuth and Yao's die from coins, PRISM's first example."""
+    coins = [(1, 2), (3, 4), (5, 6), (1, 7), (8, 9), (10, 11), (2, 12)]
+    rows = [f"{s} {t} 0.5" for s, pair in enumerate(coins) for t in pair]
+    rows += [f"{s} {s} 1" for s in range(7, 13)]
+    (folder / "m.tra").write_text("\n".join([f"13 {len(rows)}", *rows]))
+    marks = "".join(f"{s}: 2\n" for s in range(8, 13))
+    (folder / "m.lab").write_text(f'0="init" 1="one" 2="done"\n0: 0\n7: 1 2\n{marks}')
+    flips = "".join(f"{s} 1\n" for s in range(7))
+    (folder / "m.srew").write_text(f'# Reward structure "flips"\n13 7\n{flips}')
+
+
+def piglet_tra(folder):
+    """Neller and Presser's Piglet to 2 points, as a game of two in PRISM's files."""
+    states = [(p, i, j, k) for p in (0, 1) for i in (0, 1) for j in (0, 1) for k in range(2 - i)]
+    number = {state: n for n, state in enumerate([*states, "first", "second"])}
+    rows = []
+    for (p, i, j, k), n in list(number.items())[:-2]:
+        head = ("first", "second")[p] if i + k == 1 else (p, i, j, k + 1)
+        rows += [
+            f"{n}:{p} 0 {number[1 - p, j, i, 0]} 0.5 flip",
+            f"{n}:{p} 0 {number[head]} 0.5 flip",
+        ]
+        rows += [f"{n}:{p} 1 {number[1 - p, j, i + k, 0]} 1 hold"] * (k > 0)
+    rows += [f"{number[end]}:0 0 {number[end]} 1 stay" for end in ("first", "second")]
+    n_choices = len({tuple(row.split()[:2]) for row in rows})
+    (folder / "m.tra").write_text("\n".join([f"{len(number)}:2 {n_choices} {len(rows)}", *rows]))
+    (folder / "m.lab").write_text(f'0="init" 1="won"\n0: 0\n{number["first"]}: 1\n')
+
+
+def sutton_arrays():
+    """Sutton and Barto's grid of 5 by 5 cells with two jumps."""
+    jumps, n = {1: (21, 10), 3: (13, 5)}, 25
+    rewards, chances = np.zeros((n, 4)), np.zeros((4, n, n))
+    for s in range(n):
+        for a, (i, j) in enumerate(((-1, 0), (1, 0), (0, -1), (0, 1))):
+            is_inside = 0 <= s // 5 + i < 5 and 0 <= s % 5 + j < 5
+            there, rewards[s, a] = jumps.get(s) or ((s + 5 * i + j, 0) if is_inside else (s, -1))
+            chances[a, s, there] = 1
+    return rollwise.from_arrays(rewards, chances, 0.9, by="action")
+
+
+FOREST = [[[0.1, 0.9, 0], [0.1, 0, 0.9], [0.1, 0, 0.9]], [[1, 0, 0]] * 3]
+PUBLISHED = [  # a model, its question, values of its first states as published
+    (craps_drn, {"rewards": "none", "goal": "won"}, [0.4929]),
+    (gambler_drn, {"rewards": "none", "goal": "rich"}, [0.4]),
+    (grid_drn, {"rewards": "r"}, [0.705, 0.655, 0.611, 0.388, 0.762, 0.660, -1, 0.812, 0.868]),
+    (die_tra, {"rewards": "none", "goal": "one"}, [0.1666667]),
+    (die_tra, {"rewards": "flips", "goal": "done"}, [3.6666667]),
+    (piglet_tra, {"rewards": "none"}, [0.5714, 0.7143, 0.4, 0.6, 0.8, 0.6667]),
+    (sutton_arrays, {}, [22.0, 24.4, 22.0, 19.4, 17.5, 19.8, 22.0, 19.8, 17.8, 16.0]),
+    # pymdptoolbox's forest, and QuantEcon's example of its manual
+    (lambda: rollwise.from_arrays([[0, 0], [0, 1], [4, 2]], FOREST, 0.9, by="action"), {},
+     [26.244, 29.484, 33.484]),
+    (lambda: rollwise.from_arrays(REWARDS, [[[0.5, 0.5], [0, 1]], [[0, 1], [0, 1]]], 0.95,
+                                  by="state"), {}, [-8.5714, -20]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "question", "published"), PUBLISHED)
+def test_public_models_have_their_published_values(tmp_path, model, question, published):
+    if model.__name__.endswith("_drn"):
+        (tmp_path / "m.drn").write_text(model())
+        solution = solved(tmp_path / "m.drn", **question)
+    elif model.__name__.endswith("_tra"):
+        model(tmp_path)
+        solution = solved(tmp_path / "m.tra", **question)
+    else:
+        solution = rollwise.solve(model())
+    values = solution.values if solution.is_score else (1 + solution.values) / 2
+    for value, figure in zip(values.tolist(), published, strict=False):
+        digits = len(str(float(figure)).partition(".")[2])
+        assert round(value, digits) == pytest.approx(figure, abs=1e-9)
