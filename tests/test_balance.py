@@ -36,7 +36,7 @@ def test_every_figure_is_that_of_games_that_are_played(name):
     """Two samples of each figure that isn't a count of positions."""
     game, names = BESIDE[name]
     policies = Policies.of(game)
-    figures = balance(policies, evaluations=20)
+    figures = balance(policies, evaluations=8)
     played = play_beside(policies, figures, SURE, 600, 5)
     there = {figure.name for figure in played.figures}
     assert names <= there, there

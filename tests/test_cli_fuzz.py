@@ -94,33 +94,10 @@ KINDS = ["policy", "value", "regret", "surface", "graph", "turns", "convergence"
 SEVERAL = ["1,2", "2,,3", "1,two", "optimal,random", "1-2-3", "6 6 1", "-1,-2", "1,2,3,4,5,6,7,8",
     "1;2"]  # fmt: skip
 TIES = ["shared", "first", "win-or-tie", "win", "draw", "lose"]
-CHOICES = [
-    "prism",
-    "drn",
-    "json",
-    "parquet",
-    "npz",
-    "first",
-    "second",
-    "here",
-    "by-hand",
-    "human",
-    "auto",
-    "interpreted",
-    "compiled",
-    "counts",
-    "monte-carlo",
-    "q-learning",
-    "scip",
-    "highs",
-    "components",
-    "forward",
-    "breadth-first",
-    "none",
-    "smallest",
-    "roll",
-    "hold",
-]
+CHOICES = ["prism", "drn", "json", "parquet", "npz", "first", "second", "here", "by-hand",
+    "human", "auto", "interpreted", "compiled", "counts", "monte-carlo", "q-learning", "scip",
+    "highs", "components", "forward", "breadth-first", "none", "smallest", "roll",
+    "hold"]  # fmt: skip
 ALL = [NUMBERS, HUGE, ODD, FILES, WORDS, POLICIES, WHERE, STATES, METHODS, SEVERAL, TIES, CHOICES]
 
 # What an option takes that is no number, by its name.

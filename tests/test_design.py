@@ -77,7 +77,7 @@ PAIRS = [
     (Pig(target=60), Pig(target=60, sides=8)),
     (Pig(target=40), Piglet(target=12)),
     (SuperSix(sticks=9), SuperSix(sticks=9, may_stop=2)),
-    (RoyalUr(pieces=2), RoyalUr(pieces=2, path="masters")),
+    (RoyalUr(pieces=1), RoyalUr(pieces=1, path="masters")),
     (ShutTheBox(tiles=5), ShutTheBox(tiles=5, one_die="never")),
 ]
 

@@ -31,15 +31,7 @@ DOCS = ROOT / "docs"
 PAGES = links.pages(ROOT)
 RUN_FAST = {"tutorial.md"}
 # Games whose cards take many seconds: hundreds of thousands of states, solved several times.
-SLOW = {"farkle", "farkle-turn", "pass-the-pigs", "pig", "two-dice-pig"}
-LARGE = {"hypergammon"}
-
-
-def marks_of(name: str) -> list[pytest.MarkDecorator]:
-    """How long it takes to solve a game with its default parameters."""
-    if name in LARGE:
-        return [pytest.mark.large]
-    return [pytest.mark.slow] if name in SLOW else []
+LARGE = {"farkle", "farkle-turn", "hypergammon", "pass-the-pigs", "pig", "two-dice-pig"}
 
 
 def page_name(page: Path) -> str:
@@ -128,7 +120,7 @@ def test_the_games_of_the_documents_are_those_in_examples(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=marks_of(name))
+        pytest.param(name, marks=[pytest.mark.large] if name in LARGE else [])
         for name in available()
         if name not in cards.BY_LAYERS
     ],
