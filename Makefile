@@ -17,7 +17,7 @@ help:
 	@echo "make check   format, lint, types, fast tests: two minutes on two cores"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
-	@echo "make site    make the documentation and the API reference as a site, in site/"
+	@echo "make site    make the documentation, the API reference and the gallery as a site, in site/"
 	@echo "make smoke   build the wheel and try it in an empty environment, and with each extra alone"
 	@echo "make release make and check the sdist and the wheel of a release, in dist/"
 	@echo "make gallery  make a page of each game and a front page, in gallery/: two minutes"
@@ -80,8 +80,10 @@ docs: $(VENV)/ready
 	$(BIN)/python docs/learners/learners.py
 	$(BIN)/python docs/generate
 
+# GALLERY="pig threes" takes some games; all of them take two minutes.
 site: $(VENV)/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python scripts/gallery.py site/gallery $(GALLERY)
 
 smoke: $(VENV)/ready
 	$(BIN)/python scripts/smoke.py

@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 TARGET = 20
 GAME = f"game=pig&parameter=target={TARGET}"
@@ -61,7 +63,14 @@ async def client(
             bad.append(body)
 
 
-async def measure(port: int, clients: int, seconds: float, pause: float) -> None:
+def memory(server: int) -> int:
+    """Bytes in memory of a process and its children (Linux)."""
+    children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+    pages = int(Path(f"/proc/{server}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") + sum(memory(int(child)) for child in children)
+
+
+async def measure(port: int, server: int, clients: int, seconds: float, pause: float) -> None:
     line = Line(port, False)
     body = json.dumps({"game": "pig", "parameters": {"target": TARGET}})
     status, said = await line.request("POST", "/api/solve", body)
@@ -80,8 +89,9 @@ async def measure(port: int, clients: int, seconds: float, pause: float) -> None
         lines = [Line(port, is_kept) for _ in range(clients)]
         await asyncio.gather(*(client(one, states, pause, end, took, bad) for one in lines))
         took.sort()
-        print(f"{clients} clients, {kind} connections: {len(took)} answers in {seconds:g} s,"
-              f" {len(bad)} errors", *bad[:1])  # fmt: skip
+        print(f"{clients} clients, {kind} connections: {len(took)} answers in {seconds:g} s"
+              f" ({len(took) / seconds:.0f} a second), {len(bad)} errors,"
+              f" {memory(server) / 1e6:.0f} MB in memory", *bad[:1])  # fmt: skip
         for share in (0.5, 0.95, 0.99, 1.0):
             place = min(int(share * len(took)), len(took) - 1)
             print(f"  {share:4.0%} within {took[place] * 1000:.1f} ms")
@@ -100,7 +110,7 @@ def main() -> None:
         server.stdout.readline()
         port = int(server.stdout.readline().split()[0].rstrip("/").rpartition(":")[2])
         time.sleep(1)
-        asyncio.run(measure(port, given.clients, given.seconds, given.pause))
+        asyncio.run(measure(port, server.pid, given.clients, given.seconds, given.pause))
     finally:
         server.terminate()
         server.wait()

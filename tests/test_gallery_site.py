@@ -44,7 +44,21 @@ def test_puzzles_are_answered_as_advise_does(gallery):
         solution = rollwise.solve(available()[name]())
         advice = solution.advise(tuple(map(int, state.split(","))))
         best = {row.action for row in advice.actions if row.best}
-        *choices, said = one["choices"]
-        assert {text.partition(":")[0] for text in choices if text.endswith(", best")} == best
-        assert len(choices) == len(advice.actions)
-        assert "loses" in said
+        assert {choice["action"] for choice in one["choices"] if choice["best"]} == best
+        assert len(one["choices"]) == len(advice.actions)
+        assert "loses" in one["said"]
+    assert puzzles[0]["game"] != puzzles[1]["game"]
+
+
+def test_common_questions_are_answered(gallery):
+    front = (gallery / "index.html").read_text()
+    asked = dict(re.findall(r"<summary>(.*?)</summary>(.*?)</details>", front, re.DOTALL))
+    assert "<th scope='row'>1</th><td>5</td>" in asked["When should I stop in Super Six?"]
+    assert "No. The first player wins 65.8722 %" in asked["Is Super Six fair?"]
+    assert next(iter(asked)).startswith("When")
+
+
+def test_a_shared_result_tells_no_answer(gallery):
+    front = (gallery / "index.html").read_text()
+    (text,) = re.findall("const text = `(.*)`;", front)
+    assert set(re.findall(r"\$\{([\w.]+)\}", text)) == {"number", "one.game", "result", "address"}
