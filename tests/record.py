@@ -49,7 +49,6 @@ CASES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (SOLO, "bear-off checkers=2", "most-off", (THUMB,)),
     (SOLO, "cant-stop", "until-three-runners", (THUMB,)),
     (TWO, "cant-stop players=2", "until-three-runners", ()),
-    (MANY, "cant-stop players=3", "until-three-runners", ()),
     (
         TWO,
         "dice-blackjack sides=4 low=5 high=6",

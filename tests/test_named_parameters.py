@@ -81,7 +81,7 @@ EACH = [
 def test_compiled_rules_read_words(roads):
     graphs = {}
     for values in EACH:
-        game = create(roads, values | {"squares": "60"})
+        game = create(roads, values | {"squares": "30"})
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # rules that can't be compiled warn
             graph = rollwise.build(game, mode="compiled")
@@ -91,8 +91,9 @@ def test_compiled_rules_read_words(roads):
 
 
 @pytest.mark.needs_jit
-def test_compiled_policies_read_words(roads):
-    wood = create(roads, {"path": "wood", "squares": "400"})
+def test_compiled_policies_read_words(roads, monkeypatch):
+    monkeypatch.setattr("rollwise.builders.limits.SMALL", 100)  # compile the policy of a small game
+    wood = create(roads, {"path": "wood", "squares": "30"})
     solution = rollwise.solve(wood, mode="compiled")
     runs = rollwise.evaluate(solution, "run-in-the-wood").values
     interpreted = rollwise.evaluate(rollwise.solve(wood, mode="interpreted"), "run-in-the-wood")
