@@ -407,6 +407,37 @@ def test_mistakes_of_a_game_are_asked_again(browser: Browser, pages: Any) -> Non
     assert browser.errors == []
 
 
+def test_the_board_is_an_editor(browser: Browser, pages: Any) -> None:
+    """By a tap, a key, a drag, and a typed number; the address and the advice follow."""
+    place, solution = pages("shut-the-box")
+    browser.visit(place, "#30,2;4")
+    browser.click(".edited [role=button]:nth-child(2)")
+    browser.wait("location.hash.startsWith('#26,')")
+    browser.press("Enter")  # the focus stays on the cell
+    browser.wait("location.hash.startsWith('#30,')")
+    (state,) = [s for s in solution.graph.view if s.fields == (30, 2) and s.throw == (4,)]
+    assert advised(browser) == expected_rows(solution, Figures(solution), state)
+    browser.visit(pages("royal-ur")[0], "#4,2,0,0;2")
+    assert text_of(browser, ".words") == "on 2; the opponent: on 1"
+    spots = browser.js(
+        "[['.edited .piece:not(.ring)'], ['.edited .square', 10]].map(([one, k]) =>"
+        " document.querySelectorAll(one)[k ?? 0].getBoundingClientRect())"
+        ".map(box => [box.x + box.width / 2, box.y + box.height / 2])"
+    )
+    for kind, (x, y) in zip(("mousePressed", "mouseReleased"), spots, strict=True):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    browser.wait("!location.hash.startsWith('#4,2,')")
+    assert text_of(browser, ".words") == "on 9; the opponent: on 1"
+    browser.visit(pages("pig")[0], "#2,5,4")
+    browser.js(
+        "(one => { one.value = 7; one.dispatchEvent(new Event('change')); })"
+        "([...document.querySelectorAll('.ask input')].at(-1))"
+    )
+    browser.wait("location.hash === '#2,5,7'")
+    assert browser.shut_out() == []
+    assert browser.errors == []
+
+
 def test_a_lost_turn_is_announced(browser: Browser, pages: Any) -> None:
     told = []
     for seed in range(1, 9):

@@ -43,6 +43,7 @@ MODULES = (
     "series",
     "store",
     "drill",
+    "edit",
     "coach",
     "moves",
     "play",

@@ -4,6 +4,7 @@ import { changedCells, drawBoard, drawFields, slide, snapshot } from "./board.js
 import { CoachView } from "./coach.js";
 import { Drill } from "./drill.js";
 import { button, die, el, fill, labelled, select } from "./dom.js";
+import { dragged, editable, tapped } from "./edit.js";
 import { fixed, plain } from "./figures.js";
 import { MovesView } from "./moves.js";
 import { Lost } from "./open_game.js";
@@ -317,6 +318,51 @@ export class PlayView {
     });
   }
 
+  // Look at a position that was set up by hand; its throw stays where it can.
+  async #edit(position, thrown, cell) {
+    if (position === null) {
+      fill(this.warning, el("p", { class: "warning" }, SAY.cannotEdit));
+      return;
+    }
+    const at = this.game.row(position);
+    const found = await this.slices.slice({ at, thrown, left: null });
+    const { state } = found.state >= 0 ? found : await this.slices.slice({ at, thrown: null, left: null });
+    history.replaceState(null, "", this.addressOf(state));
+    await this.look(state);
+    if (cell) this.place.querySelector(".board").cells[cell[0]][cell[1]].focus({ preventScroll: true });
+  }
+
+  // A position on view is an editor: its board by taps, its fields and its throw by lists.
+  #offerEdits() {
+    const { game, seen } = this;
+    const { state } = seen;
+    const thrown = game.thrown(state);
+    const board = this.place.querySelector(".board");
+    if (board) {
+      editable(board, game.board(state), SAY.cell, {
+        tap: (cell, share) => this.#edit(tapped(game, state, cell, share), thrown, cell),
+        drag: (from, to) => this.#edit(dragged(game, state, from, to), thrown, to),
+      });
+    }
+    const row = game.row(state);
+    const typed = game.fieldNames.flatMap((name, f) => {
+      const numbers = game.members(f, 0) || row[f] === game.head.no_throw ? [] : game.valuesOf(f);
+      if (numbers.length < 2) return [];
+      const go = (text) => {
+        const found = game.find(row.with(f, Number(text)));
+        this.#edit(found < 0 ? null : found, thrown);
+      };
+      const input = el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => go(input.value) });
+      return [labelled(name.replaceAll("_", " "), input)];
+    });
+    const throws = game.isLayered ? game.outcomes(game.position(state), 0).filter(({ isOver }) => !isOver) : [];
+    const list = throws.length > 1 && select(throws.map((one) => [one.target, this.speech.throwText(one)]), state, (text) => {
+      history.replaceState(null, "", this.addressOf(Number(text)));
+      this.look(Number(text));
+    });
+    return el("div", { class: "controls" }, typed, list && labelled(SAY.throwField, list));
+  }
+
   // Step through the game.
   async step(number) {
     const { session } = this;
@@ -429,7 +475,8 @@ export class PlayView {
     this.movesView.show();
     if (this.coach === "always" && !seen && !isOver && !isMoving && session.isPerson && session.pending === null && this.game.isChoice(state)) this.coachView.advise(state);
     else if (!seen) this.coachView.offer(!isOver && session.isPerson && session.pending === null && this.game.isChoice(state) && this.coach !== "off", () => this.#hint());
-    if (hadFocus && !isMoving) (this.ask.querySelector("button, input, select") ?? this.heading).focus({ preventScroll: true });
+    const first = this.ask.querySelector(seen ? ":scope > button, .choices button" : "button, input, select");
+    if (hadFocus && !isMoving) (first ?? this.heading).focus({ preventScroll: true });
   }
 
   // A position: its board and its words.
@@ -572,7 +619,7 @@ export class PlayView {
         button(SAY.playFrom, () => this.begin(seen.state)), tools];
     }
     if (seen) {
-      return [button(SAY.playFrom, () => this.begin(seen.state)), button(session ? SAY.toGame : SAY.newGame, () => this.back(), { class: "main" })];
+      return [seen.number === null && !this.game.head.is_open && this.#offerEdits(), button(SAY.playFrom, () => this.begin(seen.state)), button(session ? SAY.toGame : SAY.newGame, () => this.back(), { class: "main" })];
     }
     if (isMoving) return button(SAY.hurry, () => { this.isHurried = true; this.hurry?.(); });
     if (session.isOver) {
@@ -670,6 +717,7 @@ export class PlayView {
     fill(this.tools,
       canAsk && button(SAY.hint, () => this.#hint(), { "aria-keyshortcuts": "h" }),
       session?.canUndo && !seen && button(SAY.undo, () => this.#undo(), { "aria-keyshortcuts": "u" }),
+      session && !this.game.head.is_open && seen?.number !== null && button(SAY.edit, () => this.look(seen?.state ?? session.state)),
       session && button(SAY.newGame, () => this.#newGame(), { "aria-keyshortcuts": "n" }));
   }
 

@@ -43,7 +43,7 @@ export class StrategyView {
         el("div", { class: "map" }, this.canvas), this.legend, this.note),
       el("div", { class: "controls" }, this.controls.map(({ element, typed, tiles }) => [element, typed, tiles]),
         this.throwControl.element, this.leftControl.element),
-      el("div", { class: "tools" }, button(SAY.fromGame, () => this.#toGame()), button(SAY.playFrom, () => this.#playFrom())),
+      el("div", { class: "tools" }, button(SAY.fromGame, () => this.#toGame()), button(SAY.onBoard, () => this.slice.state >= 0 && this.play.look(this.slice.state)), button(SAY.playFrom, () => this.#playFrom())),
       this.advice, this.sheet);
   }
 
@@ -101,7 +101,7 @@ export class StrategyView {
   }
 
   #toGame() {
-    this.place = this.slices.placeOf(this.play.session?.state ?? this.game.start);
+    this.place = this.slices.placeOf(this.play.seen?.state ?? this.play.session?.state ?? this.game.start);
     this.#draw();
   }
 
