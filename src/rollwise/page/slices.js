@@ -12,12 +12,21 @@ const THROW_SIGN = " ";
 export class WholeSlices {
   constructor(game, speech) {
     Object.assign(this, { game, speech });
-    this.numbers = game.fieldNames.map((_, f) => game.valuesOf(f));
-    const varying = this.numbers.map((_, f) => f).filter((f) => this.numbers[f].length > 1 && !game.members(f, 0));
-    const axes = game.head.map.axes.filter((f) => varying.includes(f));
-    this.axes = [axes[0] ?? varying[0] ?? 0];
-    this.axes.push(axes[1] ?? varying.find((f) => f !== this.axes[0]));
     this.first = { at: [...game.head.map.at], thrown: null, left: null };
+  }
+
+  // The numbers of each field, found at the first view: it takes a while.
+  get numbers() {
+    this.found ??= this.game.fieldNames.map((_, f) => this.game.valuesOf(f));
+    return this.found;
+  }
+
+  get axes() {
+    const { game, numbers } = this;
+    const varying = numbers.map((_, f) => f).filter((f) => numbers[f].length > 1 && !game.members(f, 0));
+    const axes = game.head.map.axes.filter((f) => varying.includes(f));
+    const across = axes[0] ?? varying[0] ?? 0;
+    return [across, axes[1] ?? varying.find((f) => f !== across)];
   }
 
   // Where a state is.
