@@ -87,7 +87,8 @@ class Following:
         """New working memory, in which each situation has its first action."""
         layer, workspace = self.layer, Workspace.of(self.layer)
         first = self.first_actions
-        chosen = Choice(self._first_outcome[first], self._block.lottery[first])
+        turn = np.empty((2, len(layer.tables.pool.without)))
+        chosen = Choice(self._first_outcome[first], self._block.lottery[first], *turn)
         kept = chosen._replace(outcome=chosen.outcome.copy())
         waiting, values = np.zeros(layer.n, np.uint32), self.begin.copy()
         return Memory(chosen, kept, waiting, values, np.zeros(layer.n_places), workspace)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inlined, kernel
 from rollwise.layers.layer import Layer, Pool, Tables
 
 TWO = index(2)
@@ -34,10 +34,12 @@ NOT_CHOSEN = 2**32 - 1
 
 
 class Choice(NamedTuple):
-    """The chosen action of each situation of a block."""
+    """The chosen action of each situation of a block, and memory for the turns of a pool."""
 
     outcome: Any  # (n_situations,) uint32: the first outcome of the action
     lottery: Any  # (n_situations,) the type of the block's lotteries
+    kept: Any  # (n_kept,) float64: see `fold`
+    best: Any  # (n_kept,) float64, likewise
 
 
 class Errors(NamedTuple):
@@ -58,10 +60,13 @@ def tables_of_errors(tables: Tables) -> Tables:
 
 def choices_for(layer: Layer) -> list[Choice]:
     """Memory for the choices of each block; no action is chosen yet."""
+    n_kept = len(layer.tables.pool.without)
     return [
         Choice(
             np.full(len(block.count), NOT_CHOSEN, np.uint32),
             np.empty(len(block.count), block.lottery.dtype),
+            np.empty(n_kept),
+            np.empty(n_kept),
         )
         for _, block in layer.blocks
     ]
@@ -75,7 +80,7 @@ def values_for(layer: Layer, border: NDArray[np.float64]) -> NDArray[np.float64]
     return values
 
 
-@inner_kernel
+@inlined
 def fold(pool: Pool, kept, best):
     """The value of a turn from the values after its last throw: the first of `kept`.
 
@@ -132,7 +137,8 @@ def choose(place, low, high, block, tables, values, errors, choice):
     switched : int
         Situations with a changed choice.
     """
-    # arrays are unpacked once: the loop would count their references
+    # Arrays are unpacked once: the loop would count their references. Memory allocated here would
+    # have every call count them.
     first, throws, count, lottery, target = block
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
@@ -140,7 +146,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
     off, gap = errors.off, errors.gap
     finds_bounds = off.shape[0] > 0
     n_partial = index(pool.with_face.shape[0])
-    kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
+    kept, scratch = choice.kept, choice.best
     fall, rise, scale, switched = 0.0, 0.0, 0.0, 0
     i = index(high)
     while i > index(low):

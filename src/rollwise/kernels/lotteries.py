@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.calls import HASH_FACTOR, HASH_START
-from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.jit import inlined, inner_kernel, kernel
 
 MAX_TOTAL_WEIGHT = 1 << 62
 SKIPS = 0xFFFF00  # the bits of a `then` with a number of seats
 MOST_PAYOFF = 1e300  # the largest payoff with its bits as a `then`
 
 
-@inner_kernel
+@inlined
 def mixed(key):
     """A key in which every bit depends on every bit of another: the end of MurmurHash3.
 

@@ -26,10 +26,13 @@ is for few points, the signs of all points are changed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rollwise.machine.pipeline import on_both_cores
 
 Floats = NDArray[np.float64]
 
@@ -99,6 +102,7 @@ class Components(NamedTuple):
 
 
 MOST_FEEDBACK = 16  # positions of a listed feedback set
+WORTH_HALVING = 50_000  # positions of a layer that make a second core worthwhile
 
 
 @dataclass(eq=False)
@@ -165,7 +169,18 @@ class Layer:
         found = found[: self.n]
         if self.position is None:
             return found
-        return found[::-1].take(self.position, mode="clip")  # other modes look at each index first
+        position, backwards, out = self.position, found[::-1].copy(), np.empty_like(found)
+
+        def read(part: slice) -> None:  # other modes than "clip" look at each index first
+            backwards.take(position[part], out=out[part], mode="clip")
+
+        on_both_cores(read, [slice(*part) for part in self.halves()])
+        return out
+
+    def halves(self) -> list[tuple[int, int]]:
+        """The ends of two halves of the positions, for two cores; of all if they are few."""
+        ends = (0, self.n // 2, self.n) if self.n > WORTH_HALVING else (0, self.n)
+        return list(pairwise(ends))
 
     def positions_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The positions at some places, as indices in reading order: ascending."""

@@ -205,7 +205,7 @@ def new_graph_arrays(rows: int, n_fields: int, throws: bool) -> GraphArrays:
         action_label=np.empty(2 * rows, np.int32),
         action_lottery=np.empty(2 * rows, np.int32),
         outcome_indptr=np.empty(2 * rows + 1, np.int64),
-        outcome_state=np.empty(8 * rows, np.int32),
+        outcome_state=np.empty(7 * rows, np.int32),
     )
     graph.action_indptr[0] = graph.outcome_indptr[0] = 0
     return graph
