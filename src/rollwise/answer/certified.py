@@ -22,7 +22,6 @@ from rollwise.engine.bounds import solved as solved_layer
 from rollwise.engine.certificates import Certificate, certify_ending, certify_settled
 from rollwise.engine.search import Search
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.endings import Settled, end_components, no_value, settle
 from rollwise.layers import Layer, ordering_of
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
@@ -32,6 +31,7 @@ from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, staying_places
 
 if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
+    from rollwise.graph.endings import Settled
 
 LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -142,6 +142,8 @@ def _settle_and_certify(
     progress: Progress | None,
 ) -> CertifiedResult:
     """Settle endless play, solve and certify, one after the other."""
+    from rollwise.graph.endings import settle  # few games have endless play
+
     started, settled = time.perf_counter(), settle(graph, border_values)
     found = solve_settled(settled, border_values, method, options, progress)
     solved = time.perf_counter()
@@ -180,6 +182,8 @@ def prove_settled(
     EndlessPlay
         Both players lose by going round for ever, and may gain by it.
     """
+    from rollwise.graph.endings import end_components, no_value
+
     if not settled.graph.n_states:
         return Certificate(np.empty(0), 0.0)
     prove = partial(certify_settled, settled.graph, found.values, border_values, border_bounds)

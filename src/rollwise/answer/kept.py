@@ -34,7 +34,6 @@ from rollwise.errors import OutputError, RollwiseError, TooManyStates
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.graph.lotteries import Components
-from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
@@ -534,6 +533,8 @@ def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Soluti
         values, bounds, gains = (found[name] for name in ARRAYS)
         if any(x.shape != (graph.n_states, graph.players) for x in (values, bounds, gains)):
             raise ValueError("an equilibrium of another graph")
+        from rollwise.graph.policies import Policy
+
         policy, unsettled = Policy("optimal", found["probability"]), tuple(found["unsettled"])
         profile = Equilibrium(graph, game, policy, values, bounds, gains, unsettled, {})
         return Solution.of_equilibrium(profile, found["kept_from"])

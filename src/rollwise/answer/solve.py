@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.estimates import beside_truth
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
-from rollwise.graph.endings import NO_END
 from rollwise.methods import DEFAULT, find_method
 
 if TYPE_CHECKING:
@@ -99,8 +97,13 @@ def solve(
         larger=partial(_larger, game, graph),
         progress=progress,
     )
-    found = beside_truth(graph, found) if found.estimated else found
+    if found.estimated:
+        from rollwise.answer.estimates import beside_truth
+
+        found = beside_truth(graph, found)
     if np.isinf(found.values[0]):
+        from rollwise.graph.endings import NO_END
+
         raise EndlessPlay(f"{graph.title}: {NO_END}")
     return Solution(
         graph,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rollwise.builders.pools import keep_names, rules_only, with_turns
 from rollwise.builders.rules import Rules
 from rollwise.game import AGAIN, DRAW, END, GOES_ON, LOSE, WIN, seats_on, skip
 from rollwise.graph import THROW, Lotteries, StateGraph, sign_of
@@ -100,6 +99,8 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         "lotteries": lotteries,
     }
     if rules.pool is not None:
+        from rollwise.builders.pools import with_turns
+
         parts = with_turns(rules.pool, arrays, parts)
     elif arrays.throws is not None:
         parts = _with_throws(rules, arrays, parts)
@@ -148,6 +149,10 @@ def action_names(rules: Rules, first: Mapping[int, list[int]]) -> dict[int, str]
         if label not in rules.action_names
         and (text := rules.name_action(rules.situation(row), label))
     }
+    if rules.pool is None:
+        return rules.action_names | texts
+    from rollwise.builders.pools import keep_names
+
     return rules.action_names | texts | keep_names(rules.pool)
 
 
@@ -241,6 +246,8 @@ def as_arrays(graph: StateGraph) -> Arrays:
     if graph.turn_states and graph.throw_layout is not None:
         codes_of, first = graph.throw_layout.code, graph.throws
         weight = graph.lotteries.weight
+        from rollwise.builders.pools import rules_only
+
         graph, n_throws = rules_only(graph)
         assert first is not None
         throws = Throws(

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from rollwise.engine.bounds import BoundsSearch, bounds_of, is_proved
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.endings import end_components
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs.endless_play import settled
@@ -128,6 +127,7 @@ def certify_settled(
     """
     # few games have endless play, and commands start sooner without its search and check
     from rollwise.engine.enclosing import enclose
+    from rollwise.graph.endings import end_components
     from rollwise.proofs.check_endless import check_settled
 
     border = border_values, border_bounds

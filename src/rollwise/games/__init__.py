@@ -25,7 +25,6 @@ from rollwise.errors import ClusterError, ParameterError, UnknownGame
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game
 from rollwise.hooks import HOOKS
-from rollwise.machine.neighbours import read_file
 from rollwise.models import ENDINGS, find_model
 from rollwise.parameters import no_parameter, parameter_specs
 
@@ -199,6 +198,8 @@ def _load(path: Path) -> object:
     name = READ + re.sub(r"\W", "_", f"{path.stem}_{contents}")
     try:
         with contextlib.redirect_stdout(sys.stderr):  # stdout is for the answer of the command
+            from rollwise.machine.neighbours import read_file
+
             return read_file(name, path)
     except SyntaxError as error:
         file = Path(error.filename) if error.filename else path

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph.endings import WORTH, end_components, forced_ways_out, ways_out
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
@@ -411,6 +410,8 @@ def first_best(
     likely = _likely(graph, has_ties(graph, good)[graph.action_state] & good)
     if likely is None and not _may_stall(graph):
         return first
+    from rollwise.graph.endings import WORTH, end_components, forced_ways_out, ways_out
+
     tied = end_components(graph, good, likely)
     if not len(tied):
         return first

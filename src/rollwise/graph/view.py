@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
 from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, listed
-from rollwise.numbers.randomness import draw_one
 from rollwise.numbers.shares import seat_names, shares_of
 
 if TYPE_CHECKING:
@@ -301,6 +300,8 @@ class State(_Element):
 
     def choose(self, probability: NDArray[np.float64], random: np.random.Generator) -> Action:
         """One of its actions, drawn by a policy: (n_actions,) float64."""
+        from rollwise.numbers.randomness import draw_one
+
         part = self.action_range
         return Action(
             self.view, part[draw_one(probability[part.start : part.stop].tolist(), random)]
@@ -367,6 +368,8 @@ class Action(_Element):
 
     def step(self, random: np.random.Generator) -> Outcome:
         """Take it: one of the outcomes, drawn by their chances."""
+        from rollwise.numbers.randomness import draw_one
+
         return self.outcome(draw_one(self.weights, random))
 
     @property

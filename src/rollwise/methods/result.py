@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import win_probability
-from rollwise.graph.endings import Settled
+
+if TYPE_CHECKING:
+    from rollwise.graph.endings import Settled
 
 
 class Status(StrEnum):

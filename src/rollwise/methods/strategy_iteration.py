@@ -25,7 +25,6 @@ from rollwise.engine.components import EPSILON
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import values_for
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.endings import end_components, regroup, ways_out
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
@@ -162,6 +161,7 @@ def solve_in_rounds(
     values : (n_states,) float64
     rounds : int
     """
+    from rollwise.graph.endings import end_components, ways_out
     from rollwise.methods.sweeping import action_values, with_border
 
     choosing = (end_components(graph).number >= 0) & (np.diff(graph.action_indptr) > 1)
@@ -185,6 +185,8 @@ def solve_in_rounds(
 
 def _with_choices(graph: StateGraph, choosing: NDArray[np.bool_], chosen: Ints) -> StateGraph:
     """The graph with some choices fixed."""
+    from rollwise.graph.endings import regroup
+
     numbers = np.arange(graph.n_actions)
     kept = numbers[~choosing[graph.action_state] | (numbers == chosen[graph.action_state])]
     return regroup(graph, np.arange(graph.n_states), kept, graph.action_state[kept])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.endings import Settled, describe, settle, staying_actions
 from rollwise.layers import Layer, layer_of_graph
-from rollwise.layers.leaving import leaving_order
 from rollwise.proofs.layers import NO_ORDER, mark, staying
+
+if TYPE_CHECKING:
+    from rollwise.graph.endings import Settled
 
 FEW_SWEEPS = 64  # to mark positions, before a better order is computed
 
@@ -20,6 +23,8 @@ def staying_places(layer: Layer) -> NDArray[np.int64]:
     found = staying(layer, FEW_SWEEPS)
     if not len(found):
         return found
+    from rollwise.layers.leaving import leaving_order
+
     return staying(layer, order=leaving_order(layer) if len(layer.blocks) == 1 else NO_ORDER)
 
 
@@ -67,6 +72,8 @@ def require_ending(graph: StateGraph, layer: Layer | None = None) -> None:
     """
     endless = endless_states(graph, layer)
     if len(endless):
+        from rollwise.graph.endings import describe, staying_actions
+
         places = describe(graph, endless, staying_actions(graph, endless))
         raise EndlessPlay(
             f"{graph.game}: the players can go round for ever: {places}. This needs rules "
@@ -95,6 +102,8 @@ def settled(
     """
     may_be_endless = border_values is not None and bool(np.isinf(border_values).any())
     if may_be_endless or len(endless_states(graph, layer)):
+        from rollwise.graph.endings import settle
+
         return settle(graph, border_values)
     return None
 

@@ -37,8 +37,14 @@ from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.disk import OPTIONS, RulesCache, pointer_to
 from rollwise.builders.compiled.listers import Writing, frozen, renamed, rewritten, running
 from rollwise.builders.compiled.python_words import STUBS, word
-from rollwise.builders.compiled.reads import Reads, array_dtype, is_constant, record_source
-from rollwise.builders.compiled.translating import RATIO, Table
+from rollwise.builders.compiled.reads import (
+    RATIO,
+    Reads,
+    Table,
+    array_dtype,
+    is_constant,
+    record_source,
+)
 from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST, ThrowLayout
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED

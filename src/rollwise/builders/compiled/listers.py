@@ -28,9 +28,9 @@ from rollwise.builders.compiled.cache_key import (
     is_place,
     names_in,
 )
+from rollwise.builders.compiled.reads import as_constant
 from rollwise.builders.compiled.translating import (
     Translation,
-    as_constant,
     compiled,
     translated,
     tree_of,

@@ -31,7 +31,8 @@ from numba.extending import (
 from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.cache_key import put
 from rollwise.builders.compiled.disk import OPTIONS
-from rollwise.builders.compiled.translating import EXACT, LEAST, SLICED, Table
+from rollwise.builders.compiled.reads import Table
+from rollwise.builders.compiled.translating import EXACT, LEAST, SLICED
 
 SEQUENCES = (types.BaseTuple, types.List, types.Array)
 

@@ -15,16 +15,16 @@ import platform
 import types as python_types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 import rollwise
 from rollwise.builders.compiled.cache_key import Key, helper_of, key_of, names_in
-from rollwise.builders.compiled.translating import Table, as_constant
 from rollwise.builders.rules import Rules
 from rollwise.game import Game
 from rollwise.graph.layout import StateLayout
@@ -41,6 +41,56 @@ def array_dtype(array: np.ndarray) -> np.dtype[Any]:
     """
     short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
     return np.dtype(np.int64) if short else array.dtype
+
+
+LONG = 32  # numbers from which a list is an array: Numba tests each place of a tuple
+
+
+@dataclass(frozen=True)
+class Table:
+    """A dictionary of constants in compiled rules."""
+
+    names: tuple[Any, ...]
+    numbers: tuple[Any, ...]
+
+    def __contains__(self, name: object) -> bool:
+        """Numba asks this of constants, to leave out branches."""
+        return name in self.names
+
+
+class Ratio(NamedTuple):
+    """A fraction in compiled rules, which read its two numbers and do no arithmetic with it."""
+
+    numerator: int
+    denominator: int
+
+
+RATIO = "in compiled rules write whole numbers: p.numerator, and p.denominator - p.numerator"
+
+
+def as_constant(value: Any) -> Any:
+    """A constant of rules in the form that Numba compiles; other values are returned unchanged."""
+    if isinstance(value, set | frozenset | range):
+        return as_constant(list(value))
+    if isinstance(value, Fraction):
+        return Ratio(value.numerator, value.denominator)
+    if isinstance(value, dict):
+        return Table(tuple(map(as_constant, value)), tuple(map(as_constant, value.values())))
+    if type(value) is list:
+        array = _as_array(value)
+        return tuple(map(as_constant, value)) if array is None else array
+    if type(value) is tuple:
+        return tuple(map(as_constant, value))
+    return value
+
+
+def _as_array(numbers: list[Any]) -> np.ndarray | None:
+    """A long list of numbers, or of such lists of one length, as an array; None for others."""
+    try:
+        array = np.array(numbers)
+    except (ValueError, OverflowError):
+        return None
+    return array if array.size > LONG and array.dtype in (np.int64, np.float64) else None
 
 
 def is_constant(value: Any) -> bool:

@@ -18,8 +18,9 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 from rollwise.builders.compiled.cache_key import NotCompilable
+from rollwise.builders.compiled.reads import RATIO
 from rollwise.builders.compiled.sources import MISSING, Place, Source
-from rollwise.builders.compiled.translating import OBJECTS, RATIO
+from rollwise.builders.compiled.translating import OBJECTS
 from rollwise.faults import PASSED_ON, is_users, one_line
 from rollwise.game import Game
 

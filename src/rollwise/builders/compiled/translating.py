@@ -15,66 +15,12 @@ import copy
 import inspect
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rollwise.builders.compiled.cache_key import NotCompilable, closure_read, is_place
 from rollwise.faults import is_users
-
-LONG = 32  # numbers from which a list is an array: Numba tests each place of a tuple
-
-
-@dataclass(frozen=True)
-class Table:
-    """A dictionary of constants in compiled rules."""
-
-    names: tuple[Any, ...]
-    numbers: tuple[Any, ...]
-
-    def __contains__(self, name: object) -> bool:
-        """Numba asks this of constants, to leave out branches."""
-        return name in self.names
-
-
-class Ratio(NamedTuple):
-    """A fraction in compiled rules, which read its two numbers and do no arithmetic with it."""
-
-    numerator: int
-    denominator: int
-
-
-RATIO = "in compiled rules write whole numbers: p.numerator, and p.denominator - p.numerator"
-
-
-def as_constant(value: Any) -> Any:
-    """A constant of rules in the form that Numba compiles; other values are returned unchanged."""
-    if isinstance(value, set | frozenset | range):
-        return as_constant(list(value))
-    if isinstance(value, Fraction):
-        return Ratio(value.numerator, value.denominator)
-    if isinstance(value, dict):
-        return Table(tuple(map(as_constant, value)), tuple(map(as_constant, value.values())))
-    if type(value) is list:
-        array = _as_array(value)
-        return tuple(map(as_constant, value)) if array is None else array
-    if type(value) is tuple:
-        return tuple(map(as_constant, value))
-    return value
-
-
-def _as_array(numbers: list[Any]) -> np.ndarray | None:
-    """A long list of numbers, or of such lists of one length, as an array; None for others."""
-    try:
-        array = np.array(numbers)
-    except (ValueError, OverflowError):
-        return None
-    return array if array.size > LONG and array.dtype in (np.int64, np.float64) else None
-
 
 # Trees of translated and untranslated functions, by their code; see `tree_of`.
 _TREES: dict[CodeType, ast.FunctionDef] = {}
