@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
 from rollwise.graph import StateGraph, win_probability
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import Advice
     from rollwise.answer.grids import Grid
     from rollwise.answer.layered_states import LayeredStates
+    from rollwise.answer.rows import Cells
     from rollwise.graph.policies import Policy
     from rollwise.machine.atomic_files import HtmlPage
     from rollwise.many.equilibrium import Equilibrium
@@ -695,6 +695,8 @@ class Solution:
         """The cells of `rows_of` as lists, without Polars, which takes longer to import."""
         labels = self._labels_in(states, throws)
         columns = self._columns(states, labels, throws, each_action)
+        from rollwise.answer.rows import cells_of
+
         return cells_of(columns, len(states), self.space.vocabulary)
 
     def worth_by_action(self, states: NDArray[np.int64]) -> dict[str, list[float | None]]:
@@ -833,6 +835,8 @@ class Solution:
         each_action: bool = False,
     ) -> pl.DataFrame:
         columns = self._columns(states, labels, throws, each_action)
+        from rollwise.answer.rows import frame_of
+
         return frame_of(columns, len(states), self.space.vocabulary)
 
     @property

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from operator import index
-from typing import Any, NamedTuple, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.compiled.cache_key import drawn_by
-from rollwise.dice import Pool
 from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
 from rollwise.game import (
@@ -38,6 +37,9 @@ from rollwise.game import (
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
 from rollwise.graph.naming import state_text, title_of
+
+if TYPE_CHECKING:
+    from rollwise.dice import Pool
 
 Progress = int | tuple[int, ...]
 # Columns of the strategy table, which are forbidden names of fields. In games with throws the
@@ -246,7 +248,11 @@ class Rules:
     @cached_property
     def pool(self) -> Pool | None:
         """The dice that may be thrown again; None in a game without such a turn."""
-        first = self._first_throw if self.has_throws else None
+        if not self.has_throws:
+            return None
+        from rollwise.dice import Pool
+
+        first = self._first_throw
         return first if isinstance(first, Pool) else None
 
     @property
@@ -259,6 +265,8 @@ class Rules:
         """The layout of a throw in arrays, by the first throw; None in a game without throws."""
         if not self.has_throws:
             return None
+        from rollwise.dice import Pool
+
         name, first = self.game.name, self._first_throw
         if isinstance(first, Pool):
             return ThrowLayout(first.n)
