@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, product
 from math import factorial, prod
 from typing import ClassVar, NamedTuple
@@ -172,3 +173,41 @@ def test_bits_are_sets(known, k):
     assert set(bits.members(bits.with_member(packed, k))) == known | {k}
     assert set(bits.members(bits.without(packed, k))) == known - {k}
     assert set(bits.members(bits.upto(k))) == set(range(k))
+
+
+def test_a_die_is_the_tuple_of_its_equally_likely_faces() -> None:
+    assert dice.d(4) == dice.die(1, 2, 3, 4) == (1, 2, 3, 4)
+    third, two_thirds = Fraction(1, 3), Fraction(2, 3)
+    for weights in ((1, 2), (0.5, 1.0), (0.1, 0.2), (third, two_thirds), (10, 20)):
+        assert dice.die(3, 7, weights=weights) == (3, 7, 7)
+    assert dice.die(1, 2, weights=(0, 1)) == (2,)
+    for faces, weights in (
+        ((), ()),
+        ((1.5,), ()),
+        ((1, 2), (1,)),
+        ((1, 2), (1, -1)),
+        ((1, 2), (0, 0)),
+        ((1, 2), ("many", 1)),
+        ((1, 2), (1, float("nan"))),
+        ((1, 2), (1, 1000)),
+    ):
+        with pytest.raises(ValueError, match=r"a die (of|has)|weights of a die"):
+            dice.die(*faces, weights=weights)
+
+
+def test_sums_of_different_dice_count_every_throw() -> None:
+    three = dice.die(1, 2, 3, weights=(1, 1, 2)), dice.d(4), (0, 5)
+    counted = Counter(map(sum, product(*three)))
+    assert dice.sums(*three) == tuple((counted[total], total) for total in sorted(counted))
+
+
+def test_a_pool_of_loaded_dice_counts_every_throw() -> None:
+    loaded = dice.die(2, 3, 5, weights=(1, 3, 2))
+    pool = dice.pool(3, loaded, rerolls=1)
+    counted = Counter(tuple(sorted(throw)) for throw in product(loaded, repeat=3))
+    assert {throw: ways for ways, throw in pool.throws} == counted
+    again = Counter(tuple(sorted((3, *throw))) for throw in product(loaded, repeat=2))
+    assert {throw: ways for ways, throw in pool.after((3,))} == again
+    for wrong in (dice.die(0, 1), (3,), (4.5, 2)):
+        with pytest.raises((ValueError, TypeError)):
+            dice.pool(3, wrong)  # type: ignore[arg-type]

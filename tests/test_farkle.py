@@ -187,12 +187,12 @@ def test_a_turn_by_hand(scoring, least):
     assert abs(solution.value - turn_by_hand(scoring, 600, least)) < 1e-9
 
 
-@pytest.mark.parametrize("scoring", SCORING)
-def test_what_can_be_set_aside(scoring):
+@pytest.mark.parametrize(("scoring", "weight"), [*((s, 1) for s in SCORING), ("patch", 2)])
+def test_what_can_be_set_aside(scoring, weight):
     """Every throw, with its ways and all distinct results, as the list of groups has them."""
-    moves = all_moves(scoring)
+    moves, die = all_moves(scoring, 5, weight), (1, 2, 3, 4, *(5,) * weight, 6)
     for n in range(1, 7):
-        ways = Counter(tuple(sorted(faces)) for faces in product(range(1, 7), repeat=n))
+        ways = Counter(tuple(sorted(faces)) for faces in product(die, repeat=n))
         for (faces, count), (_, results) in zip(ways.items(), thrown(scoring, n), strict=True):
             k = row(faces + (0,) * (6 - n))
             here = slice(moves.first[k], moves.first[k + 1])

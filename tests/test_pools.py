@@ -37,6 +37,7 @@ class Faces(Game):
     n: int = parameter(3, at_least=1, at_most=5)
     sides: int = parameter(4, at_least=2, at_most=8)
     rerolls: int = parameter(2, at_least=0, at_most=3)
+    heavy: int = parameter(1, at_least=1, at_most=9)  # the weight of the face 2
     players: ClassVar = 1
     objective: ClassVar = "maximize"
 
@@ -44,7 +45,11 @@ class Faces(Game):
         return Card(0)
 
     def throws(self, s: Card) -> Pool:
-        return dice.pool(self.n, sides=self.sides, rerolls=self.rerolls)
+        return dice.pool(self.n, self.die, rerolls=self.rerolls)
+
+    @property
+    def die(self) -> tuple[int, ...]:
+        return dice.die(*range(1, self.sides + 1), weights=(1, self.heavy, *[1] * (self.sides - 2)))
 
     def actions(self, s: Card, throw: tuple[int, ...]) -> Iterator[int]:
         for box in range(self.boxes):
@@ -66,7 +71,7 @@ class Faces(Game):
 
 def by_hand(game: Faces) -> float:
     """What it is worth by dice in the order in which they lie on the table."""
-    faces = range(1, game.sides + 1)
+    faces = game.die
 
     @cache
     def position(filled: int) -> float:
@@ -102,6 +107,7 @@ def by_hand(game: Faces) -> float:
         Faces(boxes=1, n=4, sides=3, rerolls=3),
         Faces(rerolls=0),
         Faces(boxes=2, n=1, sides=8),
+        Faces(boxes=3, n=3, sides=3, heavy=2),
     ],
     ids=repr,
 )
@@ -110,6 +116,8 @@ def test_a_pool_is_worth_what_a_program_by_hand_finds(game: Faces) -> None:
     assert solution.value == pytest.approx(by_hand(game), abs=1e-11)
     assert len(solution) == (1 << game.boxes) - 1
     assert solution.status == "certified"
+    layers = rollwise.solve_by_layers(game)
+    assert layers.value == pytest.approx(solution.value, abs=1e-11)
 
 
 @compiled_only

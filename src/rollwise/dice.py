@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache, wraps
 from itertools import combinations
-from math import comb
+from math import comb, gcd, lcm, prod
 from operator import index
 from typing import Any, TypeVar
 
@@ -31,6 +32,7 @@ Helper = TypeVar("Helper", bound=Callable[..., Iterator[tuple[int, Any]]])
 MOST_LISTS, MOST_RESULTS = 64, 10_000
 
 MOST_POOLED = 10  # dice of a pool
+MOST_WEIGHT = 1_000  # of all faces of a die, in units
 
 
 @rule
@@ -270,6 +272,67 @@ def of_code(found: int, face: int) -> int:
     return (found >> (4 * (face - 1))) & 15
 
 
+def die(*faces: int, weights: Sequence[int | float | Fraction] = ()) -> tuple[int, ...]:
+    """A die as the tuple of its equally likely faces; a face with a weight stands there so often.
+
+    ``die(1, 2, 3, 4, 5, 6, weights=(1, 1, 1, 1, 1, 3))`` is ``(1, 2, 3, 4, 5, 6, 6, 6)``. Call it
+    outside of rules and loop over the tuple in them: ``for face in LOADED: yield 1, ...``. For
+    different dice in one throw write a loop for each. `sums` adds them, and `pool` takes a die.
+
+    Parameters
+    ----------
+    *faces : int
+    weights : sequence of number, optional
+        A weight of at least 0 for each face; a float stands for its decimal digits. Together they
+        are at most 1,000 times the smallest unit.
+
+    Raises
+    ------
+    ValueError
+        There is no face, or a weight is missing, negative or no number.
+    """
+    if not faces or not all(isinstance(face, int) for face in faces):
+        raise ValueError("a die has at least one face, and its faces are whole numbers")
+    if not weights:
+        return tuple(faces)
+    try:
+        exact = [Fraction(str(w) if isinstance(w, float) else w) for w in weights]
+    except (TypeError, ValueError):
+        exact = [Fraction(-1)]
+    if len(exact) != len(faces) or min(exact) < 0 or not any(exact):
+        raise ValueError(
+            f"a die of {len(faces)} faces has as many weights, numbers from 0 and not all 0"
+        )
+    unit = lcm(*(weight.denominator for weight in exact))
+    times = [int(weight * unit) for weight in exact]
+    times = [number // gcd(*times) for number in times]
+    if sum(times) > MOST_WEIGHT:
+        raise ValueError(f"the weights of a die add up to at most {MOST_WEIGHT:,} units")
+    return tuple(face for face, number in zip(faces, times, strict=True) for _ in range(number))
+
+
+def d(sides: int) -> tuple[int, ...]:
+    """A fair die with the faces 1 to `sides`, as `die` gives it."""
+    _require(1, sides)
+    return tuple(range(1, sides + 1))
+
+
+def sums(*dice: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """The pairs ``(ways, sum)`` of different dice thrown together, smallest sum first.
+
+    Call it outside of rules, as in ``TWO = dice.sums(dice.d(6), dice.d(8))``, and loop over it in
+    them: ``for ways, total in TWO``.
+    """
+    ways = {0: 1}
+    for faces in dice:
+        added: dict[int, int] = {}
+        for total, number in ways.items():
+            for face in faces:
+                added[total + face] = added.get(total + face, 0) + number
+        ways = added
+    return tuple((ways[total], total) for total in sorted(ways))
+
+
 @dataclass(frozen=True)
 class Pool:
     """A turn with rerolls: dice are thrown, some are kept, and the others are thrown again.
@@ -278,54 +341,75 @@ class Pool:
     ----------
     n : int
         Number of dice.
-    sides : int
-        Sides of each die.
+    sides : int or tuple of int
+        Sides of each die, or its equally likely faces (`die`).
     rerolls : int
         Largest number of further throws after the first. The turn ends early if all dice are kept.
     """
 
     n: int
-    sides: int
+    sides: int | tuple[int, ...]
     rerolls: int
 
     def __post_init__(self) -> None:
-        n, sides, rerolls = self.n, self.sides, self.rerolls
-        if not (isinstance(n, int) and isinstance(sides, int) and isinstance(rerolls, int)):
+        n, rerolls = self.n, self.rerolls
+        whole = isinstance(self.sides, int) or all(isinstance(face, int) for face in self.sides)
+        if not (isinstance(n, int) and whole and isinstance(rerolls, int)):
             raise TypeError("a pool has a whole number of dice, of sides and of rerolls")
-        if not (1 <= n <= MOST_POOLED and sides >= 2 and rerolls >= 0):
+        if not (1 <= n <= MOST_POOLED and len(self.faces) >= 2 and rerolls >= 0):
             raise ValueError(
                 f"a pool has 1 to {MOST_POOLED} dice of at least 2 sides, and rerolls from 0"
             )
-        if (sides + 1) ** n > 1 << 30:
-            raise ValueError(f"a pool of {n} dice of {sides} sides is too large")
+        if self.faces[0] < 1:
+            raise ValueError("the faces of a pool's dice are numbers from 1; 0 is a die not thrown")
+        if (self.faces[-1] + 1) ** n > 1 << 30 or len(self.die) ** n > 1 << 62:
+            raise ValueError(f"a pool of {n} dice of {self.faces[-1]} sides is too large")
 
     def __iter__(self) -> Iterator[Pool]:
         """Itself: `Game.throws` may return a pool, yield it or yield from it."""
         yield self
 
     @cached_property
+    def die(self) -> tuple[int, ...]:
+        """The equally likely faces of a die, ascending."""
+        return d(self.sides) if isinstance(self.sides, int) else tuple(sorted(self.sides))
+
+    @cached_property
+    def faces(self) -> tuple[int, ...]:
+        """The different faces, ascending."""
+        return tuple(sorted(set(self.die)))
+
+    def _fallen(self, n: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The throws of n dice with their ways, in the order of `faces`."""
+        weight = [self.die.count(face) for face in self.faces]
+        for ways, shown in counts(n, len(self.faces)):
+            often = shown[1:].tolist()
+            factor = prod(w**k for w, k in zip(weight, often, strict=True))
+            thrown = (face for face, k in zip(self.faces, often, strict=True) for _ in range(k))
+            yield ways * factor, tuple(thrown)
+
+    @cached_property
     def throws(self) -> list[tuple[int, tuple[int, ...]]]:
         """Each throw of all dice with its ways, as `faces` yields them."""
-        return [(ways, tuple(map(int, shown))) for ways, shown in faces(self.n, self.sides)]
+        return list(self._fallen(self.n))
 
     @cached_property
     def keeps(self) -> list[tuple[int, ...]]:
         """Every selection that leaves dice to throw: faces ascending, the empty tuple first."""
-        sizes = range(self.n)
-        return [tuple(map(int, shown)) for m in sizes for _, shown in faces(m, self.sides)]
+        return [shown for m in range(self.n) for _, shown in self._fallen(m)]
 
     @property
     def n_states(self) -> int:
         """Number of graph states of a turn: one for each throw and for each selection."""
-        n, m = comb(self.n + self.sides - 1, self.n), comb(self.n + self.sides - 1, self.n - 1)
+        sides = len(self.faces)
+        n, m = comb(self.n + sides - 1, self.n), comb(self.n + sides - 1, self.n - 1)
         return n + self.rerolls * (n + m)
 
     def after(self, kept: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
         """Each throw possible after keeping these dice, with its ways."""
-        left = self.n - len(kept)
         return [
-            (ways, tuple(sorted((*kept, *map(int, shown)))))
-            for ways, shown in faces(left, self.sides)
+            (ways, tuple(sorted((*kept, *shown))))
+            for ways, shown in self._fallen(self.n - len(kept))
         ]
 
     def kept_from(self, throw: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -334,14 +418,14 @@ class Pool:
         return sorted(selections, key=lambda part: (-len(part), part))
 
     def code(self, kept: Sequence[int]) -> int:
-        """The kept dice as one whole number: faces as digits in base ``sides + 1``, ascending."""
+        """The kept dice as one number: faces as digits in base largest face + 1, ascending."""
         number = 0
         for face in sorted(kept):
-            number = number * (self.sides + 1) + face
+            number = number * (self.faces[-1] + 1) + face
         return number
 
 
-def pool(n: int, sides: int = 6, rerolls: int = 2) -> Pool:
+def pool(n: int, sides: int | Sequence[int] = 6, rerolls: int = 2) -> Pool:
     """A turn of dice with rerolls, for `Game.throws`: as in Yahtzee, ``pool(5)``.
 
     All dice are thrown. Then, up to `rerolls` times, the mover keeps some of them and throws the
@@ -352,7 +436,8 @@ def pool(n: int, sides: int = 6, rerolls: int = 2) -> Pool:
     ----------
     n : int
         Number of dice, at most 10.
-    sides : int
+    sides : int, or a die
+        Sides of each die, or the die itself: ``pool(5, dice.die(1, 2, 3, weights=(1, 1, 2)))``.
     rerolls : int
 
     Raises
@@ -360,9 +445,10 @@ def pool(n: int, sides: int = 6, rerolls: int = 2) -> Pool:
     TypeError, ValueError
     """
     try:
-        return Pool(index(n), index(sides), index(rerolls))
+        made = tuple(map(index, sides)) if isinstance(sides, Sequence) else index(sides)
+        return Pool(index(n), made, index(rerolls))
     except TypeError:
-        return Pool(n, sides, rerolls)  # raises an error with the valid types
+        return Pool(n, sides, rerolls)  # type: ignore[arg-type]  # raises an error with the valid types
 
 
 def place_in_counts(faces: Sequence[int], sides: int) -> int:

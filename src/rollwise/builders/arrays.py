@@ -341,10 +341,9 @@ def pool_tables(pool: dice.Pool | None) -> Pool:
         return NO_POOL
     every = [*pool.keeps, *(throw for _, throw in pool.throws)]
     number = {kept: k for k, kept in enumerate(every)}
-    faces = range(1, pool.sides + 1)
     without = np.full((len(every), pool.n), -1, np.int32)
     for kept, k in number.items():
         fewer = sorted({number[kept[:i] + kept[i + 1 :]] for i in range(len(kept))})
         without[k, : len(fewer)] = fewer
-    with_face = [[number[tuple(sorted((*kept, face)))] for face in faces] for kept in pool.keeps]
+    with_face = [[number[tuple(sorted((*kept, face)))] for face in pool.die] for kept in pool.keeps]
     return Pool(np.array(with_face, np.int32), without, pool.rerolls)

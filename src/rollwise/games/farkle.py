@@ -78,8 +78,11 @@ class Moves(NamedTuple):
 
 
 @cache
-def all_moves(scoring: str) -> Moves:
-    """The moves of each throw: of those with the same points and number of dice, one."""
+def all_moves(scoring: str, loaded: int, weight: int) -> Moves:
+    """The moves of each throw: of those with the same points and number of dice, one.
+
+    The face `loaded` has this weight, and the other faces 1.
+    """
     throws = {}
     for n in range(1, DICE + 1):
         for ways, shown in dice.counts(n, 6):
@@ -90,6 +93,7 @@ def all_moves(scoring: str) -> Moves:
                 if points:
                     move = 2 * dice.code(aside)
                     scoring_moves.setdefault((points, int(aside.sum())), move)
+            ways *= weight ** int(shown[loaded])  # there is no face 0
             throws[row(faces)] = ways, faces, scoring_moves
     order = [throws[k] for k in range(len(throws))]
     moves = [(move, *result) for _, _, by_result in order for result, move in by_result.items()]
@@ -106,6 +110,8 @@ class Thrown(Game):
     """The throws of a position, the moves of a scoring as the rules read them, and their words."""
 
     scoring: str
+    loaded: int
+    weight: int
     action_names: ClassVar = ACTIONS
     ways: Array
     faces: Array
@@ -117,7 +123,7 @@ class Thrown(Game):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, array in all_moves(self.scoring)._asdict().items():
+        for name, array in all_moves(self.scoring, self.loaded, self.weight)._asdict().items():
             object.__setattr__(self, name, array)
 
     def throws(self, s: Turn | Dice) -> Iterator[tuple[int, Throw]]:
@@ -190,6 +196,8 @@ class Farkle(Thrown):
     are 1,000, 2,000 and 3,000; a straight, three pairs, or four of a kind and a pair are 1,500,
     and two triples 2,500.
 
+    Dice are fair, or `loaded`: a face falls `weight` times as often as each other face.
+
     The number of positions grows a little faster than the third power of the target: to 1,000
     points there are 15,560, to 2,000 there are 155,120. With a penalty, and no bank below 0, there
     are nine times as many, all in one component, because banks fall too. Busche (2016) gives
@@ -210,6 +218,12 @@ class Farkle(Thrown):
     )
     lowest: int = parameter(
         0, at_least=-30_000, at_most=0, variant=True, about="points below which no penalty goes"
+    )
+    loaded: int = parameter(
+        0, at_least=0, at_most=6, variant=True, about="face of loaded dice; 0: fair dice"
+    )
+    weight: int = parameter(
+        2, at_least=1, at_most=100, variant=True, about="weight of the loaded face; others have 1"
     )
 
     @property
@@ -337,6 +351,12 @@ class FarkleTurn(Thrown):
     scoring: str = parameter("facebook", among=SCORING, about="what dice score")
     least: int = parameter(0, at_least=0, at_most=30_000, about="points to stop with")
     most: int = parameter(10_000, at_least=1, at_most=30_000, about="points that must stop")
+    loaded: int = parameter(
+        0, at_least=0, at_most=6, variant=True, about="face of loaded dice; 0: fair dice"
+    )
+    weight: int = parameter(
+        2, at_least=1, at_most=100, variant=True, about="weight of the loaded face; others have 1"
+    )
     players: ClassVar = 1
     objective: ClassVar = "maximize"
 
