@@ -186,6 +186,14 @@ def test_the_start_page_is_for_everybody(browser: Browser, server: Server, dark:
     assert all(asked.startswith(server.url) for asked in browser.asked)
 
 
+def test_a_link_to_a_position_of_an_unsolved_game(browser: Browser, server: Server) -> None:
+    """After a restart the same address solves the game, and shows the same position."""
+    browser.go(f"{server.url}page?game=pig&parameter=target=9#3,2,2")
+    browser.wait("document.querySelector('.words')?.textContent.includes('3 in the bank')")
+    assert "2 at risk" in browser.js("document.querySelector('.words').textContent")
+    assert browser.errors == []
+
+
 # ---- games whose positions the server tells of
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import cycle
+
+import numpy as np
 
 from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.advice import advise
@@ -14,7 +18,9 @@ from rollwise.many.equilibrium import Equilibrium
 from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.numbers.shares import seat_names
 from rollwise.plot import plot
+from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed, scrolled
+from rollwise.plot.style import COLOURS, ink_on
 from rollwise.report.facts import SECONDS, Facts
 from rollwise.report.tables import ways_to_play
 from rollwise.words import Narrator
@@ -33,9 +39,23 @@ def _scale(facts: Facts) -> tuple[float, str]:
     return (1.0, "points") if facts.solution.has_stakes else (100.0, "percentage points")
 
 
+def edge_bar(parts: Iterable[tuple[str, float, str]]) -> str:
+    """A bar of shares: the name, the share and the text of each part."""
+    cells = "".join(
+        f"<div style='flex:{share:.5f};background:{colour};color:{ink_on(colour)}'>{name}<br>"
+        f"<b>{text}</b></div>"
+        for (name, share, text), colour in zip(parts, cycle(COLOURS), strict=False)
+    )
+    return f"<div class='edge'>{cells}</div>"
+
+
 def edge(facts: Facts) -> str:
     """The result of each seat, and its meaning."""
     found = facts.solution.equilibrium
+    bar = ""
+    if not found.payoffs:
+        names = [f"seat {seat + 1}" for seat in range(found.players)]
+        bar = edge_bar(zip(names, found.worth, found.texts(found.worth), strict=True))
     texts = found.texts(found.worth)
     rows = "".join(
         f"<tr><td>{seat}</td><td>{text}</td><td>{certified(share, found.error_bound).number}"
@@ -54,7 +74,7 @@ def edge(facts: Facts) -> str:
         "<p>With three or more players there is no best play in itself: it depends on the "
         "others. This is an <b>equilibrium</b>: all play one policy, and no player gains "
         f"by another one while the others keep to it. {_WORDS[bool(found.payoffs)]}:</p>\n"
-        f"{scrolled(head + rows, 'the result of each seat')}\n"
+        f"{bar}{scrolled(head + rows, 'the result of each seat')}\n"
         f"<p>{_sure(found)}</p>{words}"
     )
 
@@ -94,10 +114,18 @@ def strategy(facts: Facts) -> str:
         "other's places. Where it doesn't change, the order of the rivals is irrelevant.",
     }
     parts = []
+    if only := only_move(facts):
+        return only
     for kind, words in told.items():
         with suppress(UsageError):  # it makes no sense for this game
             parts.append(f"<p>{words}</p>\n{embed(plot(facts.solution, kind), kind)}")
     return "\n".join(parts)
+
+
+def only_move(facts: Facts) -> str:
+    """A sentence in place of a picture of one colour."""
+    names, _ = best_classes(facts.solution, np.flatnonzero(facts.choice))
+    return "" if len(names) > 1 else f"<p>The best move is always the same: <b>{names[0]}</b>.</p>"
 
 
 def mixtures(facts: Facts) -> str:

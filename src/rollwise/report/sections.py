@@ -103,6 +103,7 @@ def _edge(facts: Facts) -> str:
             f"play (a draw counts as half a win). {_sure(facts)}</p>"
         )
     other = 100 - chance
+    shares = [(name, x, f"{x:.2f} %") for name, x in (("first", chance), ("second", other))]
     if abs(chance - other) < 1e-9:
         verdict = "Neither player: moving first and moving second are equally good."
     else:
@@ -112,9 +113,7 @@ def _edge(facts: Facts) -> str:
             f"{10 * max(chance, other):.0f} go to that player."
         )
     return (
-        f"<p>{verdict} (A draw counts as half a win.)</p>\n<div class='edge'>"
-        f"<div class='one' style='flex:{chance:.3f}'>first<br><b>{chance:.2f} %</b></div>"
-        f"<div class='two' style='flex:{other:.3f}'>second<br><b>{other:.2f} %</b></div></div>\n"
+        f"<p>{verdict} (A draw counts as half a win.)</p>\n{seats.edge_bar(shares)}\n"
         f"<p>{_sure(facts)}</p>"
     )
 
@@ -185,6 +184,8 @@ def strategy(facts: Facts) -> str:
         "<p>Point at a place (or touch it) to see the position, the value of each move there, and "
         "the cost of a wrong one.</p>"
     )
+    if only := seats.only_move(facts):
+        return only
     for kind in _main_kinds(facts):
         with suppress(UsageError):  # it makes no sense for this game
             return f"{words}\n{embed(plot(facts.solution, kind), kind)}"
