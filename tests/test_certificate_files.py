@@ -12,12 +12,13 @@ from typing import ClassVar, NamedTuple
 import pytest
 from cli_runner import run
 from stakes import Gammons
+from stalling_games import Luck, PassablePig, Road, Standoff, Trap
 from throwing import ThrownRunners, TwoBoxes
 
 import rollwise
 from rollwise import AGAIN, END, Game, dice
 from rollwise.answer.certificates import save_certificate
-from rollwise.errors import RefusedFile
+from rollwise.errors import RefusedFile, UsageError
 from rollwise.games import create, find_installed
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check_certificate import check_certificate
@@ -61,7 +62,7 @@ class Highest(Game):
 SMALL = [
     *map(game_of, ("piglet target=3", "threes dice=2", "super-six sticks=4", "craps")),
     *map(game_of, ("bear-off checkers=2", "pig players=3 target=3")),
-    *(Gammons(), TwoBoxes(), Highest()),
+    *(Gammons(), TwoBoxes(), Highest(), Road(), Luck()),
 ]
 GAMES = [*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1")), ThrownRunners()]
 
@@ -222,6 +223,40 @@ def test_the_width_of_a_value_takes_the_bounds_of_both_players(tmp_path):
         lines[k] = f"{' '.join(claim.split()[:3])} {2 * one} {2 * one} = {state}"
     lines[9] = f"range {2 * one}"
     assert rollwise.verify(sealed(tmp_path, lines)).error_bound >= 2
+
+
+ENDLESS = [Road(), Luck(), Standoff(), PassablePig(target=4)]
+
+
+@pytest.mark.parametrize("game", ENDLESS, ids=repr)
+def test_endless_play_has_the_worth_of_the_rules(game, tmp_path):
+    save_certificate(rollwise.solve(game), tmp_path / "file")
+    found = check_certificate(tmp_path / "file", same_game(game))
+    assert found.endless is not None
+    *lines, _ = (tmp_path / "file").read_text().splitlines()
+    better = lines[:]
+    words = better[4].split()
+    better[4] = f"endless {int(words[1]) + 1} {words[2]}"
+    with pytest.raises(RefusedFile, match="another worth of endless|more than its upper bound"):
+        check_certificate(sealed(tmp_path, better), same_game(game))
+    start = lines.index("claims") + 1
+    for k in range(start, lines.index("moves")):  # a rank of 0 needs a bound above the worth
+        ranks = lines[k].split()[:2]
+        for role, rank in enumerate(ranks):
+            zero = [0 if j == role else r for j, r in enumerate(ranks)]
+            wrong = [
+                *lines[:k],
+                " ".join(map(str, [*zero, *lines[k].split()[2:]])),
+                *lines[k + 1 :],
+            ]
+            if rank != "0":
+                with pytest.raises(RefusedFile, match="endless play may bring role"):
+                    check_certificate(sealed(tmp_path, wrong))
+
+
+def test_a_game_without_a_finite_value_has_no_certificate(tmp_path):
+    with pytest.raises(UsageError, match="has finite numbers"):
+        save_certificate(rollwise.solve(Trap()), tmp_path / "file")
 
 
 @pytest.mark.parametrize(

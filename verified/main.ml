@@ -71,7 +71,12 @@ let main () =
   let zero_sum = named "zero-sum" (fun () -> match word () with
     | "yes" -> true | "no" -> false | _ -> raise (Unreadable "zero-sum is yes or no")) in
   if zero_sum && players <> 2 then raise (Unreadable "zero-sum is for two players");
-  let unit = named "unit" word in
+  start_line ();
+  (match word () with
+   | "unit" -> ()
+   | "endless" -> raise (Unreadable "a game with endless play is checked by rollwise verify only")
+   | _ -> raise (Unreadable "the word unit is expected"));
+  let unit = word () in
   let size = String.length unit in
   if size < 3 || String.sub unit 0 3 = "1/0" || String.sub unit 0 2 <> "1/" || unit.[2] = '-'
     || not (is_number (String.sub unit 2 (size - 2))) then

@@ -167,10 +167,13 @@ class CertificateVerification(Verification):
     ----------
     height, most : int
         Play ends within `height` moves with a probability of at least ``most ** -height``.
+    endless : (float, float) or None
+        The worth of endless play to the mover and to the opponent; None if play ends.
     """
 
     height: int = field(kw_only=True)
     most: int = field(kw_only=True)
+    endless: tuple[float, float] | None = field(kw_only=True, default=None)
 
     def __str__(self) -> str:
         if self.fault:
@@ -180,6 +183,11 @@ class CertificateVerification(Verification):
         gain = ""
         if self.deviation_gain is not None:
             gain = f"\n  no player gains more than {rounded_up(self.deviation_gain)} by deviating"
+        if self.endless is not None:
+            mover, opponent = self.endless
+            gain += (
+                f"\n  endless play counts {mover:g} for the mover, {opponent:g} for the opponent"
+            )
         return (
             f"{self.title}: proved in whole numbers{rules}\n"
             f"  {self.n_states:,} positions: every value is within its bound of the true one "
@@ -360,11 +368,13 @@ def _verify_certificate(
         gain = widest if found.has_gains else None
     spent = {"build": 0.0, "check": time.perf_counter() - started}
     about = (name, parameters, found.n, exact, widest, float("nan"), fault, None, spent, gain)
+    worths = None if found.endless is None else [w * found.unit for w in found.endless]
     return CertificateVerification(
         *about,
         rounding="" if game is None else game.rounding,
         height=found.height,
         most=found.most,
+        endless=None if worths is None else (float(worths[0]), float(worths[1])),
     )
 
 

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import ceil, floor, isfinite, lcm
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -73,12 +73,13 @@ class _Sheet:
     """The positions of a game in the order of a certificate: states, then parts of turns."""
 
     game: Game
+    endless: bool = False  # a second role, which never moves, is added to a game of one player
     numbers: dict[Any, int] = field(default_factory=dict)
     rows: dict[Any, Row] = field(default_factory=dict)  # of payoffs and rewards, each once
     n_parts: int = 0
 
     def __post_init__(self) -> None:
-        self.players = self.game.players
+        self.players = 2 if self.endless else self.game.players
         self.sign = int(sign_of(self.game.objective))
 
     def positions(self) -> Iterator[tuple[Any, list[Throws]]]:
@@ -149,6 +150,8 @@ class _Sheet:
         place = numbers_of(self.game, state)
         if place not in claims.values:
             raise UsageError(f"nothing is claimed of {state}")
+        if not all(map(isfinite, (*claims.values[place], *claims.bounds[place]))):
+            raise UsageError(f"a certificate has finite numbers, and the value of {state} has none")
         values = [self.sign * Fraction(value) for value in claims.values[place]]
         bounds = [Fraction(bound) for bound in claims.bounds[place]]
         lower = tuple(v - b for v, b in zip(values, bounds, strict=True))
@@ -225,6 +228,7 @@ class _Writer:
         self.lower: list[Any] = [None] * self.n
         self.upper: list[Any] = [None] * self.n
         self.most = self.range = 1
+        self.endless: list[int] | None = None
 
     def number(self, to: tuple[str, int]) -> int:
         return to[1] if to[0] == "state" else self.n_states + to[1]
@@ -250,6 +254,11 @@ class _Writer:
         lower, upper = self.sheet.claims(self.claims, state)
         self.lower[number], self.upper[number] = self.units(lower), self.units(upper)
 
+    def note_parts(self, at: int, found: list[Throws]) -> None:
+        """Note the bounds of the positions within a turn, which have numbers from `at` on."""
+        for k in range(len(found) - 1, 0, -1):
+            self.note_part(at + k - 1, found[k])
+
     def note_part(self, number: int, throws: Throws) -> None:
         """Note bounds of a position within a turn, rounded outward. Its targets come first."""
         ((_, ways),) = throws
@@ -258,9 +267,18 @@ class _Writer:
         self.lower[number] = (low, -high)[: self.players]
         self.upper[number] = (high, -low)[: self.players]
 
-    def moves(self, state: Any, throws: Throws) -> str:
-        """The line of a position: its throws, actions and outcomes."""
+    def moves(self, state: Any, throws: Throws, table: Sequence[int] | None = None) -> str:
+        """The line of a position: its throws, actions and outcomes.
+
+        Parameters
+        ----------
+        table : sequence of int, optional
+            The action of the table after each throw.
+        """
         shares = [self._shares(state, ways) for _, ways in throws]
+        if table is not None:
+            pairs = zip(table, throws, strict=True)
+            shares = [[int(k == best) for k in range(len(ways))] for best, (_, ways) in pairs]
         mixed = lcm(*map(sum, shares))
         weights = [
             [_whole(one.weight for one in way.outcomes) for way in ways] for _, ways in throws
@@ -303,7 +321,7 @@ class _Writer:
 def write_certificate(
     game: Game, claims: Claims, path: str | Path, progress: Progress | None = None
 ) -> Summary:
-    """Write the certificate of a game that ends whatever its players do.
+    """Write the certificate of a game.
 
     Parameters
     ----------
@@ -315,34 +333,36 @@ def write_certificate(
     Raises
     ------
     UsageError
-        Play may go on forever, or a state has no claim.
+        Endless play has no proved worth, or a state has no claim.
     """
     told = _no_progress if progress is None else progress
     sheet, states, parts = _Sheet(game), _Shape(), _Shape()
-    unit = 1
-    for number, (state, found) in enumerate(sheet.positions()):
+    for number, (_, found) in enumerate(sheet.positions()):
         if not number % EACH:
             told("certificate: reading the rules", number, len(claims.values))
         for k, throws in enumerate(found):
             (parts if k else states).add(throws)
-        for row in sheet.claims(claims, state):
-            unit = lcm(unit, *(part.denominator for part in row))
-    unit = lcm(unit, *(part.denominator for row in sheet.rows.values() for part in row))
-    # room for the rounding of bounds within turns with a pool of dice
-    unit *= 2**32 if sheet.n_parts else 1
     n_states = len(sheet.numbers)
     ranks = _ranks((states, parts), n_states)
     endless = np.flatnonzero(ranks < 0)
     if len(endless):
         states_by_number = list(sheet.numbers)
-        where = states_by_number[endless[0]] if endless[0] < n_states else "a throw"
-        raise UsageError(
-            f"a certificate is for games that end whatever the players do, and play may go on "
-            f"forever from {where}"
-        )
-    writer = _Writer(sheet, claims, unit, n_states)
+        sheet = _Sheet(game, endless=True)
+        if game.players > 2 or worths_of_endless(game) is None:
+            where = states_by_number[endless[0]] if endless[0] < n_states else "a throw"
+            raise UsageError(
+                "a certificate is for games that end whatever the players do, and play may go on "
+                f"forever from {where}"
+            )
+        for _ in sheet.positions():
+            pass  # which fills `rows` and `numbers`
+    writer = _Writer(sheet, claims, _unit(sheet, claims), n_states)
     for state, number in sheet.numbers.items():
         writer.note(state, number)
+    plan = None
+    if len(endless):
+        plan = _Plan(writer)
+        ranks = plan.ranks()
     with (
         tempfile.TemporaryFile("w+") as own,
         tempfile.TemporaryFile("w+") as within,
@@ -352,13 +372,122 @@ def write_certificate(
         for number, (state, found) in enumerate(sheet.positions()):
             if not number % EACH:
                 told("certificate: writing positions", number, n_states)
-            for k in range(len(found) - 1, 0, -1):
-                writer.note_part(at + k - 1, found[k])
-            at += len(found) - 1
+            if plan is None:
+                writer.note_parts(at, found)
             for k, throws in enumerate(found):
-                print(writer.moves(state, throws), file=within if k else own)
+                place = at + k - 1 if k else number
+                table = None if plan is None else plan.table[place]
+                print(writer.moves(state, throws, table), file=within if k else own)
+            at += len(found) - 1
         told("certificate: writing the file", 0, None)
         return _put_together(writer, ranks, (own, within), Path(path))
+
+
+def _unit(sheet: _Sheet, claims: Claims) -> int:
+    """The number of units in 1."""
+    unit = 1
+    for state in sheet.numbers:
+        for row in sheet.claims(claims, state):
+            unit = lcm(unit, *(part.denominator for part in row))
+    unit = lcm(unit, *(part.denominator for row in sheet.rows.values() for part in row))
+    # room for the rounding of bounds within turns with a pool of dice
+    return unit * (2**32 if sheet.n_parts else 1)
+
+
+def worths_of_endless(game: Game, most: Fraction = Fraction(0)) -> tuple[Fraction, Fraction] | None:
+    """The worth of endless play in the upper bounds of both roles; None without any.
+
+    Where points count, endless play of one player costs without bound: no less than `most`.
+    """
+    if game.objective != "win":
+        return (-most, most) if game.players == 1 else None
+    lost = Fraction(-1), Fraction(1)
+    worths = {"draw": (Fraction(0),) * 2, "lose": lost if game.players == 1 else (Fraction(1),) * 2}
+    return worths.get(game.endless)
+
+
+class _Plan:
+    """Ranks and a table that end play, or bring it to positions that are worth endless play.
+
+    The node (i, j) is the position i while role j leaves the table. It has rank 0 if the upper
+    bound of j is at least the worth of endless play to j.
+    """
+
+    def __init__(self, writer: _Writer) -> None:
+        sheet = writer.sheet
+        self.writer = writer
+        positions: list[Throws] = [[] for _ in range(writer.n)]
+        at = writer.n_states
+        for number, (_, found) in enumerate(sheet.positions()):
+            writer.note_parts(at, found)
+            positions[number] = found[0]
+            positions[at : at + len(found) - 1] = found[1:]
+            at += len(found) - 1
+        self.positions = positions
+        most = max(abs(x) for row in writer.upper for x in row)
+        worths = worths_of_endless(sheet.game, Fraction(most, writer.unit))
+        assert worths is not None
+        writer.endless = [int(worth * writer.unit) for worth in worths]
+        self.rank = [
+            [0 if row[role] >= writer.endless[role] else -1 for role in (0, 1)]
+            for row in writer.upper
+        ]
+        self.worths = [
+            [[writer.ahead(writer.upper, 1, way) for way in ways] for _, ways in throws]
+            for throws in positions
+        ]
+        self.table = [[row.index(min(row)) for row in rows] for rows in self.worths]
+        self.allowed = [self._room(number) for number in range(writer.n)]
+
+    def _room(self, number: int) -> Fraction:
+        """By how much an action of the table may be worse than the best one."""
+        weights = [Fraction(weight) for weight, _ in self.positions[number]]
+        pairs = zip(weights, self.worths[number], strict=True)
+        least: Fraction = sum((w * min(row) for w, row in pairs), Fraction(0)) / sum(weights)
+        upper: int = self.writer.upper[number][1]
+        return upper - least
+
+    def _leads(self, way: Way, role: int, height: int) -> bool:
+        for one in way.outcomes:
+            if one.row is not None:
+                return True
+            if 0 <= self.rank[self.writer.number(one.to)][(role - one.seats) % 2] < height:
+                return True
+        return False
+
+    def _descends(self, number: int, role: int, height: int) -> bool:
+        for t, (_, ways) in enumerate(self.positions[number]):
+            leads = [self._leads(way, role, height) for way in ways]
+            if not role and all(leads):
+                return True
+            row, room = self.worths[number][t], self.allowed[number]
+            good = [k for k, x in enumerate(row) if leads[k] and x - min(row) <= room]
+            if role and good:
+                self.table[number][t] = good[0]
+                return True
+        return False
+
+    def ranks(self) -> list[list[int]]:
+        """The ranks of both roles in every position.
+
+        Raises
+        ------
+        UsageError
+        """
+        left = [(i, j) for i, row in enumerate(self.rank) for j in (0, 1) if row[j] < 0]
+        height = 1
+        while left:
+            new = [node for node in left if self._descends(*node, height)]
+            if not new:
+                where = [*self.writer.sheet.numbers, *["a throw"] * len(self.positions)][left[0][0]]
+                raise UsageError(
+                    "a certificate needs a table that ends play, or brings it back to positions "
+                    f"that are worth endless play, and none is found from {where}"
+                )
+            for number, role in new:
+                self.rank[number][role] = height
+            left, height = [node for node in left if self.rank[node[0]][node[1]] < 0], height + 1
+        return self.rank
 
 
 def _no_progress(stage: str, done: int, total: int | None) -> None:
@@ -369,13 +498,16 @@ def _put_together(writer: _Writer, ranks: Any, moves: Sequence[IO[str]], path: P
     game, bounds = writer.sheet.game, zip(writer.lower, writer.upper, strict=True)
     sums = hashlib.sha256()
     most = max((abs(x) for row in (*writer.lower, *writer.upper) for x in row), default=0)
-    height = int(ranks.max(initial=0)) + 1
+    all_ranks = [rank if isinstance(rank, list) else [rank] for rank in list(ranks)]
+    height = int(max(map(max, all_ranks), default=0)) + 1
 
     def lines() -> Iterator[str]:
         yield MAGIC
         yield f"game {title_of(game.name, game.parameters)}"
         yield f"players {writer.players}"
         yield f"zero-sum {'yes' if writer.players == 2 else 'no'}"
+        if writer.endless is not None:
+            yield f"endless {' '.join(map(str, writer.endless))}"
         yield f"unit 1/{writer.unit}"
         yield f"fields {' '.join(fields_of(game))}"
         yield f"positions {writer.n}"
@@ -387,11 +519,11 @@ def _put_together(writer: _Writer, ranks: Any, moves: Sequence[IO[str]], path: P
             yield " ".join(map(str, row))
         yield "claims"
         states = iter(writer.sheet.numbers)
-        for number, (rank, (lower, upper)) in enumerate(zip(ranks.tolist(), bounds, strict=True)):
+        for number, (rank, (lower, upper)) in enumerate(zip(all_ranks, bounds, strict=True)):
             place = ["-"]
             if number < writer.n_states:
                 place = ["=", *map(str, numbers_of(game, next(states)))]
-            yield " ".join([*map(str, (rank, *lower, *upper)), *place])
+            yield " ".join([*map(str, (*rank, *lower, *upper)), *place])
         yield "moves"
         for spool in moves:
             spool.seek(0)
@@ -412,10 +544,12 @@ def _put_together(writer: _Writer, ranks: Any, moves: Sequence[IO[str]], path: P
 
 def same_game(game: Game) -> Callable[[Certificate, int, Position], str]:
     """A check whether the positions of a certificate are those of a rule sheet, in order."""
-    sheet = _Sheet(game)
-    expected = _in_order(sheet)
+    expected: Iterator[tuple[Any, Throws]] = iter(())
 
     def compare(c: Certificate, number: int, position: Position) -> str:
+        nonlocal expected
+        if not number:
+            expected = _in_order(_Sheet(game, endless=c.endless is not None))
         state, throws = next(expected, (None, None))
         if throws is None:
             return "the rule sheet has fewer positions"
@@ -438,8 +572,13 @@ def _other_head(c: Certificate, game: Game) -> str:
     title = title_of(game.name, game.parameters)
     if c.game != title:
         return f"the certificate is of {c.game}, and not of {title}"
-    if c.players != game.players or c.zero_sum != (game.players == 2):
+    roles = game.players if c.endless is None else max(game.players, 2)
+    if c.players != roles or c.zero_sum != (roles == 2):
         return "the rule sheet has another number of players"
+    if c.endless is not None:
+        worths = worths_of_endless(game, c.range * c.unit)
+        if worths is None or tuple(worth * c.unit for worth in c.endless) != worths:
+            return "the rule sheet has another worth of endless play"
     return "" if c.fields == fields_of(game) else "the rule sheet has other fields"
 
 

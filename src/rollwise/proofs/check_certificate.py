@@ -61,6 +61,8 @@ class Certificate:
     unit : Fraction
     rows : list of list of int
         Payoffs or rewards, a number for each role.
+    endless : list of int or None
+        The worth of endless play to each role; None if play ends whatever the players do.
     rank, lower, upper, state : list
         Of each position. A position within a turn has no state: None.
     """
@@ -75,7 +77,16 @@ class Certificate:
         self.zero_sum = zero_sum == "yes"
         if zero_sum not in ("yes", "no") or (self.zero_sum and self.players != 2):
             raise self.refused("zero-sum is yes or no, and yes is for two players")
-        unit = UNIT.fullmatch(self._named("unit"))
+        self.endless: list[int] | None = None
+        word, _, rest = self._read().partition(" ")
+        if word == "endless":
+            self.endless = self._numbers(rest.split(" "))
+            if len(self.endless) != 2 or not self.zero_sum:
+                raise self.refused("endless has two numbers, and is for two players and zero-sum")
+            word, _, rest = self._read().partition(" ")
+        unit = UNIT.fullmatch(rest)
+        if word != "unit":
+            raise self.refused("the word unit is expected")
         if unit is None:
             raise self.refused("the unit is 1/N, with a whole number N from 1 on")
         self.unit = Fraction(1, self._number(unit[1]))
@@ -86,7 +97,7 @@ class Certificate:
         if not (self.players and self.n and self.most and self.height):
             raise self.refused("players, positions, most and height are at least 1")
         self.rows: list[list[int]] = []
-        self.rank: list[int] = []
+        self.rank: list[list[int]] = []
         self.lower: list[list[int]] = []
         self.upper: list[list[int]] = []
         self.state: list[tuple[int, ...] | None] = []
@@ -105,15 +116,16 @@ class Certificate:
             claim, equals, state = self._plain().partition(" = ")
             numbers = self._numbers(claim.removesuffix("" if equals else " -").split(" "))
             self.state.append(tuple(self._numbers(state.split(" "))) if equals else None)
-            if len(numbers) != 1 + 2 * self.players:
+            n_ranks = 1 if self.endless is None else 2
+            if len(numbers) != n_ranks + 2 * self.players:
                 raise self.refused("a claim has a rank and two bounds for each role")
             if not equals and not claim.endswith(" -"):
                 raise self.refused("the numbers of the state are missing")
             if equals and len(self.state[-1] or ()) != len(self.fields):
                 raise self.refused("a state has a number for each field")
-            self.rank.append(numbers[0])
-            self.lower.append(numbers[1 : 1 + self.players])
-            self.upper.append(numbers[1 + self.players :])
+            self.rank.append(numbers[:n_ranks])
+            self.lower.append(numbers[n_ranks : n_ranks + self.players])
+            self.upper.append(numbers[n_ranks + self.players :])
         self._exactly("moves")
 
     def positions(self) -> Iterator[Position]:
@@ -291,12 +303,18 @@ def _fault(c: Certificate, number: int, p: Position) -> str:
     total, lower, upper = sum(weight for weight, _ in p.throws), c.lower[number], c.upper[number]
     if not _is_well_formed(c, p, total):
         return "its weights, shares or targets are impossible"
-    if not 0 <= c.rank[number] < c.height:
+    if not all(0 <= rank < c.height for rank in c.rank[number]):
         return "its rank is too large or too small"
     if any(abs(bound) > c.range for bound in (*lower, *upper)):
         return "a bound is larger than the range"
-    if not any(all(_descends(c, number, way) for way in ways) for _, ways in p.throws):
-        return "it isn't shown that play ends"
+    if c.endless is not None and [-bound for bound in reversed(upper)] != lower:
+        return "its lower bounds aren't the opponent's upper ones"
+    for role in range(len(c.rank[number])):
+        if c.endless is not None and not c.rank[number][role]:
+            if upper[role] < c.endless[role]:
+                return f"endless play may bring role {role} more than its upper bound"
+        elif not any(_all_descend(c, number, role, ways) for _, ways in p.throws):
+            return "it isn't shown that play ends"
     scale = total * p.mixed * p.lot
     for role in range(c.players):
         high = low = 0
@@ -308,7 +326,7 @@ def _fault(c: Certificate, number: int, p: Position) -> str:
             low += weight * sum(way.share * b for way, b in zip(ways, below, strict=True))
         if high > scale * upper[role]:
             return f"role {role} may get more than its upper bound"
-        if low < scale * lower[role]:
+        if c.endless is None and low < scale * lower[role]:
             return f"role {role} may get less than its lower bound"
     return ""
 
@@ -338,10 +356,20 @@ def _is_action(c: Certificate, p: Position, way: Way) -> bool:
     )
 
 
-def _descends(c: Certificate, number: int, way: Way) -> bool:
-    """Whether an action may end the game or lead to a smaller rank."""
-    rank = c.rank[number]
-    return any(seats < 0 or c.rank[to] < rank for _, seats, to in way.outcomes)
+def _all_descend(c: Certificate, number: int, role: int, ways: list[Way]) -> bool:
+    """Whether each action may end the game or lead to a smaller rank.
+
+    With endless play these are the ranks of a role that leaves the table; the others follow it.
+    """
+    rank = c.rank[number][role]
+    return all(
+        any(
+            seats < 0 or c.rank[to][0 if c.endless is None else (role - seats) % 2] < rank
+            for _, seats, to in way.outcomes
+        )
+        for way in ways
+        if way.share or not role
+    )
 
 
 def _ahead(c: Certificate, p: Position, bounds: list[list[int]], role: int, way: Way) -> int:
