@@ -101,16 +101,16 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
 
 
 def _dominating(
-    solution: Solution, place: NDArray[np.int64], which: NDArray[np.int64], k: int
+    solution: Solution, looked_at: NDArray[np.int64], which: NDArray[np.int64], k: int
 ) -> int | None:
     """The action that dominates another one; of several, the one with the largest total gain."""
     graph = solution.graph
-    mine = place[which == k]
+    mine = looked_at[which == k]
     of_state = np.full(graph.n_states, np.nan)
     of_state[graph.action_state[mine]] = solution.regret[mine]
-    there = of_state[graph.action_state[place]]
+    there = of_state[graph.action_state[looked_at]]
     beside = np.isfinite(there) & (which != k)
-    gain = there[beside] - solution.regret[place[beside]]
+    gain = there[beside] - solution.regret[looked_at[beside]]
     slack = 2 * solution.error_bound
     n = int(which.max()) + 1
     as_good = np.bincount(which[beside], weights=gain >= -slack, minlength=n) == len(mine)

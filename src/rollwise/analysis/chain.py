@@ -325,8 +325,8 @@ def measure_skill(policies: Policies, levels: Sequence[Policy]) -> Skill:
         for (first, second), sign, (mean, variance) in zip(
             ((one, two), (two, one)), (1.0, -1.0), results, strict=False
         ):
-            place = (first, 0 if alone else second)
-            means[place], variances[place] = sign * mean.value, variance.value
+            seats = (first, 0 if alone else second)
+            means[seats], variances[seats] = sign * mean.value, variance.value
             off, off_squares = max(off, mean.bound), max(off_squares, variance.bound)
     share = _share(means.ravel(), variances.ravel(), off, off_squares)
     return Skill(tuple(levels), means, off, share)

@@ -282,14 +282,14 @@ class ContestSolution:
         With two players no chances depend on the choice among them; with more they may.
         """
         graph = self.scored.graph
-        found = [
+        counts = [
             Ties(int((reached & turn.policy.tied).sum()), int(reached.sum()))
             for turn in self.turns.values()
             if turn.policy.tied is not None
             for reached in (reached_by(graph, turn.policy),)
         ]
-        states = sum(one.states for one in found)
-        return Ties(states, sum(one.reached for one in found)) if states else None
+        states = sum(one.states for one in counts)
+        return Ties(states, sum(one.reached for one in counts)) if states else None
 
     @property
     def optimality_gap(self) -> float:

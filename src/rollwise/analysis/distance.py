@@ -117,10 +117,10 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
         given[list(order)] = numbers
     else:
         for row, number in zip(rows, numbers, strict=True):
-            place = _place(path, graph, row)
-            if not np.isnan(given[place]):
-                raise PolicyError(f"{path} has two values for {graph.state_text(place)}")
-            given[place] = number
+            position = _place(path, graph, row)
+            if not np.isnan(given[position]):
+                raise PolicyError(f"{path} has two values for {graph.state_text(position)}")
+            given[position] = number
         wanted = [s for s in order if column != BY_TEXT or graph.view[s].is_choice]
         missing = [state for state in wanted if np.isnan(given[state])]
         if missing:
@@ -155,12 +155,12 @@ def _place(path: Path, graph: StateGraph, row: Mapping[str, Any]) -> int:
 
 
 def _finite(path: Path, numbers: Any, may_be_infinite: bool) -> Floats:
-    found = np.asarray(numbers, np.float64)
-    wrong = np.isnan(found) if may_be_infinite else ~np.isfinite(found)
+    values = np.asarray(numbers, np.float64)
+    wrong = np.isnan(values) if may_be_infinite else ~np.isfinite(values)
     if wrong.any():
         number = int(np.argmax(wrong))
-        raise PolicyError(f"{path}: the value {number + 1} is {found[number]}, which is no number")
-    return found
+        raise PolicyError(f"{path}: the value {number + 1} is {values[number]}, which is no number")
+    return values
 
 
 def _number(given: Any) -> float:
@@ -170,10 +170,10 @@ def _number(given: Any) -> float:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    by_key = dict(pairs)
+    if len(by_key) < len(pairs):
         raise ValueError("an object has the same key twice")
-    return found
+    return by_key
 
 
 def _best(path: Path, policies: Policies, given: Floats) -> Any:

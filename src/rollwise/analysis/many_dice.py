@@ -200,16 +200,16 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
             f"{failed} dice on (another die there costs as much as a face)"
         )
     seconds = time.perf_counter() - started
-    found = ManyDice(low, high, steep, points, skip, seconds)
+    result = ManyDice(low, high, steep, points, skip, seconds)
     for dice in range(1, min(most, held_against) + 1):
         solution = solve(replace(game, dice=dice))  # type: ignore[call-arg]
-        value, bound = found.value(dice)
+        value, bound = result.value(dice)
         if not abs(solution.value - value) <= bound + solution.error_bound:
             raise NotConverged(
                 f"{game.name}: with {dice} dice the rules give {solution.value} and the method "
                 f"for many dice {value}: the game isn't what its face_points and skip say"
             )
-    return found
+    return result
 
 
 @kernel

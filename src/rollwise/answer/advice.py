@@ -217,15 +217,15 @@ def advise(solution: Solution, state: int) -> Advice:
     here = view[state]
     profile = solution.profile
     value, bound = float(solution.values[here]), float(solution.error_bounds[here])
-    found = Advice(here.named, value, view.win_probability(value), bound, [], view.worth_name)
+    advice = Advice(here.named, value, view.win_probability(value), bound, [], view.worth_name)
     if profile is not None:
-        found = found._replace(
+        advice = advice._replace(
             seats=tuple(profile.values[here].tolist()),
             seats_bound=float(profile.error_bounds[here].max()),
             deviation_gain=float(profile.deviation_gains[here].max()),
         )
     if here.throws:
-        return found._replace(throws=_throws(solution, here))
+        return advice._replace(throws=_throws(solution, here))
     choices = solution.choices_in(np.array([here.index]))
     values, costs = choices.values.tolist(), choices.regret.tolist()
     if profile is None:
@@ -251,10 +251,10 @@ def advise(solution: Solution, state: int) -> Advice:
             )
         )
     if profile is None:
-        return found._replace(actions=rows)
+        return advice._replace(actions=rows)
     chances = profile.policy.probability[choices.actions].tolist()
     results = profile.action_worths[choices.actions].tolist()
-    return found._replace(
+    return advice._replace(
         actions=[
             row._replace(probability=chance, seats=tuple(result))
             for row, chance, result in zip(rows, chances, results, strict=True)

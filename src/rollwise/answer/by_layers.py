@@ -124,14 +124,14 @@ class ByLayer:
         begin, end, answers = piece.begin, piece.end, self._answers
         with self._timed("solve"):
             answers.count(begin, self._facts(piece), piece.first_rows)
-            known, n = self._sign * answers.values_of(piece.border), end - begin
-            layer = self._ordered(piece, known)
+            border_values, n = self._sign * answers.values_of(piece.border), end - begin
+            layer = self._ordered(piece, border_values)
             if layer is not piece.layer:
                 piece.layer.blocks.clear()  # no longer read
             if layer is None:
                 solved = self._settled(begin, end)
             else:
-                values = values_of(layer, known, lambda: not self._bench.locked())
+                values = values_of(layer, border_values, lambda: not self._bench.locked())
                 solved = _Solved(self._sign * layer.in_reading_order(values)[:n], layer)
             self._to_prove.append(solved)
             answers.values[answers.at(begin, end)] = solved.values[:n]
@@ -187,8 +187,8 @@ class ByLayer:
         if layer is None:
             return graph_bounds(solved, border_values, border_bounds)
         values = self._sign * layer.by_place(solved.values)
-        known = self._sign * border_values, border_bounds
-        proved = bounds_of(layer, values, known, lambda: not self._bench.locked())
+        border = self._sign * border_values, border_bounds
+        proved = bounds_of(layer, values, border, lambda: not self._bench.locked())
         return None if proved is None else layer.in_reading_order(proved.bounds)
 
     def _settled(self, begin: int, end: int) -> _Solved:
@@ -208,11 +208,13 @@ class ByLayer:
         )
         with self._bench:
             graph, border = layers.graph_of(begin, end)
-        known = self._answers.values_of(border)
-        settling = settled(graph, border_values=known)
+        border_values = self._answers.values_of(border)
+        settling = settled(graph, border_values=border_values)
         if settling is None:
-            return _Solved(strategy_iteration(graph, border_values=known).values, None, graph)
-        found = solve_settled(settling, known)
+            return _Solved(
+                strategy_iteration(graph, border_values=border_values).values, None, graph
+            )
+        found = solve_settled(settling, border_values)
         return _Solved(settling.spread(found.values), None, graph, settling, found)
 
     def _facts(self, piece: Piece) -> LayerFacts:
@@ -368,13 +370,13 @@ class LayerAnswers:
 
     def values_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
         """The values of states, by their numbers."""
-        found: NDArray[np.float64] = self.values[states % len(self.values)]
-        return found
+        values: NDArray[np.float64] = self.values[states % len(self.values)]
+        return values
 
     def bounds_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
         """The error bounds of states, by their numbers."""
-        found: NDArray[np.float64] = self.error_bounds[states % len(self.values)]
-        return found
+        bounds: NDArray[np.float64] = self.error_bounds[states % len(self.values)]
+        return bounds
 
     def at(self, begin: int, end: int) -> Any:
         """The places of the answers of some consecutive states."""

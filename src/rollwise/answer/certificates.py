@@ -36,6 +36,6 @@ def claims_about(solution: Solution) -> Claims:
     places = list(map(tuple, solution.space.states[:n].tolist()))
     values, bounds = solution.values[:n].tolist(), solution.error_bounds[:n].tolist()
     return Claims(
-        {place: (value,) for place, value in zip(places, values, strict=True)},
-        {place: (bound,) for place, bound in zip(places, bounds, strict=True)},
+        {position: (value,) for position, value in zip(places, values, strict=True)},
+        {position: (bound,) for position, bound in zip(places, bounds, strict=True)},
     )

@@ -96,8 +96,8 @@ def solve_and_certify(
         n, nothing = graph.n_states, np.zeros(graph.n_border)
         known = nothing if border_values is None else sign_of(graph.objective) * border_values
         sure = nothing if border_bounds is None else border_bounds
-        told = None if solving is None else lambda done: solving(done, n)
-        solve = partial(solved_layer, border_values=known, border_bounds=sure, progress=told)
+        report = None if solving is None else lambda done: solving(done, n)
+        solve = partial(solved_layer, border_values=known, border_bounds=sure, progress=report)
     if layer is None:
         layer, searched = _ordered(graph, solve)
     if searched is None and len(staying_places(layer)):
@@ -105,15 +105,15 @@ def solve_and_certify(
     begun: BoundsSearch | None = None
     if solve is not None:
         search, begun = searched or solve(layer)
-        found = result_of(graph, search)
+        result = result_of(graph, search)
     else:
         at_hand = {"border_values": border_values, "larger": larger, "progress": solving}
-        found = run_method(graph, method, **known_options(method, at_hand), **options)
+        result = run_method(graph, method, **known_options(method, at_hand), **options)
     ended = time.perf_counter()
-    prove = partial(certify_ending, graph, layer, found.values, *border, begun=begun)
-    certificate = _in_time(prove, found, options, progress)
-    found = replace(found, seconds=ended - started)
-    return CertifiedResult(found, certificate, time.perf_counter() - ended)
+    prove = partial(certify_ending, graph, layer, result.values, *border, begun=begun)
+    certificate = _in_time(prove, result, options, progress)
+    result = replace(result, seconds=ended - started)
+    return CertifiedResult(result, certificate, time.perf_counter() - ended)
 
 
 def _ordered(
@@ -169,7 +169,7 @@ def solve_settled(
 
 def prove_settled(
     settled: Settled,
-    found: MethodResult,
+    result: MethodResult,
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
     options: Mapping[str, Any] = NO_OPTIONS,
@@ -186,11 +186,11 @@ def prove_settled(
 
     if not settled.graph.n_states:
         return Certificate(np.empty(0), 0.0)
-    prove = partial(certify_settled, settled.graph, found.values, border_values, border_bounds)
-    if found.upper is not None:
-        prove = partial(prove, claimed=found.upper - found.values)
-    proof = _in_time(prove, found, options, progress)
-    lost = settled.graph.endless == "lose" and found.converged and not proof.bound <= NO_VALUE
+    prove = partial(certify_settled, settled.graph, result.values, border_values, border_bounds)
+    if result.upper is not None:
+        prove = partial(prove, claimed=result.upper - result.values)
+    proof = _in_time(prove, result, options, progress)
+    lost = settled.graph.endless == "lose" and result.converged and not proof.bound <= NO_VALUE
     if lost and len(end_components(settled.graph)):  # without one, play is slow and ends
         raise no_value(settled.graph)
     return proof
@@ -198,7 +198,7 @@ def prove_settled(
 
 def _in_time(
     prove: Callable[..., Certificate],
-    found: MethodResult,
+    result: MethodResult,
     options: Mapping[str, Any],
     progress: Progress | None,
 ) -> Certificate:
@@ -207,10 +207,10 @@ def _in_time(
     The values of a method that gave up are no answer, and get a tenth of its time. Estimates get no
     proof.
     """
-    if found.estimated:
-        return Certificate(np.full(len(found.values), np.inf), np.inf)
+    if result.estimated:
+        return Certificate(np.full(len(result.values), np.inf), np.inf)
     limit = options.get("time_limit")
-    share = 1.0 if found.converged else 0.1
+    share = 1.0 if result.converged else 0.1
     clock = Clock(None if limit is None else max(share * limit, LEAST_SECONDS))
     certifying = _stage(progress, "certifying")
 
@@ -222,7 +222,7 @@ def _in_time(
     try:
         return prove(progress=told)
     except OutOfTime:
-        return Certificate(np.full(len(found.values), np.inf), np.inf)
+        return Certificate(np.full(len(result.values), np.inf), np.inf)
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

@@ -17,15 +17,15 @@ from rollwise.graph import StateGraph
 from rollwise.methods.result import MethodResult
 
 
-def beside_truth(graph: StateGraph, found: MethodResult) -> MethodResult:
+def beside_truth(graph: StateGraph, estimate: MethodResult) -> MethodResult:
     """An estimate with the certified values in its columns."""
     truth, certificate, _ = solve_and_certify(graph)
     columns = {
         "true_value": truth.values,
         "true_bound": certificate.bounds,
-        "true_error": found.values - truth.values,
+        "true_error": estimate.values - truth.values,
     }
-    return replace(found, columns={**found.columns, **columns})
+    return replace(estimate, columns={**estimate.columns, **columns})
 
 
 @dataclass(frozen=True)

@@ -68,11 +68,11 @@ def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
     """
     seated = one_each(graph, policies)
     profile = [policy.probability for policy in seated]
-    found = [_certified(seen_from(graph, seat, profile)) for seat in range(graph.players)]
+    results = [_certified(seen_from(graph, seat, profile)) for seat in range(graph.players)]
     return Shares(
         tuple(policy.name for policy in seated),
-        tuple(value for value, _ in found),
-        max(bound for _, bound in found),
+        tuple(value for value, _ in results),
+        max(bound for _, bound in results),
     )
 
 
@@ -118,21 +118,21 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
         alone, certificate, _ = solve_and_certify(seen_from(graph, 0, [None] * n))
         best = alone.values[starts]
         return Response(ALLIES, (), tuple(best.tolist()), float(certificate.bounds[starts].max()))
-    found, certificate, _ = solve_and_certify(against_all(graph))
+    result, certificate, _ = solve_and_certify(against_all(graph))
     stakes = Stakes.of(graph)
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
     return Response(
         ADVERSARIES,
         (),
-        tuple(stakes.paid(win_probability(sign * found.values[starts])).tolist()),
+        tuple(stakes.paid(win_probability(sign * result.values[starts])).tolist()),
         float(stakes.error(certificate.bounds[starts].max() / 2.0 + 2.0**-52)),
     )
 
 
 def _certified(graph: StateGraph) -> tuple[float, float]:
     """The value of the start, and its error bound."""
-    found, certificate, _ = solve_and_certify(graph)
-    return float(found.values[0]), float(certificate.bounds[0])
+    result, certificate, _ = solve_and_certify(graph)
+    return float(result.values[0]), float(certificate.bounds[0])
 
 
 def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:

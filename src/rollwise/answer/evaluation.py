@@ -142,10 +142,10 @@ def _check_method(method: str, iterative: Mapping[str, Any]) -> None:
 
 
 def _opponent(policies: Policies, against: AnyPolicy) -> Policy:
-    found = policies.find(against)
+    opponent = policies.find(against)
     if policies.graph.players != 2:
         raise UsageError(f"{policies.graph.game} is a game for one: there is no opponent")
-    return found
+    return opponent
 
 
 @overload
@@ -230,18 +230,18 @@ def evaluate(
         policies = Policies.of(game)
     except ForMorePlayers as error:
         title, _, _ = str(error).partition(": this is")
-        told = f"{title}: give a list with a policy for each seat, as in [{policy!r}, ...]"
-        raise ForMorePlayers(told, error.game) from None
+        advice = f"{title}: give a list with a policy for each seat, as in [{policy!r}, ...]"
+        raise ForMorePlayers(advice, error.game) from None
     graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
     certificate, theta, history = None, None, list[float]()
     if method == "exact":
-        found, certificate, _ = solve_and_certify(seats.graph)
+        result, certificate, _ = solve_and_certify(seats.graph)
     else:
         theta = iterative.setdefault("theta", THETA)
-        found, history = _swept(graph, seats, **iterative)
-    values = seats.spread(found.values)
+        result, history = _swept(graph, seats, **iterative)
+    values = seats.spread(result.values)
     spread = [None] if certificate is None else seats.spread(certificate.bounds)
     # one seat stands for both, since the next mover plays the same policy
     return Evaluation(
@@ -252,8 +252,8 @@ def evaluate(
         spread[0],
         spread[-1],
         method,
-        found.status,
-        found.sweeps,
+        result.status,
+        result.sweeps,
         history,
         theta,
         seats.graph.n_states,
@@ -266,9 +266,9 @@ def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
     graph, seated = policies.graph, one_each(policies.graph, [policies.find(p) for p in given])
     if graph.players > 2:
         return evaluate_seats(graph, seated)
-    found = evaluate(policies, *seated, starts=[0])
-    assert found.bounds is not None
-    mine, bound = float(found.values[0]), float(found.bounds[0])
+    evaluation = evaluate(policies, *seated, starts=[0])
+    assert evaluation.bounds is not None
+    mine, bound = float(evaluation.values[0]), float(evaluation.bounds[0])
     worth = (mine, -mine)[: graph.players]
     if not graph.is_score:
         worth, bound = tuple(win_probability(x) for x in worth), bound / 2.0 + CHANCE_ROUNDING
@@ -293,10 +293,13 @@ def best_responses(game: Subject, policy: AnyPolicy) -> Response:
         The game has one player.
     """
     policies = Policies.of(game, any_players=True)
-    graph, known = policies.graph, policies.find(policy)
+    graph, policy_found = policies.graph, policies.find(policy)
     if graph.players > 2:
-        return respond_to(graph, known)
-    worth, best = _shares(policies, [known]), best_response(policies, known, starts=[0])
+        return respond_to(graph, policy_found)
+    worth, best = (
+        _shares(policies, [policy_found]),
+        best_response(policies, policy_found, starts=[0]),
+    )
     assert best.bounds is not None
     assert best.bounds_second is not None
     got = (float(best.values[0]), float(best.values_second[0]))
@@ -304,7 +307,7 @@ def best_responses(game: Subject, policy: AnyPolicy) -> Response:
     if not graph.is_score:
         got, bound = (win_probability(got[0]), win_probability(got[1])), bound / 2.0
     bound = max(worth.error_bound, bound + CHANCE_ROUNDING)
-    return Response(known.name, worth.win_probabilities, got, bound)
+    return Response(policy_found.name, worth.win_probabilities, got, bound)
 
 
 def _swept(
@@ -337,7 +340,7 @@ def _swept(
         if on_values is not None:
             on_values(mine if scale == 1.0 else win_probability(mine))
 
-    found = value_iteration(
+    result = value_iteration(
         played if settling is None else settling.graph,
         epsilon=scale * theta,
         order=order,
@@ -348,8 +351,8 @@ def _swept(
         on_values=None if on_values is None else lend,
     )
     return (
-        found if settling is None else found.spread(settling),
-        [change / scale for change in found.history],
+        result if settling is None else result.spread(settling),
+        [change / scale for change in result.history],
     )
 
 
@@ -384,27 +387,27 @@ def best_response(
         The response can make play go round for ever, from the starts.
     """
     policies = Policies.of(game)
-    known = policies.find(policy)
-    seats = take_seats(policies.graph, [None, known], starts)
-    found, certificate, _ = solve_and_certify(seats.graph)
-    mine, theirs = seats.spread(found.values)
+    opponent = policies.find(policy)
+    seats = take_seats(policies.graph, [None, opponent], starts)
+    result, certificate, _ = solve_and_certify(seats.graph)
+    mine, theirs = seats.spread(result.values)
     bounds, bounds_second = seats.spread(certificate.bounds)
-    name = f"best response to {known.name}"
+    name = f"best response to {opponent.name}"
 
     def find_response() -> Policy:
-        ahead = look_ahead(seats.graph, found.values, certificate.bounds)
-        return seats.respond(known, name, taken(seats.graph, ahead))
+        ahead = look_ahead(seats.graph, result.values, certificate.bounds)
+        return seats.respond(opponent, name, taken(seats.graph, ahead))
 
     return BestResponse(
         name,
-        known.name,
+        opponent.name,
         mine,
         -theirs,
         bounds,
         bounds_second,
         "exact",
-        found.status,
-        found.sweeps,
+        result.status,
+        result.sweeps,
         n_solved=seats.graph.n_states,
         is_score=policies.graph.is_score,
         find_response=find_response,

@@ -69,7 +69,7 @@ def parse_filter(
     """
     import polars as pl
 
-    known = list(columns)
+    names = list(columns)
     text = _undotted(text)
     if len(text) > LONGEST:
         raise ExpressionError(f"the condition is longer than {LONGEST} characters")
@@ -79,13 +79,13 @@ def parse_filter(
         reason = error.msg if isinstance(error, SyntaxError) else "too deeply nested"
         raise ExpressionError(
             f"the condition {text!r} can't be read: {reason} (write it like "
-            f'"{known[0]} >= 3 and {known[-1]} < 0.5"; equality is ==)'
+            f'"{names[0]} >= 3 and {names[-1]} < 0.5"; equality is ==)'
         ) from None
     if too_deep(tree):
         raise ExpressionError(f"the condition {text!r} is too deeply nested")
     types = dict(columns.items()) if hasattr(columns, "items") else {}
     tree = _Undotted().visit(tree)
-    reader = _Reader(known, types, vocabulary)
+    reader = _Reader(names, types, vocabulary)
     expression = reader.condition(tree)
     assert isinstance(expression, pl.Expr)
     return expression
@@ -107,14 +107,14 @@ def said_of(text: str, columns: Iterable[str]) -> str | None:
         return text
     joined = isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And)
     parts = tree.values if joined else [tree]  # type: ignore[attr-defined]
-    known = {_undotted(column) for column in columns}
+    names = {_undotted(column) for column in columns}
     alone = [
         part
         for part in parts
-        if {node.id for node in ast.walk(part) if isinstance(node, ast.Name)} <= known
+        if {node.id for node in ast.walk(part) if isinstance(node, ast.Name)} <= names
     ]
-    found = " and ".join(f"({ast.unparse(part)})" for part in alone)
-    return found.replace(DOT, ".") or None
+    condition = " and ".join(f"({ast.unparse(part)})" for part in alone)
+    return condition.replace(DOT, ".") or None
 
 
 def _undotted(text: str) -> str:

@@ -129,7 +129,7 @@ def solve(
         if kept is not None:
             seconds = {"read": time.perf_counter() - started}
             return replace(kept, tolerance=tolerance, seconds=seconds)
-    found = solving.solve(
+    solution = solving.solve(
         game,
         method=method,
         options=options,
@@ -138,10 +138,10 @@ def solve(
         max_states=max_states,
         progress=progress,
     )
-    spent = sum(found.seconds.values())
+    spent = sum(solution.seconds.values())
     if entry is not None and spent >= WORTH_KEEPING:
-        entry.keep(found.graph, found, spent)
-    return found
+        entry.keep(solution.graph, solution, spent)
+    return solution
 
 
 def solve_by_layers(
@@ -161,9 +161,9 @@ def solve_by_layers(
     kept = entry.layers(max_states)
     if kept is not None:
         return replace(kept, seconds={"read": time.perf_counter() - started})
-    found = solve_by_layers(game, max_states=max_states, progress=progress)
-    entry.keep_layers(found)
-    return found
+    solution = solve_by_layers(game, max_states=max_states, progress=progress)
+    entry.keep_layers(solution)
+    return solution
 
 
 def goes_by_layers(game: Game, max_states: int | None) -> bool:
@@ -196,8 +196,8 @@ def answer(
         return load(saved, game, max_states=max_states, progress=progress)
     how = {name: said for name, said in how.items() if said}
     by_layers = by_layers and not how
-    if by_layers and max_states is None and (known := large(game)) is not None:
-        return known
+    if by_layers and max_states is None and (stored := large(game)) is not None:
+        return stored
     try:
         return solve(game, any_players=True, max_states=max_states, progress=progress, **how)
     except TooManyStates:
@@ -239,12 +239,12 @@ def policies_in_one_graph(
 
 def large(game: Game) -> Solution | None:
     """The kept answer by layers of a game too large for one graph; else None."""
-    found = Entry.of(game).layers(None)
-    if found is None:
+    stored = Entry.of(game).layers(None)
+    if stored is None:
         return None
     rules = Rules(game)
-    states = len(found) * (1 + rules.turn_states)
-    return found if states > most_states(rules) else None
+    states = len(stored) * (1 + rules.turn_states)
+    return stored if states > most_states(rules) else None
 
 
 def policies(
@@ -266,11 +266,11 @@ def _answer(graph: StateGraph, game: Game) -> Solution:
     kept = entry.answer(graph)
     if kept is not None:
         return kept
-    found = Solution.of_graph(graph, game)
-    spent = sum(found.seconds.values())
+    solution = Solution.of_graph(graph, game)
+    spent = sum(solution.seconds.values())
     if spent >= WORTH_KEEPING:
-        entry.keep(graph, found, spent)
-    return found
+        entry.keep(graph, solution, spent)
+    return solution
 
 
 def load(
@@ -305,16 +305,16 @@ class _Memory:
         folder, self._key = answers_folder(), _key_of_content(path)
         if folder is None or self._key is None:
             return None
-        found = next(folder.glob(f"*-{self._key}.content.npz"), None)
-        return None if found is None else _read(found, _content_of)
+        file = next(folder.glob(f"*-{self._key}.content.npz"), None)
+        return None if file is None else _read(file, _content_of)
 
     def note_proved(self, path: Path, content: Content) -> None:
         folder, key = answers_folder(), self._key
         if folder is None or key is None or _key_of_content(path) != key:
             return  # no cache, or the file has changed
         arrays = {"values": content.values, "bounds": content.bounds}
-        place = folder / f"{_plain(content.facts['game'])}-{key}.content.npz"
-        _write(place, arrays, {"about": content.facts})
+        file = folder / f"{_plain(content.facts['game'])}-{key}.content.npz"
+        _write(file, arrays, {"about": content.facts})
         make_room(folder, "*.npz", most_bytes=MOST_BYTES)
 
 

@@ -463,9 +463,9 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
     OutputError
         It can't be written, and `to_write` is true.
     """
-    found = read_manifest(place)
+    manifest = read_manifest(place)
     try:
-        layers, rows = found.pop("layers"), found.pop("first_rows")
+        layers, rows = manifest.pop("layers"), manifest.pop("first_rows")
         indptr = np.array([0, *(layer["end"] for layer in layers)], np.int64)
         progress = np.array([layer["progress"] for layer in layers], np.int64)
         proved = {
@@ -478,7 +478,7 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
         }
         first = {int(label): list(map(int, row)) for label, row in rows.items()}
         mode = "r+" if to_write else "r"
-        made = _mapped(place, found, indptr, progress, proved, first, mode)
+        made = _mapped(place, manifest, indptr, progress, proved, first, mode)
         if game is not None:
             made.require(game)
         if to_write and not made.has_its_states:
@@ -501,29 +501,29 @@ def read_manifest(place: Path) -> dict[str, Any]:
     path = place / MANIFEST
     try:
         text = path.read_text(encoding="utf-8")
-        found = json.loads(text)
-        if found["format"] != FORMAT:
+        manifest = json.loads(text)
+        if manifest["format"] != FORMAT:
             raise SolutionFileError(
-                f"{place} was written by rollwise {found['rollwise']}, whose folders are others "
+                f"{place} was written by rollwise {manifest['rollwise']}, whose folders are others "
                 "(earlier ones may be wrong where play need not end); solve the game again into "
                 "an empty folder"
             )
-        said, _, rest = text.rpartition(OF_ITSELF)
-        known = found.pop("manifest_checksum", None)  # older folders have none
-        if known is not None and rest != f'{_text_checksum(said)}"\n}}\n':
+        content, _, rest = text.rpartition(OF_ITSELF)
+        checksum = manifest.pop("manifest_checksum", None)  # older folders have none
+        if checksum is not None and rest != f'{_text_checksum(content)}"\n}}\n':
             raise ValueError("it isn't what was written")
     except FileNotFoundError:
-        told = f"it has no {MANIFEST}; `rollwise solve GAME --by-layer --save FOLDER` writes one"
+        remedy = f"it has no {MANIFEST}; `rollwise solve GAME --by-layer --save FOLDER` writes one"
         if (place / RECORD).exists():
-            told = "its states aren't all found yet; --resume goes on with them"
-        raise SolutionFileError(f"{place} holds no answer: {told}") from None
+            remedy = "its states aren't all found yet; --resume goes on with them"
+        raise SolutionFileError(f"{place} holds no answer: {remedy}") from None
     except PermissionError as error:
         raise _unreadable(path, error) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SolutionFileError(
             f"{path} is damaged; solve the game again into an empty folder"
         ) from error
-    return dict(found)
+    return dict(manifest)
 
 
 def free_bytes(place: Path) -> int:
@@ -599,9 +599,9 @@ def _map(
     shape = (rows, left // (rows * dtype.itemsize)) if fields and rows > 0 else (rows,)
     head = _head(dtype, shape) if left >= 0 else b"?"
     with path.open("rb") as file:
-        said = file.read(len(head))
+        start = file.read(len(head))
     whole = len(head) + math.prod(shape) * dtype.itemsize
-    if said != head or not (size == whole or (size < whole and mode == "r+")):
+    if start != head or not (size == whole or (size < whole and mode == "r+")):
         raise ValueError(f"{path.name} isn't as it was written")
     found: np.memmap[Any, Any] = np.memmap(path, dtype, mode, len(head), shape)
     return found

@@ -189,13 +189,13 @@ class LayeredStates:
         UnknownState
         """
         row = row_of(self.field_names, state, self.title)
-        found = int(self.places_of(np.array([row]))[0])
-        if found < 0 and self.keep == START:
+        index = int(self.places_of(np.array([row]))[0])
+        if index < 0 and self.keep == START:
             save = spelled(python="save=FOLDER", command_line="--save FOLDER")
             raise UnknownState(
                 f"{self.title}: only the answer of the start was kept; {save} keeps all of them"
             )
-        return found if found >= 0 else find_state(self.states, self.field_names, row, self.title)
+        return index if index >= 0 else find_state(self.states, self.field_names, row, self.title)
 
     def numbers_of(self, rows: NDArray[np.int32]) -> Ints:
         """The numbers of many positions, (n,) int64, given by their fields: (n, n_fields) int32.
@@ -204,10 +204,10 @@ class LayeredStates:
         ------
         UnknownState
         """
-        found = self.places_of(rows)
-        for i in np.flatnonzero(found < 0).tolist():
-            found[i] = self.find(rows[i].tolist())
-        return found
+        numbers = self.places_of(rows)
+        for i in np.flatnonzero(numbers < 0).tolist():
+            numbers[i] = self.find(rows[i].tolist())
+        return numbers
 
     def places_of(self, rows: NDArray[np.int32]) -> Ints:
         """The numbers of positions, by bisection in their layers; -1 for unknown positions.
@@ -251,16 +251,16 @@ class LayeredStates:
         self.require_rows(numbers)
         graph, rows = some_states(Rules(self.game), self.states[numbers])
         places = self.numbers_of(rows)
-        known, off = values[places], np.nextafter(error_bounds[places] + ROUNDED, np.inf)
-        found, certificate, seconds = solve_and_certify(
-            graph, border_values=known, border_bounds=off
+        border_values, off = values[places], np.nextafter(error_bounds[places] + ROUNDED, np.inf)
+        result, certificate, seconds = solve_and_certify(
+            graph, border_values=border_values, border_bounds=off
         )
         return Turns(
-            with_ends(graph, rows, known, self.has_stakes),
-            found,
-            np.concatenate([found.values, known]),
+            with_ends(graph, rows, border_values, self.has_stakes),
+            result,
+            np.concatenate([result.values, border_values]),
             np.concatenate([certificate.bounds, off]),
-            {"solve": found.seconds, "certify": seconds},
+            {"solve": result.seconds, "certify": seconds},
         )
 
     def require_graph(self) -> None:
@@ -295,22 +295,22 @@ def open_states(folder: Path, game: Game) -> OpenFolder:
         It contains no answer, or the answer of another game, or an unfinished one.
     """
     began = time.perf_counter()
-    found = open_folder(folder, game)
-    found.require_whole()
-    found.require_rows(np.array([found.about["start"]]))
+    stored = open_folder(folder, game)
+    stored.require_whole()
+    stored.require_rows(np.array([stored.about["start"]]))
     space = LayeredStates.of(
         game,
-        found.facts,
-        found.first_rows,
-        states=found.states,
-        layers=found.indptr,
-        progress=found.progress,
-        actions=found.actions,
-        start=found.about["start"],
-        require_rows=found.require_rows,
+        stored.facts,
+        stored.first_rows,
+        states=stored.states,
+        layers=stored.indptr,
+        progress=stored.progress,
+        actions=stored.actions,
+        start=stored.about["start"],
+        require_rows=stored.require_rows,
     )
     seconds = {"read": time.perf_counter() - began}
-    return OpenFolder(space, found.values, found.error_bounds, seconds)
+    return OpenFolder(space, stored.values, stored.error_bounds, seconds)
 
 
 def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:

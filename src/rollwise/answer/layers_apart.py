@@ -157,8 +157,8 @@ class Apart:
         progress = self._layers.progress
         if progress.ndim == 1:
             return self._waiting[0] if self._waiting and not self._begun else None
-        for place, layer in enumerate(self._waiting[:LOOKED_AT]):
-            others = [*self._begun, *self._waiting[:place]]
+        for index, layer in enumerate(self._waiting[:LOOKED_AT]):
+            others = [*self._begun, *self._waiting[:index]]
             if not np.any(np.all(progress[others] >= progress[layer], axis=1)):
                 return layer
         return None
@@ -167,14 +167,14 @@ class Apart:
         """Add the counts of a layer's parts; queue the unsolved rest, or record the proof."""
         layer, found = work.parts[0].layer, [part for part in work.found if part is not None]
         begin, end = self._layers.indptr[layer : layer + 2].tolist()
-        place = begin
+        row = begin
         for part, counted in zip(work.parts, found, strict=True):
             self._answers.count(begin, counted.facts, counted.first_rows)
             for stage, spent in counted.seconds.items():
                 self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
-            place = counted.end
-            if place < part.end:  # a turn there doesn't lead to a later layer
-                work.parts, work.found = [self._part(layer, place, end, 0)], [None]
+            row = counted.end
+            if row < part.end:  # a turn there doesn't lead to a later layer
+                work.parts, work.found = [self._part(layer, row, end, 0)], [None]
                 self._tasks.append((work, 0))
                 return
         del self._begun[layer]

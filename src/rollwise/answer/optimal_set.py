@@ -178,18 +178,18 @@ class OptimalSet:
                 f"{graph.title}: optimal actions let play go round for ever: {where}. Not every "
                 "policy made of them is optimal, so there is no range to tell"
             )
-        found = cls(smaller, 0.0)
+        policies = cls(smaller, 0.0)
         ties = has_choice(smaller)[smaller.action_state]
         if exact or not ties.any():
-            return found
+            return policies
         if not np.isfinite(solution.error_bound):
-            return replace(found, loss=np.inf)
+            return replace(policies, loss=np.inf)
         costs = np.where(ties, most_costs(graph, solution.ahead)[kept], 0.0)
         most = float(costs.max())
         if not most:
-            return found
-        lost = found.extreme(Quantity("lost", lambda _: Amounts(actions=costs / most))).found
-        return replace(found, loss=most * (lost.value + lost.error_bound) * (1 + 2.0**-40))
+            return policies
+        lost = policies.extreme(Quantity("lost", lambda _: Amounts(actions=costs / most))).found
+        return replace(policies, loss=most * (lost.value + lost.error_bound) * (1 + 2.0**-40))
 
     @cached_property
     def with_scores(self) -> OptimalSet:
@@ -233,8 +233,8 @@ class OptimalSet:
             layer=layer,
         )
         # adding 0 takes the sign off a zero
-        found = Certified(0.0 + sign * float(solved.values[0]), float(certificate.bounds[0]))
-        return Extreme(quantity.finish(found), solved.values, certificate.bounds)
+        end = Certified(0.0 + sign * float(solved.values[0]), float(certificate.bounds[0]))
+        return Extreme(quantity.finish(end), solved.values, certificate.bounds)
 
     def range(self, quantity: Quantity) -> Range:
         """The least and the largest expectation of a quantity."""
@@ -246,7 +246,7 @@ class OptimalSet:
     def then(self, quantity: Quantity, *, least: bool = False) -> tuple[Certified, OptimalSet]:
         """The best expectation for a second aim, and the policies of the set with it."""
         here = self.for_quantity(quantity)
-        found, values, bounds = here.extreme(quantity, least=least)
+        end, values, bounds = here.extreme(quantity, least=least)
         sign = -1.0 if least else 1.0
         amounts = quantity.amounts(here)
         graph = here._counting(sign, amounts.actions, amounts.endings)
@@ -256,7 +256,7 @@ class OptimalSet:
         best = are_best(graph, look_ahead(graph, values, bounds, border, amounts.score_bounds))
         smaller, kept = _with_only(here.graph, best)
         points = None if here.points is None else here.points[kept]
-        return found, replace(here, graph=smaller, points=points)
+        return end, replace(here, graph=smaller, points=points)
 
     def policy(self, name: str) -> Policy:
         """The policy with the first action of the set in each state."""
@@ -291,9 +291,9 @@ class OptimalSet:
 def _with_only(graph: StateGraph, allowed: Mask) -> tuple[StateGraph, Ints]:
     """The graph from its start with the allowed actions alone, and their old indices."""
     reached = reached_by(graph, Policy("allowed", allowed.astype(np.float64)))
-    place = np.where(reached, np.cumsum(reached) - 1, -1)
+    numbers = np.where(reached, np.cumsum(reached) - 1, -1)
     kept = np.flatnonzero(allowed & reached[graph.action_state])
-    return regroup(graph, place, kept, place[graph.action_state[kept]]), kept
+    return regroup(graph, numbers, kept, numbers[graph.action_state[kept]]), kept
 
 
 def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
@@ -352,9 +352,9 @@ def ranges_against(solution: Solution, rival: Policy, start: int = 0) -> tuple[R
     ends = []
     for sign in (-1.0, 1.0):
         wanted = graph.with_arrays(outcome_payoff=sign * graph.outcome_payoff)
-        found, certificate, _ = solve_and_certify(wanted)
+        result, certificate, _ = solve_and_certify(wanted)
         # state 0 is the start with the optimal player to move, state 1 with the other
-        values = [0.0 + sign * float(found.values[0]), 0.0 - sign * float(found.values[1])]
+        values = [0.0 + sign * float(result.values[0]), 0.0 - sign * float(result.values[1])]
         ends.append((values, float(certificate.bounds[:2].max())))
     (least, off), (most, also_off) = ends
     first, second = (

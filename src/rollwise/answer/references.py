@@ -94,18 +94,18 @@ class Policies:
         ForMorePlayers
         """
         if isinstance(subject, Policies):
-            found = subject
+            policies = subject
         elif isinstance(subject, Solution):
-            found = cls(subject.graph, subject.game, subject, subject.policies_by_name)
+            policies = cls(subject.graph, subject.game, subject, subject.policies_by_name)
         elif isinstance(subject, StateGraph):
-            found = cls(subject)
+            policies = cls(subject)
         else:
             if not any_players:
                 require_two(require_game(subject))
             return cls(build_for_all(subject, **how), subject)
-        if not any_players and found.graph.players > 2:
-            refuse_many(found.graph.title, found.graph.players, found.game)
-        return found
+        if not any_players and policies.graph.players > 2:
+            refuse_many(policies.graph.title, policies.graph.players, policies.game)
+        return policies
 
     @property
     def solution(self) -> Solution:
@@ -215,16 +215,16 @@ class Policies:
 
 def names_in(text: str) -> list[str]:
     """The policies of a list with commas. A file may have commas in its name."""
-    parts, found = text.split(","), []
+    parts, names = text.split(","), []
     while parts:
         joined = [",".join(parts[: n + 1]).strip() for n in range(len(parts))]
         files = [
             n for n, name in enumerate(joined) if name.endswith(_IN_FILES) and Path(name).exists()
         ]
         size = max(files, default=0)
-        found.append(joined[size])
+        names.append(joined[size])
         parts = parts[size + 1 :]
-    return found
+    return names
 
 
 def _no_policy(graph: StateGraph, given: Any) -> str:
@@ -255,9 +255,9 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
     """A policy that is written beside the rules."""
     functions = game.policies()
     if name not in functions:
-        known = ", ".join([*functions, "random"])
+        names = ", ".join([*functions, "random"])
         raise PolicyError(
-            f"{graph.game} has no policy {name!r} (its policies: {known}; a table of yours "
+            f"{graph.game} has no policy {name!r} (its policies: {names}; a table of yours "
             "is a path ending in .csv or .parquet)"
         )
     if game.base_game is not game:  # its policies are those of the game it is made from
@@ -394,20 +394,20 @@ def array_in(path: Path, graph: StateGraph, n: int) -> NDArray[Any]:
         The file is missing or damaged, or the array has another shape.
     """
     try:
-        found = np.load(path, allow_pickle=False, mmap_mode="r")
+        array = np.load(path, allow_pickle=False, mmap_mode="r")
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None
     except (OSError, ValueError, EOFError) as error:
         raise PolicyError(f"{path} can't be read as an array: {one_line(str(error))}") from error
-    if found.ndim not in (1, 2) or len(found) != n or found.dtype.kind not in "iuf":
+    if array.ndim not in (1, 2) or len(array) != n or array.dtype.kind not in "iuf":
         raise PolicyError(
-            f"{path} has the shape {found.shape} of {found.dtype}; a number or a row of numbers "
+            f"{path} has the shape {array.shape} of {array.dtype}; a number or a row of numbers "
             f"for each of {n:,} positions is needed"
         )
     n_labels = 1 + int(graph.flat.action_label.max())
-    if found.ndim == 2 and not 0 < found.shape[1] <= n_labels:
-        raise PolicyError(f"{path} has {found.shape[1]} columns, and there are {n_labels} actions")
-    return np.asarray(found)
+    if array.ndim == 2 and not 0 < array.shape[1] <= n_labels:
+        raise PolicyError(f"{path} has {array.shape[1]} columns, and there are {n_labels} actions")
+    return np.asarray(array)
 
 
 def legal_values(path: Path, state: State, given: NDArray[Any]) -> NDArray[Any]:
@@ -423,10 +423,10 @@ def legal_values(path: Path, state: State, given: NDArray[Any]) -> NDArray[Any]:
         return given
     if max(labels) >= given.size:
         raise PolicyError(f"{path} has no column for the action {max(labels)}")
-    found = given[labels]
-    if not np.isfinite(found).all():
+    legal = given[labels]
+    if not np.isfinite(legal).all():
         raise PolicyError(f"{path} has no finite number for an action in the state {state}")
-    return np.asarray(found)
+    return np.asarray(legal)
 
 
 def _from_array(graph: StateGraph, game: Game | None, path: Path) -> Policy:

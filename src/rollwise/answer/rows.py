@@ -39,14 +39,14 @@ def frame_of(columns: Columns, n: int, vocabulary: Vocabulary) -> pl.DataFrame:
     """`n` rows as a frame; actions are called by their names."""
     import polars as pl
 
-    found = dict(columns)
+    series = dict(columns)
     for name, column in columns.items():
         if column is None:
             kind = pl.String if name == "action" else pl.Float64
-            found[name] = pl.Series(name, [None] * n, kind)
+            series[name] = pl.Series(name, [None] * n, kind)
         elif name == "action":
-            found[name] = vocabulary.column(column)
-    return pl.DataFrame(found)
+            series[name] = vocabulary.column(column)
+    return pl.DataFrame(series)
 
 
 def evaluated_rows(
@@ -94,6 +94,6 @@ def evaluated_rows(
         "error_bound": bounds,
     }
     frame = frame_of(columns, len(states), graph.vocabulary)
-    known = pl.Series((chosen >= 0) & (not graph.throw_names))
-    frame = frame.with_columns(action=pl.when(known).then("action"))
+    has_name = pl.Series((chosen >= 0) & (not graph.throw_names))
+    frame = frame.with_columns(action=pl.when(has_name).then("action"))
     return frame if where is None else frame.filter(rows_where(frame, where, graph.vocabulary))

@@ -351,9 +351,9 @@ class Solution:
         The error of a chance to win is below 1 anyhow. A bound of points or payoffs larger than
         all of them leaves their sign open.
         """
-        found = float(self.error_bounds.max())
-        known = 2.0 if not self.is_score else max(1.0, self.values.max(), -self.values.min())
-        return found if found <= known else float("inf")
+        bound = float(self.error_bounds.max())
+        widest = 2.0 if not self.is_score else max(1.0, self.values.max(), -self.values.min())
+        return bound if bound <= widest else float("inf")
 
     @property
     def gave_up(self) -> bool:
@@ -377,8 +377,8 @@ class Solution:
     ) -> Solution:
         """The answer for positions by layers."""
         method = "strategy-iteration"
-        found = cls(space, space.game, method, values, error_bounds, seconds=seconds)
-        return replace(found, kept_from=kept_from)
+        solution = cls(space, space.game, method, values, error_bounds, seconds=seconds)
+        return replace(solution, kept_from=kept_from)
 
     @classmethod
     def open(cls, folder: str | Path, game: Game) -> Solution:
@@ -410,17 +410,17 @@ class Solution:
             if game is None:
                 raise UsageError(f"{graph.title}: give the game, and not its graph alone")
             return cls.of_equilibrium(equilibrium_on(graph, game, {}))
-        found, certificate, seconds = solve_and_certify(graph)
+        result, certificate, seconds = solve_and_certify(graph)
         return cls(
             graph,
             game,
-            found.method,
-            found.values,
+            result.method,
+            result.values,
             certificate.bounds,
-            sweeps=found.sweeps,
-            converged=found.converged,
-            seconds={"solve": found.seconds, "certify": seconds},
-            run=found,
+            sweeps=result.sweeps,
+            converged=result.converged,
+            seconds={"solve": result.seconds, "certify": seconds},
+            run=result,
         )
 
     @classmethod
@@ -636,18 +636,20 @@ class Solution:
         """
         from rollwise.answer.filters import mentions, rows_where
 
-        found = self._states_shown(throws)
+        states = self._states_shown(throws)
         if where is not None:
-            known, parts = mentions(where, "action"), []
-            for begin in range(0, len(found), ROWS_AT_ONCE):
-                part = found[begin : begin + ROWS_AT_ONCE]
-                frame = self._frame(part, self._labels_in(part, throws, known=known), throws)
+            mentions_action, parts = mentions(where, "action"), []
+            for begin in range(0, len(states), ROWS_AT_ONCE):
+                part = states[begin : begin + ROWS_AT_ONCE]
+                frame = self._frame(
+                    part, self._labels_in(part, throws, known=mentions_action), throws
+                )
                 parts.append(part[rows_where(frame, where, self.space.vocabulary)])
-            found = np.concatenate([found[:0], *parts])
+            states = np.concatenate([states[:0], *parts])
         if self.profile is not None:
-            return found
-        shown = self.fields_of(found, throws)
-        return found[in_order(np.column_stack(list(shown.values())))]
+            return states
+        shown = self.fields_of(states, throws)
+        return states[in_order(np.column_stack(list(shown.values())))]
 
     def _states_shown(self, throws: bool) -> NDArray[np.int64]:
         """The states of all rows: positions, or their throws; see `states_where`."""
@@ -674,8 +676,8 @@ class Solution:
             return None if space.has_throws else space.actions[states]
         if self.profile is not None or (space.throw_names and not throws):
             return None
-        found = self.best_actions_in(states) if known else first_actions(space)[states]
-        return space.action_label[found]
+        actions = self.best_actions_in(states) if known else first_actions(space)[states]
+        return space.action_label[actions]
 
     def rows_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False

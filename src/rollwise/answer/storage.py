@@ -122,12 +122,12 @@ def _of_seats(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The table of an equilibrium with the places of its actions, and the facts about all."""
     import polars as pl
 
-    found = solution.equilibrium
+    equilibrium = solution.equilibrium
     taken = solution.states_where(throws=True)
     return solution.rows_of(taken).with_columns(pl.Series(PLACE, taken)), {
-        "unsettled": list(found.unsettled),
-        "deviation_gain": found.deviation_gain,
-        "error_bound": found.error_bound,
+        "unsettled": list(equilibrium.unsettled),
+        "deviation_gain": equilibrium.deviation_gain,
+        "error_bound": equilibrium.error_bound,
     }
 
 
@@ -169,7 +169,7 @@ def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
     if graph.throws is None:
         return columns[0].copy(), columns[1].copy()
     sizes = np.bincount(graph.thrown_from, minlength=len(graph.states))
-    found = []
+    numbers = []
     for name, column in zip(_lists(graph), columns, strict=True):
         lists = frame[name] if name in frame.columns else None
         right = lists is not None and lists.dtype == pl.List(pl.Float64)
@@ -178,8 +178,8 @@ def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
         after = lists.explode()
         if after.null_count():
             raise ValueError(f"its column {name} isn't one of numbers")
-        found.append(np.concatenate([column, after.to_numpy()]))
-    return found[0], found[1]
+        numbers.append(np.concatenate([column, after.to_numpy()]))
+    return numbers[0], numbers[1]
 
 
 def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
@@ -426,10 +426,10 @@ def read_equilibrium(
     columns = [PLACE, "probability", *(f"{worth_column(graph)}.{seat}" for seat in range(n))]
     try:
         frame = read_parquet(path, [*columns, "error_bound", "deviation_gain"])
-        place, chance, *shares = (frame[name].to_numpy() for name in columns)
+        action, chance, *shares = (frame[name].to_numpy() for name in columns)
         probability, values = np.zeros(graph.n_actions), np.full((graph.n_states, n), np.nan)
-        probability[place] = chance
-        values[graph.action_state[place]] = np.column_stack(shares)
+        probability[action] = chance
+        values[graph.action_state[action]] = np.column_stack(shares)
     except (OSError, ValueError, TypeError, IndexError, KeyError) as error:
         raise damaged_file(path, "its columns can't be read") from error
     total = fold_actions(graph, np.add, probability)

@@ -233,29 +233,29 @@ def load(
     if path.is_dir():
         game = storage.installed(path, open_folder(path).about) if game is None else game
         return Solution.open(path, game)
-    known = memory.recall(path) if prove and memory is not None else None
-    facts = storage.read_facts(path) if known is None else known.facts
+    recalled = memory.recall(path) if prove and memory is not None else None
+    facts = storage.read_facts(path) if recalled is None else recalled.facts
     if facts["method"] == storage.EQUILIBRIUM:
-        found, _ = storage.read_equilibrium(
+        equilibrium, _ = storage.read_equilibrium(
             path, facts, game, max_states=max_states, progress=progress
         )
-        return Solution.of_equilibrium(found)
+        return Solution.of_equilibrium(equilibrium)
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     saved = storage.build_saved(path, facts, game, memory=memory, **how)
-    if known is None:
-        known = storage.read_content(path, facts, saved.graph)
+    if recalled is None:
+        recalled = storage.read_content(path, facts, saved.graph)
         if prove:
             started = time.perf_counter()
-            storage.prove(path, saved.graph, known)
+            storage.prove(path, saved.graph, recalled)
             saved.seconds["certify"] = time.perf_counter() - started
             if memory is not None:
-                memory.note_proved(path, known)
+                memory.note_proved(path, recalled)
     return Solution(
         saved.graph,
         saved.game,
         facts["method"],
-        known.values,
-        known.bounds,
+        recalled.values,
+        recalled.bounds,
         facts["tolerance"],
         facts["sweeps"],
         facts["converged"],
@@ -399,36 +399,39 @@ def _verify_seats(
     """Verify the file of an equilibrium: prove it anew, and compare the file's claims."""
     began = time.perf_counter()
     try:
-        found, frame = storage.read_equilibrium(path, facts, game, **how)
+        equilibrium, frame = storage.read_equilibrium(path, facts, game, **how)
     except SolutionFileError as error:
         raise RefusedFile(str(error)) if "is damaged" in str(error) else error from None
-    graph = found.graph
+    graph = equilibrium.graph
     _require_small(graph, exact)
-    state = _unproved(found, frame)
+    state = _unproved(equilibrium, frame)
     fault = "" if state is None else f"its bounds at {graph.state_text(state)} aren't proved"
     if exact and not fault:
-        fault = check_rules(found.game, claims_of(found))
-    worth = found.policy.probability[:, None] * found.action_worths
+        fault = check_rules(equilibrium.game, claims_of(equilibrium))
+    worth = equilibrium.policy.probability[:, None] * equilibrium.action_worths
     ahead = fold_actions(graph, np.add, worth)
-    build = found.seconds["build"]
+    build = equilibrium.seconds["build"]
     return Verification(
         graph.game,
         graph.parameters,
         graph.n_positions,
         exact,
-        found.error_bound,
-        float(np.abs(ahead - found.values).max()),
+        equilibrium.error_bound,
+        float(np.abs(ahead - equilibrium.values).max()),
         fault,
         None if state is None else graph.view[state].named,
         {"build": build, "check": time.perf_counter() - began - build},
-        found.deviation_gain,
+        equilibrium.deviation_gain,
     )
 
 
-def _unproved(found: Equilibrium, frame: pl.DataFrame) -> int | None:
+def _unproved(equilibrium: Equilibrium, frame: pl.DataFrame) -> int | None:
     """The first state with claimed bounds below the proved ones; None without one."""
-    states = found.graph.action_state[frame[storage.PLACE].to_numpy()]
-    pairs = (("error_bound", found.error_bounds), ("deviation_gain", found.deviation_gains))
+    states = equilibrium.graph.action_state[frame[storage.PLACE].to_numpy()]
+    pairs = (
+        ("error_bound", equilibrium.error_bounds),
+        ("deviation_gain", equilibrium.deviation_gains),
+    )
     for name, bounds in pairs:
         proved_now: NDArray[np.float64] = bounds[states].max(axis=1)
         doubtful = states[~(proved_now <= frame[name].to_numpy())]
@@ -437,24 +440,24 @@ def _unproved(found: Equilibrium, frame: pl.DataFrame) -> int | None:
     return None
 
 
-def claims_of(found: Equilibrium) -> Claims:
+def claims_of(equilibrium: Equilibrium) -> Claims:
     """The claims of an equilibrium about its positions, for the check on the rule sheet."""
-    graph, flat, n = found.graph, found.graph.flat, found.graph.n_positions
+    graph, flat, n = equilibrium.graph, equilibrium.graph.flat, equilibrium.graph.n_positions
     width = len(graph.field_names)
     profile: dict[Any, dict[int, float]] = {}
-    for action in np.flatnonzero(found.policy.probability > 0).tolist():
+    for action in np.flatnonzero(equilibrium.policy.probability > 0).tolist():
         row = tuple(flat.states[flat.action_state[action]].tolist())
         chances = profile.setdefault((row[:width], row[width:]), {})
-        chances[int(flat.action_label[action])] = float(found.policy.probability[action])
+        chances[int(flat.action_label[action])] = float(equilibrium.policy.probability[action])
 
     def mixture(state: Any, throw: Any) -> dict[int, float]:
         thrown = () if throw is None else throw if isinstance(throw, tuple) else (throw,)
-        return profile[numbers_of(found.game, state), thrown]
+        return profile[numbers_of(equilibrium.game, state), thrown]
 
     places = list(map(tuple, graph.states[:n].tolist()))
     values, bounds, gains = (
         dict(zip(places, map(tuple, part[:n].tolist()), strict=True))
-        for part in (found.values, found.error_bounds, found.deviation_gains)
+        for part in (equilibrium.values, equilibrium.error_bounds, equilibrium.deviation_gains)
     )
     return Claims(values, bounds, gains, mixture)
 
@@ -522,10 +525,10 @@ def _damaged_row(
     rows = np.column_stack([frame[name].to_numpy() for name in graph.field_names])
     wrong = np.flatnonzero(np.any(rows != graph.states, axis=1))
     if len(wrong):
-        told = ", ".join(
+        text = ", ".join(
             f"{n}={x}" for n, x in zip(graph.field_names, rows[wrong[0]].tolist(), strict=True)
         )
-        return int(wrong[0]), f"the row of {graph.state_text(int(wrong[0]))} is that of {told}"
+        return int(wrong[0]), f"the row of {graph.state_text(int(wrong[0]))} is that of {text}"
     name = storage.own_column(graph, "checksum")
     if name not in frame.columns:
         return None, ""
@@ -570,29 +573,29 @@ def verify_layers(
     """
     place = Path(folder)
     try:
-        found = open_folder(place)
+        stored = open_folder(place)
     except SolutionFileError as error:
         raise RefusedFile(str(error)) if (place / MANIFEST).is_file() else error from None
-    game = storage.installed(place, found.about) if game is None else game
-    found.require(game)
-    found.require_whole()
+    game = storage.installed(place, stored.about) if game is None else game
+    stored.require(game)
+    stored.require_whole()
     if progress is not None:
         progress("comparing checksums", 0, None)
-    run = _FolderRun(found, game)
+    run = _FolderRun(stored, game)
     run.compare()
     if not run.fault:
         run.prove(max_states, progress)
     return FolderVerification(
         game.name,
         dict(game.parameters),
-        len(found.states),
+        len(stored.states),
         False,
-        float(found.error_bounds.max()),
+        float(stored.error_bounds.max()),
         run.difference,
         run.fault,
         run.state,
         run.seconds,
-        n_layers=len(found.progress),
+        n_layers=len(stored.progress),
         n_proved=run.n_proved,
         damaged=run.damaged,
     )
@@ -651,21 +654,21 @@ class _FolderRun:
     def _check(self, layers: Layers, piece: Piece) -> None:
         """Check the bounds and the actions of a layer, or of a part of it."""
         folder, here = self._folder, slice(piece.begin, piece.end)
-        known = folder.values[here], folder.error_bounds[here]
+        claimed = folder.values[here], folder.error_bounds[here]
         border = folder.values[piece.border], folder.error_bounds[piece.border]
         sign = float(sign_of(layers.rules.game.objective))
         if (
             np.isinf(border[0]).any()
             or len(staying_places(piece.layer))
-            or len(unproved(piece.layer, sign, *known, *border))
+            or len(unproved(piece.layer, sign, *claimed, *border))
         ):
             actions = self._solved_again(layers, piece)
         else:
-            actions = best_actions(layers.rules, piece, *known, *border)
+            actions = best_actions(layers.rules, piece, *claimed, *border)
         other = np.flatnonzero(folder.actions[here] != actions)
         if len(other) and not self.fault:
-            said = "the action of {} isn't the first of the best ones"
-            self._blame(layers, piece.begin + int(other[0]), said)
+            fault = "the action of {} isn't the first of the best ones"
+            self._blame(layers, piece.begin + int(other[0]), fault)
 
     def _solved_again(self, layers: Layers, piece: Piece) -> NDArray[np.int32]:
         """The actions of a piece after it is solved again; its values are compared."""
@@ -684,8 +687,8 @@ class _FolderRun:
         wrong = np.flatnonzero(~((proved <= bounds) & np.isfinite(bounds)))
         if len(wrong):
             i = int(wrong[np.argmax(np.where(np.isnan(apart[wrong]), np.inf, apart[wrong]))])
-            said = f"{values[i]!s} ± {bounds[i]:.1e}, which can't be proved"
-            self._blame(layers, piece.begin + i, f"the value of {{}} is {said}")
+            claim = f"{values[i]!s} ± {bounds[i]:.1e}, which can't be proved"
+            self._blame(layers, piece.begin + i, f"the value of {{}} is {claim}")
         return answers.actions[here]
 
     def _blame(self, layers: Layers, state: int, fault: str) -> None:

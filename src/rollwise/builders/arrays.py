@@ -175,14 +175,14 @@ def first_rows(rules: Rules, arrays: Arrays) -> dict[int, list[int]]:
         begins = arrays.throws.situation_indptr
         state = np.searchsorted(begins, number, side="right") - 1
         throw = arrays.throws.indptr[arrays.throws.of_state[state]] + number - begins[state]
-    found = {}
+    rows_by_state = {}
     for label, s, t in zip(labels.tolist(), state.tolist(), throw.tolist(), strict=True):
         if label in rules.action_names:
             continue
-        found[label] = arrays.states[s].tolist()
+        rows_by_state[label] = arrays.states[s].tolist()
         if arrays.throws is not None and rules.throws is not None:
-            found[label] += rules.throws.rows(arrays.throws.code[t : t + 1])[0].tolist()
-    return found
+            rows_by_state[label] += rules.throws.rows(arrays.throws.code[t : t + 1])[0].tolist()
+    return rows_by_state
 
 
 def first_rows_of(rules: Rules, graph: StateGraph) -> dict[int, list[int]]:
@@ -322,11 +322,11 @@ def layer_of(
         With the lotteries and lists of throws of all blocks.
     """
     lotteries, sign = lotteries_of(arrays), float(sign_of(rules.game.objective))
-    endings, place = endings_of(lotteries, sign, n + n_border)
-    first_ending = LAST - len(place) + 1
+    endings, ending = endings_of(lotteries, sign, n + n_border)
+    first_ending = LAST - len(ending) + 1
     for _, block in blocks:
         over = np.flatnonzero(block.target >= first_ending)
-        block.target[over] = place[LAST - block.target[over].astype(np.int64)]
+        block.target[over] = ending[LAST - block.target[over].astype(np.int64)]
     throws = None
     if arrays.throws is not None:
         throws = arrays.throws.indptr, whole(arrays.throws.weight)

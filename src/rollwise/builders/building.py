@@ -310,8 +310,8 @@ class _Building:
     def _goes_on(self, trial: Interpreter) -> bool:
         """Whether a game is larger than a trial; if so, warn about growing fields."""
         more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report)
-        if more and (told := endless_growth(self.rules, trial.states)):
-            _warn(told, GrowthWarning)
+        if more and (growth := endless_growth(self.rules, trial.states)):
+            _warn(growth, GrowthWarning)
         return more
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
@@ -374,9 +374,9 @@ class _Building:
         self.trial.ask_again(all_states=self.ask_all_again)
         return self.trial.arrays()
 
-    def _report(self, done: int, found: int) -> None:
+    def _report(self, done: int, n_states: int) -> None:
         if self.progress is not None:
-            self.progress("exploring", done, found)
+            self.progress("exploring", done, n_states)
 
 
 def is_compiled(rules: Rules) -> bool:

@@ -183,17 +183,17 @@ class Layers:
             memory_limits.map_large_arrays()
         bench = self._benches[0]
         explorer = self._begun(bench, begin, end)
-        blocks, place, size, first = [], 0, FIRST_BLOCK, dict[int, list[int]]()
-        while place < n:
-            stop = min(place + size, n)
+        blocks, begin_of_block, size, first = [], 0, FIRST_BLOCK, dict[int, list[int]]()
+        while begin_of_block < n:
+            stop = min(begin_of_block + size, n)
             explorer.run(stop)
             arrays = explorer.arrays()
-            self._compare(layer, arrays, explorer, begin + place)
-            blocks.append((place, block_from(arrays)))
+            self._compare(layer, arrays, explorer, begin + begin_of_block)
+            blocks.append((begin_of_block, block_from(arrays)))
             first = {**first_rows(self.rules, arrays), **first}
             explorer.forget()
-            each = len(arrays.outcome_state) / (stop - place)
-            place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
+            each = len(arrays.outcome_state) / (stop - begin_of_block)
+            begin_of_block, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
         arrays = explorer.arrays().copied()
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
@@ -219,8 +219,8 @@ class Layers:
         """The number of positions of a piece in a layer; 0 if the first do not lead on."""
         begin, end = self.indptr[layer : layer + 2].tolist()
         stop = min(begin + FIRST_BLOCK, end)
-        found = self._turns(layer, begin, stop, None, keep_arrays=False)
-        return next((_at_once(piece) for piece in found), 0)
+        turns = self._turns(layer, begin, stop, None, keep_arrays=False)
+        return next((_at_once(piece) for piece in turns), 0)
 
     @cached_property
     def _chosen(self) -> NDArray[np.int64]:
@@ -298,9 +298,9 @@ class Layers:
         compare(self.rules, arrays, explorer.graph.states[: explorer.n_states], here)
         rows, reached = arrays.states[here], np.atleast_1d(self.progress[layer])
         for part, number in enumerate(reached.tolist()):
-            told = None if self.progress.ndim == 1 else part
+            part_shown = None if self.progress.ndim == 1 else part
             function, answers = type(self.rules.game).progress, np.full(len(here), number)
-            compare_answers(self.rules, function, rows, answers, told)
+            compare_answers(self.rules, function, rows, answers, part_shown)
 
     def _turns(
         self, layer: int, begin: int, end: int, block: int | None, keep_arrays: bool

@@ -141,7 +141,7 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
     RulesError
     """
     name, at = rules.game.name, Situation(state)
-    found: dict[Any, int | float] = {}
+    weights: dict[Any, int | float] = {}
     items = _all_of(rules, "throws", rules.game.throws, at)
     if rules.pool is not None:
         if items != [rules.pool]:
@@ -157,10 +157,10 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
         except RulesError as error:
             raise RulesError(f"{error}{_line_of(rules.game.throws, at, k)}") from error
         if weight:
-            found[throw] = found.get(throw, 0) + weight
-    found = dict(zip(found, without_fractions(found.values()), strict=True))
-    _require_total(rules, sum(found.values()), bool(found), "throw", at)
-    return found
+            weights[throw] = weights.get(throw, 0) + weight
+    weights = dict(zip(weights, without_fractions(weights.values()), strict=True))
+    _require_total(rules, sum(weights.values()), bool(weights), "throw", at)
+    return weights
 
 
 def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float, Any]:
@@ -258,10 +258,10 @@ def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -
     """All items that a rule yields. An error names the state if the rule fails or does not end."""
     CALLS.begun += 1
     try:
-        found = list(islice(method(at.state, *at.throw, *action), limits.MOST_YIELDED + 1))
+        listed = list(islice(method(at.state, *at.throw, *action), limits.MOST_YIELDED + 1))
     except KeyboardInterrupt as stop:
-        place = fault_place(stop)
-        stop.add_note(f"in {what}() in the state {rules.where(at, *action)}{place}")
+        line = fault_place(stop)
+        stop.add_note(f"in {what}() in the state {rules.where(at, *action)}{line}")
         raise
     except PASSED_ON:
         raise
@@ -272,12 +272,12 @@ def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -
             f"{rules.game.name}: {what}() fails in the state {rules.where(at, *action)}: "
             f"{fault}{hint}"
         ) from error
-    if len(found) > limits.MOST_YIELDED:
+    if len(listed) > limits.MOST_YIELDED:
         raise RulesError(
             f"{rules.game.name}: {what}() yields more than {limits.MOST_YIELDED:,} {what} in "
             f"the state {rules.where(at, *action)}; does a loop in it never end?"
         )
-    return found
+    return listed
 
 
 def _expand_action(rules: Rules, at: Situation, action: int) -> Action:

@@ -112,8 +112,8 @@ class Interpreter:
             self._expand_situation(Situation(state))
         else:
             throws = throws_in(self._rules, state)
-            known = tuple(throws), tuple(throws.values())
-            number = self._throw_lists.setdefault(known, len(self._throw_lists))
+            key = tuple(throws), tuple(throws.values())
+            number = self._throw_lists.setdefault(key, len(self._throw_lists))
             self._state_throws.append(number)
             for throw in throws:
                 self._expand_situation(Situation(state, (throw,)))
@@ -150,11 +150,11 @@ class Interpreter:
         if next_state is not None and not self._rules.is_plain(next_state):
             where = f"outcomes() in the state {self._rules.where(at, action)}"
             next_state = self._rules.checked(next_state, where)
-        known = self._number.get(next_state)
-        if known is None:
-            known = self._number[next_state] = len(self._states)
+        number = self._number.get(next_state)
+        if number is None:
+            number = self._number[next_state] = len(self._states)
             self._states.append(next_state)
-        return known
+        return number
 
     def ask_again(self, *, all_states: bool = False) -> None:
         """Ask the rules a second time and require equal results.
@@ -179,8 +179,8 @@ class Interpreter:
             first, last = place, place + 1
             if self._rules.has_throws:
                 throws = throws_in(self._rules, state)
-                known = tuple(throws), tuple(throws.values())
-                if self._throw_lists.get(known) != self._state_throws[place]:
+                key = tuple(throws), tuple(throws.values())
+                if self._throw_lists.get(key) != self._state_throws[place]:
                     raise self._says_otherwise(situations[0])
                 situations = [Situation(state, (throw,)) for throw in throws]
                 first, last = self._situation_indptr[place : place + 2]
@@ -190,7 +190,7 @@ class Interpreter:
     def _ask_again(self, at: Situation, number: int) -> None:
         """Ask again about the situation of a given number."""
         first, last = self._action_indptr[number], self._action_indptr[number + 1]
-        found = list(self._labels[first:last]), list(self._action_lottery[first:last])
+        answers = list(self._labels[first:last]), list(self._action_lottery[first:last])
         begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
         plain = enumerate(expand(self._rules, at), first)
         actions = [self._as_kept(action, number) for number, action in plain]
@@ -198,7 +198,7 @@ class Interpreter:
         again = [action.label for action in actions], lotteries
         next_states = chain.from_iterable(action.next_states for action in actions)
         numbers = list(map(self._number.get, next_states))
-        if again != found or numbers != list(self._next[begin:end]):
+        if again != answers or numbers != list(self._next[begin:end]):
             raise self._says_otherwise(at)
 
     def _says_otherwise(self, at: Situation) -> RulesError:

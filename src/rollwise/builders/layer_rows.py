@@ -82,10 +82,10 @@ def ordered(rows: Rows) -> Rows:
 
 def places_in(states: Rows, rows: Rows) -> Numbers:
     """The index of each row among sorted states; -1 if absent."""
-    found = np.empty(len(rows), np.int64)
+    indices = np.empty(len(rows), np.int64)
     whole = np.array([0, len(states)])
-    kernels.find_rows(rows, np.zeros(len(rows), np.int64), whole, states, found)
-    return found
+    kernels.find_rows(rows, np.zeros(len(rows), np.int64), whole, states, indices)
+    return indices
 
 
 class KnownRows(Protocol):
@@ -123,9 +123,9 @@ class PlainRows:
 
     def find(self, rows: Rows, layer: Numbers) -> Numbers:
         """The numbers of states with known layers; -1 for unknown states."""
-        found = np.empty(len(rows), np.int64)
-        kernels.find_rows(rows, layer, self._indptr, self._states, found)
-        return found
+        indices = np.empty(len(rows), np.int64)
+        kernels.find_rows(rows, layer, self._indptr, self._states, indices)
+        return indices
 
     def all(self) -> Rows:
         """All states."""
@@ -171,9 +171,9 @@ class PackedRows:
         if self._plain is not None:
             return self._plain.find(rows, layer)
         indptr, low, shift, mask = self._known()
-        found = np.empty(len(rows), np.int64)
-        kernels.find_keys(rows, layer, indptr, self._keys, low, shift, mask, found)
-        return found
+        indices = np.empty(len(rows), np.int64)
+        kernels.find_keys(rows, layer, indptr, self._keys, low, shift, mask, indices)
+        return indices
 
     def all(self) -> Rows:
         """All states."""
@@ -238,12 +238,12 @@ class Reached:
         ------
         RulesError
         """
-        found = np.empty((len(rows), len(self._parts)), np.int64)
+        codes = np.empty((len(rows), len(self._parts)), np.int64)
         for column, part in enumerate(self._parts):
-            found[:, column], failed = self.question.answers(rows, part, asked=asked)
+            codes[:, column], failed = self.question.answers(rows, part, asked=asked)
             if failed >= 0:
                 raise self._rules.progress_fails(rows[failed].tolist())
-        return found
+        return codes
 
 
 class LayersByProgress:
@@ -277,16 +277,16 @@ class LayersByProgress:
         if self._names is not None:
             return np.array([self._names.get(tuple(row), -1) for row in rows.tolist()], np.int64)
         codes, is_known = self._codes(rows)
-        place = np.minimum(np.searchsorted(self._sorted, codes), len(self._sorted) - 1)
-        return np.where(is_known & (self._sorted[place] == codes), self._layers[place], -1)
+        index = np.minimum(np.searchsorted(self._sorted, codes), len(self._sorted) - 1)
+        return np.where(is_known & (self._sorted[index] == codes), self._layers[index], -1)
 
     def _codes(self, rows: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
         """A number for each row, and whether all its entries occur in the progress of layers."""
         codes, is_known = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
         for known, column in zip(self._known, rows.T, strict=True):
-            place = np.minimum(np.searchsorted(known, column), len(known) - 1)
-            is_known &= known[place] == column
-            codes = codes * len(known) + place
+            index = np.minimum(np.searchsorted(known, column), len(known) - 1)
+            is_known &= known[index] == column
+            codes = codes * len(known) + index
         return codes, is_known
 
 
@@ -303,18 +303,18 @@ def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Nu
     -------
     (n, n_numbers) or (n,) int64
     """
-    found = np.repeat(otherwise[None], len(rows), axis=0)
+    progress = np.repeat(otherwise[None], len(rows), axis=0)
     if len(rows) > FEW:
         size = rules.progress_size
         parts = (None,) if size is None else range(size)
         found_each = [ask(rules, type(rules.game).progress, rows, part) for part in parts]
         if all(failed < 0 for _, failed in found_each):
-            said = [reached for reached, _ in found_each]
-            return said[0] if size is None else np.column_stack(said)
+            reached_each = [reached for reached, _ in found_each]
+            return reached_each[0] if size is None else np.column_stack(reached_each)
     for i, row in enumerate(rows.tolist()):
         with suppress(RollwiseError):
-            found[i] = rules.progress(rules.layout.state(row))
-    return found
+            progress[i] = rules.progress(rules.layout.state(row))
+    return progress
 
 
 class Workbench:

@@ -248,17 +248,17 @@ class Walk:
         roots = np.concatenate(begin)
         begin.clear()
         n_roots = len(roots)
-        found = self._found_by_both(key, roots, report)
-        if found is None:
+        states = self._found_by_both(key, roots, report)
+        if states is None:
             self._begin(self._benches[0], key, roots)
             del roots
-            found = self._found(self._benches[0], lambda n: self._report(report, n))
-        self.merging = found.merging
-        self.n_outcomes += found.n_outcomes
-        self._stays |= len(found.inside) > n_roots
-        self._looked_at = max(self._looked_at - len(found.inside), 0)
-        self._lead_to(key, found.inside, found.outside)
-        return found.inside
+            states = self._found(self._benches[0], lambda n: self._report(report, n))
+        self.merging = states.merging
+        self.n_outcomes += states.n_outcomes
+        self._stays |= len(states.inside) > n_roots
+        self._looked_at = max(self._looked_at - len(states.inside), 0)
+        self._lead_to(key, states.inside, states.outside)
+        return states.inside
 
     def _found_by_both(self, key: Key, roots: Rows, report: Report | None) -> Found | None:
         """The states reached from a layer, with half of the work on each core.

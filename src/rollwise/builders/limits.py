@@ -65,7 +65,7 @@ def too_many_states(
     states: np.ndarray,
     max_states: int,
     outcomes: int,
-    known: int = 0,
+    states_before: int = 0,
 ) -> TooManyStates:
     """The error for a game beyond the limit, with an estimate of the memory.
 
@@ -78,22 +78,22 @@ def too_many_states(
     known : int
         The number of other states, found and expanded earlier.
     """
-    found, each = known + len(states), 1 + rules.turn_states
-    expanded += known
+    n_states, each = states_before + len(states), 1 + rules.turn_states
+    expanded += states_before
     turns = f" (each position has a turn of {each - 1:,})" if each > 1 else ""
     if rules.has_throws and each == 1:
         turns = " (those after a throw are counted too)"
     per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
-    memory = in_bytes(found * each * per_state)
+    memory = in_bytes(n_states * each * per_state)
     most = f"{max_states * each:,} states{turns}"
-    if found <= max_states and outcomes > max_states * OUTCOMES_PER_STATE:
+    if n_states <= max_states and outcomes > max_states * OUTCOMES_PER_STATE:
         most = (
             f"{max_states * OUTCOMES_PER_STATE:,} outcomes, which is {OUTCOMES_PER_STATE} for each "
             f"of {max_states:,} states"
         )
     return TooManyStates(
         f"{rules.game.name}: more than {most}; {expanded:,} were "
-        f"expanded, {found:,} found and more to come (about {memory} for the ones "
+        f"expanded, {n_states:,} found and more to come (about {memory} for the ones "
         f"found){what_grows(rules, states)}",
         f". Smaller parameters or a smaller state help; {more_states()} raises "
         f"the limit{rules.or_by_layers}",

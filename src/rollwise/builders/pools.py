@@ -91,8 +91,8 @@ def turn_of(pool: Pool) -> Turn:
                 labels.append(KEEP + pool.code(kept))
                 lottery.append(1)
                 all_kept = len(kept) == pool.n
-                place = last + throws[throw] if all_kept else thrown(left) + n + keeps[kept]
-                targets.append([place])
+                target = last + throws[throw] if all_kept else thrown(left) + n + keeps[kept]
+                targets.append([target])
     weights = [[ways for ways, _ in pool.throws], [1], *([w for w, _ in found] for found in after)]
     sizes = np.cumsum([0, *map(len, weights)])
     no = np.zeros(sizes[-1], np.bool_)
@@ -103,7 +103,7 @@ def turn_of(pool: Pool) -> Turn:
         np.array(labels, np.int32),
         np.array(lottery, np.int32),
         np.cumsum([0, *map(len, targets)]),
-        np.array([place for found in targets for place in found], np.int32),
+        np.array([target for found in targets for target in found], np.int32),
         Lotteries(
             sizes,
             np.zeros(len(weights)),
@@ -211,9 +211,9 @@ def _woven(same: np.ndarray, own: np.ndarray, ends: np.ndarray) -> np.ndarray:
         The ends of the own parts, after a 0.
     """
     n, k = len(ends) - 1, same.shape[-1]
-    found = np.empty(n * k + len(own), np.int64)
+    woven = np.empty(n * k + len(own), np.int64)
     begins = k * np.arange(n) + ends[:-1]
-    found[(begins[:, None] + np.arange(k)).reshape(-1)] = np.broadcast_to(same, (n, k)).reshape(-1)
+    woven[(begins[:, None] + np.arange(k)).reshape(-1)] = np.broadcast_to(same, (n, k)).reshape(-1)
     shift = k * (1 + np.repeat(np.arange(n), np.diff(ends)))
-    found[shift + np.arange(len(own))] = own
-    return found
+    woven[shift + np.arange(len(own))] = own
+    return woven

@@ -319,13 +319,13 @@ class Rules:
         """
         where = f"in the state {self.where(at, label)}"
         with failing(RulesError, f"{self.game.name}: action_text() fails {where}"):
-            found = self.game.action_text(at.state, *at.throw, label)
-        if not isinstance(found, str) or found != one_line(found):
+            name = self.game.action_text(at.state, *at.throw, label)
+        if not isinstance(name, str) or name != one_line(name):
             raise RulesError(
-                f"{self.game.name}: action_text() gives {shown(found)} {where}; it is a text of "
+                f"{self.game.name}: action_text() gives {shown(name)} {where}; it is a text of "
                 "one line"
             )
-        return found
+        return name
 
     @cached_property
     def action_names(self) -> dict[int, str]:

@@ -50,15 +50,15 @@ def some_states(
     ------
     RulesError
     """
-    arrays, known = expanded(rules, np.ascontiguousarray(roots, np.int32))
+    arrays, rows = expanded(rules, np.ascontiguousarray(roots, np.int32))
     n, target = len(roots), arrays.outcome_state
     if closed:
-        return as_graph(rules, arrays, len(known) - n), known[n:]
+        return as_graph(rules, arrays, len(rows) - n), rows[n:]
     outside = np.unique(target[target >= 0])
-    number = np.full(len(known) + 1, -1, np.int32)  # the last one stands for the end
+    number = np.full(len(rows) + 1, -1, np.int32)  # the last one stands for the end
     number[outside] = n + np.arange(len(outside), dtype=np.int32)
     arrays = arrays._replace(outcome_state=number[target])
-    return as_graph(rules, arrays, len(outside)), known[outside]
+    return as_graph(rules, arrays, len(outside)), rows[outside]
 
 
 def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
@@ -83,10 +83,10 @@ def compare_some(rules: Rules, roots: NDArray[np.int32]) -> str:
     if jit_disabled():
         return "NUMBA_DISABLE_JIT is set, so the rules are interpreted"
     try:
-        arrays, known = _compiled(rules, roots)
+        arrays, rows = _compiled(rules, roots)
     except NotCompilable as error:
         return f"the rules can't be compiled and are interpreted, which is slower: {error}"
-    compare(rules, arrays, known, np.arange(len(roots)), math.inf)
+    compare(rules, arrays, rows, np.arange(len(roots)), math.inf)
     return ""
 
 

@@ -95,7 +95,7 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
 
 
 def _worth(
-    graph: StateGraph, actions: NDArray[np.int64], place: NDArray[np.int64], n: int
+    graph: StateGraph, actions: NDArray[np.int64], index: NDArray[np.int64], n: int
 ) -> tuple[Any, NDArray[np.float64]]:
     """Values of actions as linear functions of the values of n states: coefficients and constants.
 
@@ -108,6 +108,6 @@ def _worth(
     chance, after = chances(graph)[outcomes], graph.outcome_state[outcomes]
     on = after >= 0
     slope = np.where(graph.outcome_passes[outcomes], -chance, chance)
-    slopes = csr_matrix((slope[on], (action[on], place[after[on]])), shape=(len(actions), n))
+    slopes = csr_matrix((slope[on], (action[on], index[after[on]])), shape=(len(actions), n))
     paid = np.where(on, 0.0, chance * graph.outcome_payoff[outcomes])
     return slopes, graph.action_reward[actions] + np.bincount(action, paid, len(actions))

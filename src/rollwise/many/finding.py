@@ -126,8 +126,8 @@ class _Search:
         return self.until is not None and time.monotonic() >= self.until
 
     def _sweep(self, component: int, stop: int, margin: float, sweeps: int) -> int:
-        known = self.table, self.values[None], self.chosen
-        return int(sweep_components(component, stop, *known, margin, TOLERANCE, sweeps))
+        arrays = self.table, self.values[None], self.chosen
+        return int(sweep_components(component, stop, *arrays, margin, TOLERANCE, sweeps))
 
     def sweep(self, component: int, stop: int) -> int:
         """Sweep best choices; the first component where they don't settle, or `stop`."""

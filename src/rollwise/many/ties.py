@@ -125,8 +125,8 @@ def find_ties(equilibrium: Equilibrium) -> Ties:
     low, high = np.clip(values, 0.0, 1.0), np.clip(values, 0.0, 1.0)
 
     def sweep(first: int, stop: int, most: int) -> int:
-        known = table, probability, tied, low[None], high[None]
-        return int(sweep_ties(first, stop, *known, TOLERANCE, most))
+        arrays = table, probability, tied, low[None], high[None]
+        return int(sweep_ties(first, stop, *arrays, TOLERANCE, most))
 
     def directly(number: int) -> None:
         component = Component.of(number, graph, table, values)

@@ -112,12 +112,12 @@ class Method:
         """Its options for the command line, by name, from its signature and docstring."""
         function = self.load()
         about = _about_parameters(inspect.getdoc(function) or "")
-        found = {}
+        values = {}
         for p in inspect.signature(function).parameters.values():
             kinds = [kind for kind in _TYPED if kind in re.split(r"[ |]+", str(p.annotation))]
             if p.kind is p.KEYWORD_ONLY and kinds:
-                found[p.name] = Setting(p.name, _TYPED[kinds[0]], p.default, about[p.name])
-        return found
+                values[p.name] = Setting(p.name, _TYPED[kinds[0]], p.default, about[p.name])
+        return values
 
 
 METHODS: dict[str, Method] = {
@@ -155,8 +155,8 @@ def find_method(name: str) -> Method:
 
 def known_options(name: str, at_hand: Mapping[str, Any]) -> dict[str, Any]:
     """The available arguments that a method accepts."""
-    known = find_method(name).options()
-    return {key: value for key, value in at_hand.items() if key in known}
+    options = find_method(name).options()
+    return {key: value for key, value in at_hand.items() if key in options}
 
 
 def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
@@ -177,9 +177,9 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
     """
     method = find_method(name)
     given = {option: value for option, value in options.items() if value is not None}
-    known = method.options()
+    declared = method.options()
     for option in given:
-        if option not in known:
+        if option not in declared:
             raise UsageError(f"the method {name} has no option {option.replace('_', '-')!r}")
     function = method.load()
     started = time.perf_counter()

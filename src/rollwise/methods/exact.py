@@ -284,11 +284,11 @@ class _Exact:
             self.values[states[0]] = self._worth(self.chosen[states[0]])
             return
         self.rounds += 1
-        place = {s: i for i, s in enumerate(states)}
+        row = {s: i for i, s in enumerate(states)}
         cut: dict[int, int] = {}
         for s in states:
             for t in self._followers(s):
-                if place.get(t, -1) >= place[s]:
+                if row.get(t, -1) >= row[s]:
                     cut.setdefault(t, len(cut))
         constant: dict[int, Any] = {}
         slopes: dict[int, dict[int, Any]] = {}
@@ -300,9 +300,9 @@ class _Exact:
                 t, w = self.state[k], self.weight[k]
                 if t < 0:
                     known += w * self.payoff[k]
-                elif t not in place:
+                elif t not in row:
                     known += w * self.values[t]
-                elif place[t] >= place[s]:
+                elif row[t] >= row[s]:
                     slope[cut[t]] = slope.get(cut[t], 0) + self.fmpq(w)
                 else:
                     known += w * constant[t]
@@ -337,8 +337,8 @@ class _Exact:
             for j, x in slopes[s].items():
                 matrix[i, j] = -x
             matrix[i, i] += 1
-        found = matrix.solve(right)
-        return [found[i, 0] for i in range(m)]
+        solution = matrix.solve(right)
+        return [solution[i, 0] for i in range(m)]
 
 
 @kernel

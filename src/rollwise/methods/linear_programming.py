@@ -108,10 +108,10 @@ def linear_programming(
     if least.status is not Status.CONVERGED:
         unknown = np.full(graph.n_states, np.nan)
         return MethodResult(NAME, unknown, least.iterations, least.status, details=details)
-    found = _result(graph, least.values[place], least.iterations, border_values, details)
+    result = _result(graph, least.values[place], least.iterations, border_values, details)
     if on_sweep is not None:
-        on_sweep(found.sweeps, found.details["largest_excess"])
-    return found
+        on_sweep(result.sweeps, result.details["largest_excess"])
+    return result
 
 
 def net_visits(
@@ -185,20 +185,20 @@ def _least(
     clock: Clock,
 ) -> _Least:
     """The values at the smallest sum, and how the solver ended."""
-    known = with_border(graph, 0.0, border_values)
+    border = with_border(graph, 0.0, border_values)
     most = _farthest(graph, border_values, clock)
     message, iterations = "no solver was needed", 0
     for states in pieces:
-        model = Model.of_states(graph, states, known)
+        model = Model.of_states(graph, states, border)
         if model.looks_ahead:
-            known[states] = model.to_values(model.right.max(keepdims=True))
+            border[states] = model.to_values(model.right.max(keepdims=True))
             continue
         answer = solve_with_highs(_program(model, most), clock)
         message, iterations = answer.message, iterations + answer.nodes
         if answer.columns is None or answer.status is not Status.CONVERGED:
-            return _Least(known[: graph.n_states], answer.status, message, iterations)
-        known[states] = model.to_values(answer.columns)
-    return _Least(known[: graph.n_states], Status.CONVERGED, message, iterations)
+            return _Least(border[: graph.n_states], answer.status, message, iterations)
+        border[states] = model.to_values(answer.columns)
+    return _Least(border[: graph.n_states], Status.CONVERGED, message, iterations)
 
 
 def _result(
@@ -233,8 +233,8 @@ def _result(
 
 def _model(graph: StateGraph, border_values: NDArray[np.float64] | None) -> Model:
     """The rows of all states."""
-    known = with_border(graph, 0.0, border_values)
-    return Model.of_states(graph, np.arange(graph.n_states), known)
+    border = with_border(graph, 0.0, border_values)
+    return Model.of_states(graph, np.arange(graph.n_states), border)
 
 
 def _program(model: Model, most: NDArray[np.float64] | None) -> Program:

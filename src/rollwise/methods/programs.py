@@ -215,8 +215,8 @@ class Model:
         from scipy.sparse import csr_matrix
 
         m = len(states)
-        place = np.full(len(values), -1, np.int64)
-        place[states] = np.arange(m)
+        index = np.full(len(values), -1, np.int64)
+        index[states] = np.arange(m)
         actions, n_choices = actions_of(graph, states)
         row_state = np.repeat(np.arange(m), n_choices)
         edges, counts = outcomes_of(graph, actions)
@@ -229,7 +229,7 @@ class Model:
         over = state < 0
         slope = np.where(graph.outcome_passes[edges] & ~over, -chance, chance)
         ahead = np.where(over, graph.outcome_payoff[edges], values[state])
-        unknown = ~over & (place[state] >= 0)
+        unknown = ~over & (index[state] >= 0)
         n_rows = len(actions)
         constant = graph.action_reward[actions] + np.bincount(
             row[~unknown], (slope * ahead)[~unknown], minlength=n_rows
@@ -240,7 +240,7 @@ class Model:
                 np.concatenate([np.ones(n_rows), -slope[unknown]]),
                 (
                     np.concatenate([np.arange(n_rows), row[unknown]]),
-                    np.concatenate([row_state, place[state[unknown]]]),
+                    np.concatenate([row_state, index[state[unknown]]]),
                 ),
             ),
             shape=(n_rows, m),
@@ -304,9 +304,9 @@ def solve_with_highs(
     _run(solver)
     status = solver.getModelStatus()
     info = solver.getInfo()
-    found = solver.getSolution()
+    solution = solver.getSolution()
     mixed = bool(program.whole.any())
-    has_point = bool(found.value_valid) and len(found.col_value) == len(program.cost)
+    has_point = bool(solution.value_valid) and len(solution.col_value) == len(program.cost)
     if mixed:
         has_point = has_point and np.isfinite(info.mip_gap)
     ended = {
@@ -315,7 +315,7 @@ def solve_with_highs(
         highspy.HighsModelStatus.kTimeLimit: Status.OUT_OF_TIME,
     }.get(status, Status.SOLVER_FAILED)
     return Answer(
-        np.array(found.col_value) if has_point else None,
+        np.array(solution.col_value) if has_point else None,
         ended,
         f"HiGHS {solver.version()}: {solver.modelStatusToString(status)}",
         float(info.mip_gap) if mixed and has_point else (0.0 if has_point else np.inf),
@@ -406,12 +406,12 @@ def solve_with_scip(
     )
     heard(solver.optimizeNogil, stop=solver.interruptSolve)
     has_point = solver.getNSols() > 0
-    said = solver.getStatus()
+    status = solver.getStatus()
     ended = {
         "optimal": Status.CONVERGED,
         "sollimit": Status.CONVERGED,
         "timelimit": Status.OUT_OF_TIME,
-    }.get(said, Status.SOLVER_FAILED)
+    }.get(status, Status.SOLVER_FAILED)
     columns = None
     if has_point:
         best = solver.getBestSol()
@@ -420,7 +420,7 @@ def solve_with_scip(
     answer = Answer(
         columns,
         ended,
-        f"SCIP {version}: {said}",
+        f"SCIP {version}: {status}",
         _gap(solver) if has_point else np.inf,
         int(solver.getNTotalNodes()),
         history,

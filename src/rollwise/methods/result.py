@@ -95,8 +95,10 @@ class MethodResult:
             if getattr(self, name) is not None:
                 changes[name] = settled.spread(getattr(self, name))
         if self.fractions is not None:
-            known = (settled.place >= 0).all()
-            changes["fractions"] = [self.fractions[i] for i in settled.place] if known else None
+            is_complete = (settled.place >= 0).all()
+            changes["fractions"] = (
+                [self.fractions[i] for i in settled.place] if is_complete else None
+            )
         if self.chosen is not None:
             actions = np.append(settled.action, -1)[self.chosen]  # -1 stays -1
             changes["chosen"] = settled.spread(actions, -1)
@@ -107,13 +109,13 @@ class MethodResult:
 
     def state_columns(self, is_score: bool) -> dict[str, Any]:
         """Its results for each state beside the value: a column each, fractions as text."""
-        found: dict[str, Any] = dict(self.columns)
+        columns: dict[str, Any] = dict(self.columns)
         if self.fractions is not None:
-            found["value_exact"] = [fraction_text(x) for x in self.fractions]
+            columns["value_exact"] = [fraction_text(x) for x in self.fractions]
             if not is_score:
                 chances = [fraction_text(win_probability(x)) for x in self.fractions]
-                found["win_probability_exact"] = chances
-        return found
+                columns["win_probability_exact"] = chances
+        return columns
 
 
 def fraction_text(value: Fraction) -> str:

@@ -142,9 +142,9 @@ def _draw(
     """How often each outcome came: (n_outcomes,); None where the time was up before."""
     lotteries = graph.lotteries
     sizes = np.diff(lotteries.indptr)
-    place = np.arange(lotteries.indptr[-1]) - np.repeat(lotteries.indptr[:-1], sizes)
-    cells = np.empty((len(place), 4), np.int32)
-    alias_tables(lotteries.indptr, lotteries.weight, place.astype(np.int32), cells)
+    index = np.arange(lotteries.indptr[-1]) - np.repeat(lotteries.indptr[:-1], sizes)
+    cells = np.empty((len(index), 4), np.int32)
+    alias_tables(lotteries.indptr, lotteries.weight, index.astype(np.int32), cells)
     words = stream(seed, 0)
     counts = np.empty(graph.n_outcomes, np.int64)
     step = max(PIECE // samples, 1)

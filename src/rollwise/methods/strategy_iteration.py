@@ -130,16 +130,16 @@ def _enclosed(
     for _ in range(FIRST_SWEEPS):
         sweeper.sweep()
     first = sweeper.values[: graph.n_states]
-    found = enclose(graph, first, border_values, progress=progress)
+    enclosure = enclose(graph, first, border_values, progress=progress)
     return MethodResult(
         DEFAULT,
-        found.values,
-        found.rounds,
-        lower=found.values - found.bounds,
-        upper=found.values + found.bounds,
-        claimed_error=float(found.bounds.max()),
+        enclosure.values,
+        enclosure.rounds,
+        lower=enclosure.values - enclosure.bounds,
+        upper=enclosure.values + enclosure.bounds,
+        claimed_error=float(enclosure.bounds.max()),
         claim_is_bound=True,
-        details={"rounds": found.rounds},
+        details={"rounds": enclosure.rounds},
     )
 
 
@@ -166,12 +166,12 @@ def solve_in_rounds(
 
     choosing = (end_components(graph).number >= 0) & (np.diff(graph.action_indptr) > 1)
     chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
-    sign, known = sign_of(graph.objective), with_border(graph, 0.0, border_values)
+    sign, border = sign_of(graph.objective), with_border(graph, 0.0, border_values)
     stood: set[bytes] = set()
     while len(stood) < MOST_ROUNDS and chosen[choosing].tobytes() not in stood:
         stood.add(chosen[choosing].tobytes())
-        known[: graph.n_states] = solve(_with_choices(graph, choosing, chosen))
-        worth = sign * action_values(graph, known)
+        border[: graph.n_states] = solve(_with_choices(graph, choosing, chosen))
+        worth = sign * action_values(graph, border)
         now = worth[chosen]
         best = np.maximum.reduceat(worth, graph.action_indptr[:-1])
         margin = MARGIN * np.maximum(np.abs(best), np.abs(now))
@@ -180,7 +180,7 @@ def solve_in_rounds(
             break
         first = np.where(worth == best[graph.action_state], np.arange(graph.n_actions), len(worth))
         chosen[better] = np.minimum.reduceat(first, graph.action_indptr[:-1])[better]
-    return known[: graph.n_states], len(stood)
+    return border[: graph.n_states], len(stood)
 
 
 def _with_choices(graph: StateGraph, choosing: NDArray[np.bool_], chosen: Ints) -> StateGraph:

@@ -83,11 +83,11 @@ class Stepper:
         graph, lotteries = self.graph, self.graph.lotteries
         lottery = graph.action_lottery[actions]
         begin = lotteries.indptr[lottery]
-        found = drawn(self.random, self._heaped, begin, lotteries.indptr[lottery + 1])
-        over = lotteries.over[found]
-        gained = lotteries.reward[lottery] + np.where(over, lotteries.payoff[found], 0.0)
-        state = graph.outcome_state[graph.outcome_indptr[actions] + found - begin]
-        return Steps(gained, over, lotteries.passes[found] & ~over, state.astype(np.int64))
+        number = drawn(self.random, self._heaped, begin, lotteries.indptr[lottery + 1])
+        over = lotteries.over[number]
+        gained = lotteries.reward[lottery] + np.where(over, lotteries.payoff[number], 0.0)
+        state = graph.outcome_state[graph.outcome_indptr[actions] + number - begin]
+        return Steps(gained, over, lotteries.passes[number] & ~over, state.astype(np.int64))
 
     def play(self, players: Sequence[Policy], games: int, start: int = 0) -> Iterator[Move]:
         """Play games from a state to their ends, by the policies of the first seat and the second.
@@ -134,7 +134,7 @@ def drawn(
         From `heaped`.
     """
     low, high = chances[first], chances[stop]
-    found = low + random.random(len(low)) * (high - low)
+    drawn_weight = low + random.random(len(low)) * (high - low)
     # below `high` in spite of rounding: no index of probability 0 is drawn
-    found = np.minimum(found, np.nextafter(high, low))
-    return np.asarray(np.searchsorted(chances, found, side="right") - 1)
+    drawn_weight = np.minimum(drawn_weight, np.nextafter(high, low))
+    return np.asarray(np.searchsorted(chances, drawn_weight, side="right") - 1)

@@ -141,14 +141,14 @@ class Setting:
             Those of the graph and the game unless given.
         """
         graph = policies.graph
-        found = features or Features(graph, policies.game)
-        optimal, offered = policies.solution.policy, found.of_the_sheet
+        columns = features or Features(graph, policies.game)
+        optimal, offered = policies.solution.policy, columns.of_the_sheet
         states = {  # a rule that compares the number of a set can't be remembered
             name: numbers
-            for name, numbers in found.states.items()
+            for name, numbers in columns.states.items()
             if not is_set(policies.game, name, np.unique(numbers).tolist())
         }
-        return cls(graph, optimal, states, found.actions, offered)
+        return cls(graph, optimal, states, columns.actions, offered)
 
 
 class Scorer:

@@ -109,10 +109,10 @@ class Sample:
 
 def _turns_of(rules: Rules, rows: NDArray[np.int32]) -> tuple[TurnPositions, NDArray[np.int32]]:
     """Some positions, and the positions at all places."""
-    arrays, known = expanded(rules, rows)
+    arrays, positions = expanded(rules, rows)
     n, blocks = len(rows), [(0, block_from(arrays))]
-    layer = layer_of(rules, arrays, blocks, n, len(known) - n)
-    return TurnPositions(rules, layer, arrays.action_label, rows), known
+    layer = layer_of(rules, arrays, blocks, n, len(positions) - n)
+    return TurnPositions(rules, layer, arrays.action_label, rows), positions
 
 
 def _played(

@@ -503,18 +503,18 @@ def worth_by_layers(
 
             def follow(number: int, here: TurnPositions = here, piece: Piece = piece) -> None:
                 says = here.says(rules_of_thumb[number])
-                found = here.worth(says, worth[number, piece.border])
-                worth[number, piece.begin : piece.end] = found
+                worths = here.worth(says, worth[number, piece.border])
+                worth[number, piece.begin : piece.end] = worths
 
             list(threads.map(follow, range(len(rules_of_thumb))))
             if progress is not None:
                 progress("scoring rules", n - begin, n)
-    found = []
+    worths = []
     for low, high in worth[:, layers.start].tolist():
         middle = (low + high) / 2
         off = math.nextafter(max(high - middle, middle - low), math.inf)
-        found.append((float(sign_of(game.objective)) * middle, off))
-    return found
+        worths.append((float(sign_of(game.objective)) * middle, off))
+    return worths
 
 
 def evaluate_rule(

@@ -82,8 +82,8 @@ def _not_as_needed(what: str, kind: Any, needed: str) -> NotCompilable:
     """The error for a value of the wrong type, in words other than Numba's."""
     if str(kind).startswith("Ratio("):
         return NotCompilable(f"{what} is a fraction: {RATIO}")
-    found = next((text for one, text in KINDS if isinstance(kind, one)), "of another type")
-    return NotCompilable(f"{what} is {found}: write {needed}")
+    kind_text = next((text for one, text in KINDS if isinstance(kind, one)), "of another type")
+    return NotCompilable(f"{what} is {kind_text}: write {needed}")
 
 
 def _store(builder: Any, address: Any, place: Any, value: Any) -> None:

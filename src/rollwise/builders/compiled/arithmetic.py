@@ -44,8 +44,8 @@ def _range(one: Any, other: Any) -> tuple[int, int]:
     if not small:
         return LEAST, MOST
     kinds = [np.dtype(kind.name) for kind in small]
-    found = np.iinfo(np.result_type(*kinds))
-    return int(found.min), int(found.max)
+    limits = np.iinfo(np.result_type(*kinds))
+    return int(limits.min), int(limits.max)
 
 
 def _refuse(builder: Any, context: Any, fault: Any, message: str) -> None:
@@ -113,12 +113,12 @@ def _power(base, exponent):  # type: ignore[no-untyped-def]
         return 1 if exponent == 0 else base
     if base == -1:
         return -1 if exponent % 2 else 1
-    found = 1
+    power = 1
     for _ in range(exponent):
-        if abs(found) > MOST // abs(base):
+        if abs(power) > MOST // abs(base):
             raise OverflowError("a whole number beyond 64 bits")
-        found *= base
-    return found
+        power *= base
+    return power
 
 
 def _left(number, places):  # type: ignore[no-untyped-def]
@@ -148,10 +148,10 @@ def _real_power(base, exponent):  # type: ignore[no-untyped-def]
         raise ZeroDivisionError("0.0 cannot be raised to a negative power")
     if base < 0.0 and exponent != math.floor(exponent):
         raise OverflowError("a complex number")
-    found = math.pow(base, exponent)
-    if np.isinf(found) and not np.isinf(base) and not np.isinf(exponent):
+    power = math.pow(base, exponent)
+    if np.isinf(power) and not np.isinf(base) and not np.isinf(exponent):
         raise OverflowError("a float beyond the largest one")
-    return found
+    return power
 
 
 def _comparison(function: Any, whole: int) -> Any:
@@ -423,9 +423,9 @@ def _require_values(blocks: dict[int, Any]) -> None:
         changed = False
         for label in order[1:]:
             ways = [before[way] | given[way] for way, _ in graph.predecessors(label)]
-            found = frozenset.intersection(*ways) & before[label]
-            changed |= found != before[label]
-            before[label] = found
+            assigned = frozenset.intersection(*ways) & before[label]
+            changed |= assigned != before[label]
+            before[label] = assigned
     for label in order:
         known = set(before[label])
         for statement in blocks[label].body:

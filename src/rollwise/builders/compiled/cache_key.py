@@ -303,10 +303,10 @@ def _has_place(value: Any) -> bool:
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str):
         return False
-    found: Any = sys.modules.get(module)
+    owner: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is value and module.partition(".")[0] in VERSIONED
+        owner = getattr(owner, part, None)
+    return owner is value and module.partition(".")[0] in VERSIONED
 
 
 def compiled_payoff(points):  # type: ignore[no-untyped-def]

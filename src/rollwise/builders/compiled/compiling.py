@@ -51,19 +51,19 @@ def compiled_roots(rules: Rules, most: int) -> np.ndarray | None:
     call["limit"] = most
     start = rules.layout.numbers(rules.checked(rules.start, "start()"))
     # Unwritten memory costs nothing. If there are more roots, they are counted first.
-    found = min(most, ROOTS_LISTED_AT_ONCE)
+    n_roots = min(most, ROOTS_LISTED_AT_ONCE)
     for _ in range(2):
-        rows = np.empty((found + 1, len(rules.field_names)), np.int32)
+        rows = np.empty((n_roots + 1, len(rules.field_names)), np.int32)
         rows[0] = start
-        call["rows"], call["room"] = rows[1:].ctypes.data, found
-        found = heard(_called, listing, call, rows, alive)
-        if found < 0:
+        call["rows"], call["room"] = rows[1:].ctypes.data, n_roots
+        n_roots = heard(_called, listing, call, rows, alive)
+        if n_roots < 0:
             return None
-        if found > most:
+        if n_roots > most:
             raise rules.too_many_roots(most)
-        if found < len(rows):
+        if n_roots < len(rows):
             break
-    return rows[: found + 1]
+    return rows[: n_roots + 1]
 
 
 def _called(listing: Any, call: np.ndarray, *alive: Any) -> int:
@@ -85,13 +85,13 @@ def _adapter(name: str, rules: Rules, reads: Reads) -> Any:
     ------
     NotCompilable
     """
-    known = f"{name} {reads.key.text}"
-    if known not in _ADAPTERS:
+    key = f"{name} {reads.key.text}"
+    if key not in _ADAPTERS:
         from rollwise.builders.compiled.disk import compiled_by, kept_adapter
 
-        found = kept_adapter(name, reads.key)
-        if found is not None:
-            return _ADAPTERS.setdefault(known, found)
+        adapter = kept_adapter(name, reads.key)
+        if adapter is not None:
+            return _ADAPTERS.setdefault(key, adapter)
         from rollwise.builders.compiled.adapter import compiled_adapter
         from rollwise.builders.compiled.reasons import reasons_told
         from rollwise.builders.compiled.sources import Reached
@@ -103,11 +103,11 @@ def _adapter(name: str, rules: Rules, reads: Reads) -> Any:
             raise NotCompilable(reason)
         try:
             with reasons_told(reached.calls):
-                _ADAPTERS[known] = compiled_adapter(name, rules, reads)
+                _ADAPTERS[key] = compiled_adapter(name, rules, reads)
         except NotCompilable as error:
             note.write(str(error))
             raise
-    return _ADAPTERS[known]
+    return _ADAPTERS[key]
 
 
 def _answers(answering: Any, call: Any, states: Any, answers: Any, alive: Any) -> int:

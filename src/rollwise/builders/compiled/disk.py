@@ -63,10 +63,10 @@ class RulesCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled adapter, or None if it is missing or unreadable."""
-        found = self._read(target_context)
-        if found is None:
+        overload = self._read(target_context)
+        if overload is None:
             before_compiling()
-        return found
+        return overload
 
     def _read(self, target_context: Any) -> Any:
         try:
@@ -102,10 +102,10 @@ class KeptOnly(RulesCache):
         ------
         NotKept
         """
-        found = self._read(target_context)
-        if found is None:
+        overload = self._read(target_context)
+        if overload is None:
             raise NotKept
-        return found
+        return overload
 
 
 def kept_adapter(name: str, key: Key) -> Any:

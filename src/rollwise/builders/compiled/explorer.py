@@ -282,10 +282,10 @@ class Explorer:
         )
 
     def _too_many(self) -> RollwiseError:
-        found = self.graph.states[: self.n_states]
+        rows = self.graph.states[: self.n_states]
         outcomes = int(self.counts["outcomes"][0])
         return limits.too_many_states(
-            self._rules, self.place, found, self._max_states, outcomes, self._known
+            self._rules, self.place, rows, self._max_states, outcomes, self._known
         )
 
     def _enlarge_buffers(self) -> None:

@@ -221,16 +221,16 @@ def _reason(error: Exception, source: Source) -> str:
     text = re.sub(r"\x1b\[[\d;]*m", "", str(error)) or type(error).__name__
     place = _place_in(text)
     for explain in (_of_name, _of_attribute, _of_construct, _of_call, _of_types):
-        found = explain(text, source, place)
-        if found is not None:
+        reason = explain(text, source, place)
+        if reason is not None:
             break
     else:
-        found = (
+        reason = (
             (source.line(place).strip() if place else "") or "a part of the rules",
             OTHERWISE,
             None,
         )
-    what, remedy, closer = found
+    what, remedy, closer = reason
     place = closer or place
     where = "" if place is None else _where(_with_column(place))
     return f"{one_line(what)}{where}: {remedy}"

@@ -186,14 +186,14 @@ class Reached:
         return helpers + [self._methods[name] for name in sorted(methods & set(self._methods))]
 
     def _comes_back(self, function: Any) -> bool:
-        found: set[Any] = set()
+        visited: set[Any] = set()
         waiting = [function]
         while waiting:
             for called in self.calls[waiting.pop()]:
                 if called is function:
                     return True
-                if called not in found:
-                    found.add(called)
+                if called not in visited:
+                    visited.add(called)
                     waiting.append(called)
         return False
 

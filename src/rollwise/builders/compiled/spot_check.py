@@ -67,15 +67,15 @@ def extreme_rows(states: NDArray[np.int32]) -> NDArray[np.int64]:
     """
     n_fields = states.shape[1]
     most = np.full((2, n_fields), LEAST - 1, np.int64)  # of negated fields; of fields
-    found = np.zeros((2, n_fields), np.int64)
+    extremes = np.zeros((2, n_fields), np.int64)
     for begin in range(0, len(states), BLOCK):
         block = np.ascontiguousarray(states[begin : begin + BLOCK].T)
         ends = -block.min(axis=1).astype(np.int64), block.max(axis=1)
         for which, field in np.argwhere(np.array(ends) > most).tolist():
             row = block[field]
             most[which, field] = ends[which][field]
-            found[which, field] = begin + int(row.argmax() if which else row.argmin())
-    return found.reshape(-1)
+            extremes[which, field] = begin + int(row.argmax() if which else row.argmin())
+    return extremes.reshape(-1)
 
 
 def compare(

@@ -265,10 +265,10 @@ class _Translator(ast.NodeTransformer):
                 parts[-1].elts.append(one)
             else:
                 parts.append(ast.Tuple([one], ast.Load()))
-        found: Any = parts[0]
+        joined: Any = parts[0]
         for part in parts[1:]:
-            found = ast.BinOp(found, ast.Add(), part)
-        return ast.copy_location(found, node)  # type: ignore[no-any-return]
+            joined = ast.BinOp(joined, ast.Add(), part)
+        return ast.copy_location(joined, node)  # type: ignore[no-any-return]
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
         """Several variables at once, also ``first, *rest = numbers``."""
@@ -286,10 +286,10 @@ class _Translator(ast.NodeTransformer):
         after = len(target.elts) - star - 1
         lines = [f"{whole} = None"]
         for k, one in enumerate(target.elts):
-            place = str(k) if k < star else str(k - len(target.elts))
+            index_text = str(k) if k < star else str(k - len(target.elts))
             if k == star:
-                place = f"{star}:{-after if after else ''}"
-            lines.append(f"{ast.unparse(getattr(one, 'value', one))} = {whole}[{place}]")
+                index_text = f"{star}:{-after if after else ''}"
+            lines.append(f"{ast.unparse(getattr(one, 'value', one))} = {whole}[{index_text}]")
         parts = _parsed("\n".join(lines), node)
         parts[0].value = node.value
         return parts

@@ -26,8 +26,8 @@ NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.uint64), None, 
 
 def likely_ends(rules: Rules) -> np.ndarray:
     """The likely limits of fields, sorted: 0 and the parameters of the game."""
-    found = [p for p in rules.game.parameters.values() if type(p) is int and LEAST < p < MOST]
-    return np.unique(np.array([LEAST, 0, *found, MOST], np.int64))
+    numbers = [p for p in rules.game.parameters.values() if type(p) is int and LEAST < p < MOST]
+    return np.unique(np.array([LEAST, 0, *numbers, MOST], np.int64))
 
 
 class StateTable:
