@@ -20,6 +20,8 @@ from helpers import SQUARES, double
 
 GOAL = 30
 POINTS = {1: 10, 5: 5}
+NAMED = {"low": 1, "high": 3}
+PAIRS = {1: (1, 0), 2: (0, 1)}
 LISTED = [4, 1, 3]
 LONG = [k * k for k in range(80)]
 GRID = [[1, 2, 3], [4, 5, 6]]
@@ -64,6 +66,12 @@ def faces(n):
 def all_faces(n):
     yield from faces(n)
     yield from (7, 8)
+
+
+def few(n):
+    if n > 2:
+        return (1, 2, 3)
+    return (n, 1)
 
 
 def add(*numbers):
@@ -234,4 +242,11 @@ COMPILED = [
     "x = payoff(3) % 5",
     "x = self.goal",
     "x = self.smallest()",
+    "x = sum(a * b for a, b in POINTS.items())",
+    "x = 0\nfor a, (b, c) in PAIRS.items():\n    x += a * b - c",
+    "x = NAMED['high'] + NAMED['low']",
+    "x = Kind.HIGH",
+    "x = len((1, 2) if s.place else (1,))",
+    "x = 0\nfor n in few(s.place):\n    x += n",
+    "x = won_by(*[k for k, cell in enumerate(board) if cell]) % 7",
 ]

@@ -39,6 +39,7 @@ from rollwise.game import (
     payoff,
     payoffs,
     replaced,
+    rule,
     shared,
     won_by,
 )
@@ -338,11 +339,19 @@ def compiled_payoffs(*numbers):  # type: ignore[no-untyped-def]
 
 def compiled_won_by(*seats):  # type: ignore[no-untyped-def]
     """The same code. It raises an exception where the plain function reports the error."""
+    return won_by_all(seats)
+
+
+@rule
+def won_by_all(seats):  # type: ignore[no-untyped-def]
+    """``won_by(*seats)`` in compiled rules, where the number of seats may be unknown."""
     code = 0
     for k in range(len(seats)):
         if not 0 <= seats[k] < MOST_WINNERS:
             raise ValueError("no seat")
         code |= 1 << seats[k]
+    if code == 0:
+        raise ValueError("no seat")
     return WIN if code == 1 else np.float64(code).view(np.int64) - (SHARES_SCALE << 52)
 
 
@@ -394,8 +403,8 @@ RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress"
 
 def drawn_by(game: Game) -> tuple[str, str] | None:
     """The rule of a game that draws or reads a clock, and its action; None if there is none."""
-    for rule in RULES:
-        pending, seen = [getattr(type(game), rule)], set()
+    for called in RULES:
+        pending, seen = [getattr(type(game), called)], set()
         while pending:
             function = pending.pop()
             if not isinstance(function, types.FunctionType) or function in seen:
@@ -404,10 +413,10 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
             names = names_in(function.__code__)
             for name, value in (globals_read(function) | closure_read(function)).items():
                 if drawing := _drawing(name, value, names):
-                    return rule, f"draws with {drawing}"
+                    return called, f"draws with {drawing}"
                 reading = _reading(name, value, names)
                 if reading and _is_loaded(function.__code__, name):
-                    return rule, f"reads {reading}"
+                    return called, f"reads {reading}"
                 pending.append(value)
                 if isinstance(value, types.ModuleType) and not goes_with_version(value):
                     pending += attributes_read(value, names).values()

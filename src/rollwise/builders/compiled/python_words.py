@@ -29,10 +29,10 @@ from numba.extending import (
 )
 
 from rollwise.builders.compiled.arithmetic import RulesCompiler
-from rollwise.builders.compiled.cache_key import put
+from rollwise.builders.compiled.cache_key import put, won_by_all
 from rollwise.builders.compiled.disk import OPTIONS
 from rollwise.builders.compiled.reads import Table
-from rollwise.builders.compiled.translating import EXACT, LEAST, SLICED
+from rollwise.builders.compiled.translating import EXACT, LEAST, SLICED, WINNERS
 
 SEQUENCES = (types.BaseTuple, types.List, types.Array)
 
@@ -129,7 +129,7 @@ def _table_values(table):  # type: ignore[no-untyped-def]
 
 @overload_method(TableType, "items")
 def _table_items(table):  # type: ignore[no-untyped-def]
-    return lambda table: zip(table.names, table.numbers)  # noqa: B905 (unknown to Numba)
+    return lambda table: [(table.names[k], table.numbers[k]) for k in range(len(table.names))]
 
 
 @overload(any)
@@ -360,6 +360,8 @@ def word(name: str, value: Any, state: Any, start: Any) -> Any:
         return _sliced
     if name == EXACT:
         return _exact
+    if name == WINNERS:
+        return won_by_all
     if name.endswith(LEAST):
         return _fold_or(name.partition("_")[0])
     if isinstance(value, str):

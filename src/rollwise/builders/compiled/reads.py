@@ -72,6 +72,8 @@ def as_constant(value: Any) -> Any:
     """A constant of rules in the form that Numba compiles; other values are returned unchanged."""
     if isinstance(value, set | frozenset | range):
         return as_constant(list(value))
+    if isinstance(value, enum.IntEnum | enum.IntFlag):
+        return int(value)
     if isinstance(value, Fraction):
         return Ratio(value.numerator, value.denominator)
     if isinstance(value, dict):

@@ -15,12 +15,14 @@ import copy
 import inspect
 import itertools
 from collections.abc import Iterable
+from enum import IntEnum, IntFlag
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from rollwise.builders.compiled.cache_key import NotCompilable, closure_read, is_place
 from rollwise.faults import is_users
+from rollwise.game import won_by
 
 # Trees of translated and untranslated functions, by their code; see `tree_of`.
 _TREES: dict[CodeType, ast.FunctionDef] = {}
@@ -134,7 +136,7 @@ OBJECTS = (
     "in a list or in single variables"
 )
 # Replaced by the functions of these names in `rollwise.builders.compiled.python_words`.
-SLICED, EXACT, LEAST = "sliced_", "exact_", "of_some_"
+SLICED, EXACT, LEAST, WINNERS = "sliced_", "exact_", "of_some_", "winners_"
 FOLDS = ("sum", "any", "all", "min", "max", "sorted", "tuple", "list", "set", "len", "enumerate")
 MOST_NESTED = 6  # loops of one call of itertools
 
@@ -188,6 +190,8 @@ class _Translator(ast.NodeTransformer):
             name = f"made_{called.__name__}"
             node.func = ast.copy_location(ast.Name(name, ast.Load()), node.func)
             self.names[name] = called
+        if called is won_by and len(arguments) == 1 and isinstance(arguments[0], ast.Starred):
+            return self._call(WINNERS, WINNERS, [self._listed(arguments[0].value)], node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "_replace":
             fields = tuple(filter(None, named))
             if fields and len(fields) == len(node.keywords) and not arguments:
@@ -240,10 +244,43 @@ class _Translator(ast.NodeTransformer):
         listed = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
         return ast.copy_location(ast.Call(ast.Name("set", ast.Load()), [listed], []), node)
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Tuples of several lengths that a function returns."""
+        self.generic_visit(node)
+        _lengths_vary([part.value for part in ast.walk(node) if isinstance(part, ast.Return)])
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """Tuples of two lengths."""
+        self.generic_visit(node)
+        _lengths_vary([node.body, node.orelse])
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        """A generator expression, or the keys of a dictionary."""
+        self.generic_visit(node)
+        node.value = node.value and self._listed(node.value)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """A member of an enumeration of whole numbers."""
+        kind = self._value(node.value)
+        if isinstance(kind, type) and issubclass(kind, IntEnum | IntFlag):
+            member = getattr(kind, node.attr, None)
+            if isinstance(member, kind):
+                return ast.copy_location(ast.Constant(int(member)), node)
+        self.generic_visit(node)
+        return node
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """A slice with bounds that Numba doesn't know beforehand."""
+        """A slice with bounds that Numba doesn't know beforehand, and names of numbers."""
         self.generic_visit(node)
         part = node.slice
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            table = self._value(node.value)
+            number = table.get(part.value) if isinstance(table, dict) else None
+            if type(number) in (int, float):
+                return ast.copy_location(ast.Constant(number), node)
         if not isinstance(node.ctx, ast.Load) or not isinstance(part, ast.Slice) or part.step:
             return node
         bounds = [bound or ast.Constant(None) for bound in (part.lower, part.upper)]
@@ -339,6 +376,14 @@ def _parsed(text: str, at: ast.AST) -> list[Any]:
         for part in ast.walk(statement):
             ast.copy_location(part, at)
     return statements
+
+
+def _lengths_vary(tuples: list[Any]) -> None:
+    """Make lists of tuple displays, if they have several lengths."""
+    shown = [one for one in tuples if isinstance(one, ast.Tuple) and one.elts]
+    if len({len(one.elts) for one in shown}) > 1 and not any(map(_has_star, shown)):
+        for one in shown:
+            one.__class__ = ast.List  # type: ignore[assignment]
 
 
 def _is_number(node: ast.AST) -> bool:

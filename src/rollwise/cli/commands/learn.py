@@ -325,7 +325,8 @@ def _print_rows(learned: Learned) -> None:
     for name in rows.columns:
         shown.add_column(name, justify="left" if name == "action" else "right")
     for row in rows.iter_rows():
-        shown.add_row(*(f"{v:z.5f}" if isinstance(v, float) else str(v) for v in row))
+        cells = ("" if v is None else f"{v:z.5f}" if isinstance(v, float) else str(v) for v in row)
+        shown.add_row(*cells)
     typer.echo("")
     print_table(shown)
     if len(frame) > len(rows):
