@@ -147,9 +147,8 @@ def _served(browser: Any) -> Iterator[tuple[str, bytes]]:
 
 def _start_page(browser: Any, url: str, screen: ServedScreen) -> None:
     browser.go(url)
-    browser.js("game.value = 'pig'; game.dispatchEvent(new Event('change'))")
-    browser.click("#choice button")
-    browser.wait("!document.getElementById('solved').hidden")
+    browser.wait("document.querySelectorAll('.games img').length > 9")
+    time.sleep(5)  # for the drawn starts
 
 
 def _open_page(browser: Any, url: str, screen: ServedScreen) -> None:
