@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
-from rollwise.kernels.chances import UNIT, are_whole, chances_of, residuals, scale
+from rollwise.kernels.chances import UNIT, are_whole, means_of, residuals, scale
 
 NOTHING: NDArray[np.float64] = np.empty(0)
 
@@ -98,10 +98,10 @@ def _residuals(
         graph.action_lottery,
         graph.outcome_indptr,
         graph.outcome_state,
-        chances_of(graph.lotteries),
+        graph.lotteries,
+        means_of(graph.lotteries),
         values,
         bounds,
-        1.0,
         *found,
     )
     return found

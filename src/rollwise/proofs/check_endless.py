@@ -11,7 +11,7 @@ Its graph is checked by `rollwise.proofs.check`, except that play ends. Two fact
   uphold a supersolution. Its value at the present state then never rises on average, so play that
   ends brings MAX at most this value. At some states the supersolution is at least the worth of
   endless play to MAX. Endless play brings MAX no more either, if it keeps returning to such
-  states. `rollwise.kernels.check.force_an_end` proves the returns.
+  states. `force_an_end` proves the returns.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import settle
-from rollwise.kernels import check as kernels
-from rollwise.kernels.chances import chances_of
+from rollwise.kernels.jit import ONE, index, kernel
+from rollwise.layers import layer_of_graph
 from rollwise.proofs.check import Floats, Verdict, check, with_border
+from rollwise.proofs.layers import claims, look_ahead
 
 NOWHERE = np.empty(0, np.int64)
 
@@ -102,21 +103,76 @@ def _ends_or_does_not_matter(
 ) -> NDArray[np.bool_]:
     """Whether neither player gains by endless play from each state: (n_states,) bool."""
     known, sure = with_border(graph, values, bounds, border_values, border_bounds)
-    arrays = graph.action_indptr, graph.action_lottery, graph.outcome_indptr, graph.outcome_state
-    upholds = np.empty(graph.n_actions, np.bool_)
-    kernels.find_upholding(*arrays, chances_of(graph.lotteries), known, 1.0, sure, upholds)
+    layer, n = layer_of_graph(graph), graph.n_states
+    assert layer.parts is not None
+    here = layer.by_place(values), layer.by_place(bounds)
+    claimed = claims(layer, *here, known[n:], sure[n:])
+    sizes = np.diff(layer.parts.ends)
+    component = np.repeat(np.arange(len(sizes)), sizes)[::-1].copy()
     # the worth of endless play to the player who could gain by it
     worth = 1.0 if graph.endless == "lose" else 0.0
-    free, forcing = np.empty(graph.n_states, np.bool_), np.empty(graph.n_states, np.bool_)
-    kernels.find_worth_it(worth, values, bounds, free, forcing)
-    # play must never return to a component of a higher number; otherwise this proves no state
-    component = np.empty(graph.n_states, np.int32)
-    sizes = np.diff(graph.components.indptr)
-    component[graph.components.order] = np.repeat(np.arange(len(sizes)), sizes)
-    source = component[graph.action_state].repeat(np.diff(graph.outcome_indptr))
-    inside = (graph.outcome_state >= 0) & (graph.outcome_state < graph.n_states)
-    if np.any(component[graph.outcome_state[inside]] > source[inside]):
-        return np.zeros(graph.n_states, np.bool_)
-    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_passes
-    kernels.force_an_end(*lists, component, upholds, free, forcing)
-    return np.asarray(free & forcing)
+    free, forcing = claimed[:n, 1] >= worth, -claimed[:n, 0] >= worth
+    force_an_end(layer.blocks[0][1], layer.tables, component, claimed, free, forcing)
+    return np.asarray(layer.in_reading_order(free & forcing))
+
+
+@kernel
+def force_an_end(block, tables, component, bounds, free, forcing):
+    """Mark the positions where one player can force an end of play, or a position marked at first.
+
+    This player takes only actions that uphold the lower bound, the other one any. A position is
+    marked as soon as, for all actions of the other, there is a chance to reach a marked position
+    or to leave the component. If all are marked, play can't go round forever among positions
+    unmarked at first: in as many moves as there are positions there is always a chance
+    to leave them (the attractor of de Alfaro 1997, chance on the player's side). Play must never
+    return to a component of a higher number; otherwise this proves no position.
+
+    Parameters
+    ----------
+    block, tables
+        Of a layer of one block and one throw.
+    component : (n,) int64
+        A number of each position.
+    bounds : (n_places, 2) float64
+        Of values for the mover.
+    free, forcing : (n,) bool, filled
+        By place: with the other one as the mover, and with this player. At first the positions
+        with an upper bound of at least the worth of endless play, for either mover.
+    """
+    first, lottery, target, indptr = block.first, block.lottery, block.target, tables.indptr
+    n, found = component.shape[0], np.empty(2)
+    upholds = np.empty(lottery.shape[0], np.bool_)
+    for i in range(n):
+        o = index(first[i, 2])
+        for a in range(index(first[i, 1]), index(first[i + 1, 1])):
+            look_ahead(tables, index(lottery[a]), target, o, bounds, found)
+            upholds[a] = bounds[i, 0] <= found[0]
+            for _ in range(index(indptr[lottery[a] + ONE]) - index(indptr[lottery[a]])):
+                if target[o] < n and component[target[o]] > component[i]:
+                    free[:] = False
+                    return
+                o += ONE
+    changed = True
+    while changed:
+        changed = False
+        for i in range(n):
+            if free[i] and forcing[i]:
+                continue
+            every, some = True, False
+            o = index(first[i, 2])
+            for a in range(index(first[i, 1]), index(first[i + 1, 1])):
+                with_free, with_forcing = False, False
+                for j in range(index(indptr[lottery[a]]), index(indptr[lottery[a] + ONE])):
+                    t, passes = index(target[o]), tables.weight[j] < 0.0
+                    o += ONE
+                    if t >= index(n) or component[t] != component[i]:
+                        with_free, with_forcing = True, True
+                    else:
+                        with_free = with_free or (forcing[t] if passes else free[t])
+                        with_forcing = with_forcing or (free[t] if passes else forcing[t])
+                every = every and with_free
+                some = some or (upholds[a] and with_forcing)
+            if every and not free[i]:
+                free[i], changed = True, True
+            if some and not forcing[i]:
+                forcing[i], changed = True, True

@@ -22,8 +22,8 @@ Every rounding is bounded and counted on the safe side (Higham 2002, Accuracy an
 Numerical Algorithms, chapter 3). Assumptions: IEEE 754 doubles, rounded to nearest; positive finite
 weights; fewer than 2^40 outcomes of an action; valid intervals on the border; and a layer that
 represents the game, as `rollwise check` and `rollwise.proofs.check_rules` test. A game with
-other weights has no proved bounds (`rollwise.builders.arrays`). If bounds are
-replaced and not checked, `rollwise.layers.has_no_cycle` is trusted too.
+other weights has no proved bounds (`rollwise.builders.arrays`). If bounds are replaced and not
+checked, `rollwise.layers.has_no_cycle` is trusted too.
 """
 
 from __future__ import annotations
@@ -99,11 +99,7 @@ def intervals(values, bounds, known, out):
 
 
 def claims(
-    layer: Layer,
-    values: Floats,
-    bounds: Floats,
-    border_values: Floats,
-    border_bounds: Floats,
+    layer: Layer, values: Floats, bounds: Floats, border_values: Floats, border_bounds: Floats
 ) -> Floats:
     """The intervals of all places, claimed for positions and known for the border: (n_places, 2).
 
@@ -136,9 +132,8 @@ def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
 
 def broken(layer: Layer, bounds: NDArray[np.float64]) -> tuple[int, int]:
     """The numbers of lower and of upper bounds without a proof; `bounds` as in `holds`."""
-    found = [
-        sweep(place, block, layer.tables, bounds, False, NOBODY) for place, block in layer.blocks
-    ]
+    lists = layer.tables, bounds, False, NOBODY
+    found = [sweep(place, block, *lists) for place, block in layer.blocks]
     return sum(low for low, _ in found), sum(high for _, high in found)
 
 
@@ -178,7 +173,7 @@ def sweep(place, block, tables, bounds, replace, proved):
         begin, end = index(lists[number]), index(lists[number + ONE])
         low, high, size = 0.0, 0.0, 0.0
         for t in range(begin, end):
-            low_high[0], low_high[1] = -np.inf, -np.inf
+            low_high[:] = -np.inf
             for _ in range(index(count[s])):
                 look_ahead(tables, index(lottery[a]), target, o, bounds, found)
                 low_high[0] = max(low_high[0], found[0])
@@ -187,8 +182,7 @@ def sweep(place, block, tables, bounds, replace, proved):
                 a += ONE
             s += ONE
             if n_partial > 0:
-                kept[n_partial + (t - begin), 0] = low_high[0]
-                kept[n_partial + (t - begin), 1] = low_high[1]
+                kept[n_partial + (t - begin)] = low_high
             elif end - begin == ONE:
                 low, high = low_high[0], low_high[1]
             else:
@@ -285,8 +279,7 @@ def keep_the_best(pool, kept, best):
                     break
                 low, high = max(low, best[fewer, 0]), max(high, best[fewer, 1])
             best[k, 0], best[k, 1] = low, high
-        for k in range(n_partial, n_kept):
-            kept[k, 0], kept[k, 1] = best[k, 0], best[k, 1]
+        kept[n_partial:] = best[n_partial:]
 
 
 @inner_kernel
