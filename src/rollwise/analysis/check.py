@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,8 +101,10 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     )
     if caught:
         report.add("warning", "compiling", caught[0])
-    else:
-        compare_builders(report, game, graph, max_states)
+    elif game.base_game is game:  # otherwise the rules are those of the inner game
+        n = graph.n_positions
+        chosen = np.random.default_rng().permutation(n)[:MOST_COMPARED]
+        compare_builders(report, game, graph.states[graph.positions[chosen]])
     _look_for_oddities(report, graph)
     if fault := nothing_at_stake(graph):
         report.add("warning", "stakes", fault)
@@ -135,33 +136,18 @@ def _compile_warnings() -> Iterator[list[str]]:
         yield messages
 
 
-def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: int | None) -> None:
-    from rollwise.builders.arrays import as_arrays
-
+def compare_builders(report: Report, game: Game, rows: NDArray[np.int32]) -> None:
+    """Compare compiled and interpreted rules in some positions."""
     topic = "interpreted and compiled"
-    if game.base_game is not game:
-        return  # the rules of both are those of the inner game
-    compiled = graph  # if it is a large one
     try:
-        if graph.n_states <= MOST_COMPARED:
-            with _compile_warnings() as caught:
-                compiled, _ = build_with_report(
-                    game, mode="compiled", max_states=max_states, any_players=True
-                )
-            if caught:
-                report.add("warning", "compiling", caught[0])
-                return
-        from rollwise.builders.compiled.spot_check import compare
-
-        compared = min(compiled.n_positions, MOST_COMPARED)
-        chosen = np.random.default_rng().permutation(compiled.n_positions)[:compared]
-        compare(
-            Rules(game, any_players=True), as_arrays(compiled), compiled.states, chosen, math.inf
-        )
+        because = compare_some(Rules(game, any_players=True), rows)
     except RulesDiffer as error:
         report.add("error", topic, str(error))
         return
-    report.add("ok", topic, f"the rules do the same both ways ({compared:,} states compared)")
+    if because:
+        report.add("warning", "compiling", f"{game.name}: {because}")
+    else:
+        report.add("ok", topic, f"the rules do the same both ways ({len(rows):,} states compared)")
 
 
 def _look_for_oddities(
@@ -310,7 +296,8 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
         f"to, all actions equally likely (seed {SEED}){more}: each has an action, each action an "
         "outcome, all weights are in order",
     )
-    _compare(report, game, rows)
+    places = np.unique(np.linspace(0, n - 1, FEW_COMPARED).astype(int))
+    compare_builders(report, game, rows[places])
     _look_for_oddities(report, graph, border)
     broken_off = played.n - int(played.over.sum())
     mean = f"after {played.lengths.mean():.1f} {played.unit} on average"
@@ -327,20 +314,6 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
         report.add("error", "words", text)
     for topic in ("reachable states", "actions that are never right"):
         report.add("note", topic, f"not looked for: {LARGE}")
-
-
-def _compare(report: Report, game: Game, rows: NDArray[np.int32]) -> None:
-    topic = "interpreted and compiled"
-    places = np.unique(np.linspace(0, len(rows) - 1, FEW_COMPARED).astype(int))
-    try:
-        because = compare_some(Rules(game), rows[places])
-    except RulesDiffer as error:
-        report.add("error", topic, str(error))
-        return
-    if because:
-        report.add("warning", "compiling", f"{game.name}: {because}")
-    else:
-        report.add("ok", topic, f"the rules do the same both ways ({len(places)} states compared)")
 
 
 def _play_policies(report: Report, game: Game) -> None:

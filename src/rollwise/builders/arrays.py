@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rollwise.builders.rules import Rules
-from rollwise.game import AGAIN, DRAW, END, GOES_ON, LOSE, WIN, seats_on, skip
-from rollwise.graph import THROW, Lotteries, StateGraph, sign_of
+from rollwise.game import AGAIN, END, GOES_ON, seats_on
+from rollwise.graph import KEEP, THROW, Lotteries, StateGraph, sign_of
 from rollwise.layers import Block, Layer, Pool, block_of
 from rollwise.layers.layer import NO_POOL
 from rollwise.layers.tables import endings_of, tables_of
@@ -187,7 +187,13 @@ def first_rows(rules: Rules, arrays: Arrays) -> dict[int, list[int]]:
 
 def first_rows_of(rules: Rules, graph: StateGraph) -> dict[int, list[int]]:
     """`first_rows` for the graph of the rules."""
-    return first_rows(rules, as_arrays(graph)) if rules.has_action_text else {}
+    if not rules.has_action_text:
+        return {}
+    labels, first = np.unique(graph.action_label, return_index=True)
+    rows = graph.rows_at(graph.action_state[first].astype(np.int64))
+    rows = rows[:, : len(graph.columns) - graph.has_pool]
+    found = dict(zip(labels.tolist(), rows.tolist(), strict=True))
+    return {k: row for k, row in found.items() if 0 <= k < KEEP and k not in rules.action_names}
 
 
 def whole(weight: np.ndarray) -> np.ndarray:
@@ -238,59 +244,6 @@ def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[st
         "throws": layout.rows(throws.code),
         "throw_names": layout.columns,
     }
-
-
-def as_arrays(graph: StateGraph) -> Arrays:
-    """A builder's arrays, reconstructed from its graph."""
-    states, n_roots, throws = graph.states, graph.n_roots, None
-    if graph.turn_states and graph.throw_layout is not None:
-        codes_of, first = graph.throw_layout.code, graph.throws
-        weight = graph.lotteries.weight
-        from rollwise.builders.pools import rules_only
-
-        graph, n_throws = rules_only(graph)
-        assert first is not None
-        throws = Throws(
-            np.zeros(len(states), np.int32),
-            np.array([0, n_throws]),
-            weight[:n_throws],
-            np.array([codes_of(row[:-1]) for row in first[:n_throws].tolist()], np.int64),
-        )
-    lotteries = graph.lotteries
-    following = np.array([skip(seats) for seats in range(graph.players + 1)])
-    then = np.where(
-        lotteries.over, lotteries.payoff.view(np.int64), following[lotteries.passes.astype(np.intp)]
-    )
-    ends = (WIN, LOSE, DRAW) if graph.objective == "win" else (END,)
-    for code in ends:
-        then[lotteries.over & (lotteries.payoff == PAYOFF[code])] = code
-    n, lists, codes, thrown = 0, 0, 0, 0
-    if graph.throws is not None and graph.throw_layout is not None:
-        n, codes = graph.n_positions, len(graph.throws)
-        lists = int(np.searchsorted(lotteries.indptr, codes))
-        thrown = graph.n_states - n
-        layout = graph.throw_layout
-        throws = Throws(
-            graph.action_lottery[:n],
-            lotteries.indptr[: lists + 1],
-            lotteries.weight[:codes],
-            np.array([layout.code(layout.throw(row)) for row in graph.throws.tolist()], np.int64),
-        )
-    target = graph.outcome_state[thrown:]
-    return Arrays(
-        n_roots,
-        states,
-        graph.action_indptr[n:] - n,
-        graph.action_label[n:],
-        graph.action_lottery[n:] - lists,
-        graph.outcome_indptr[n:] - thrown,
-        np.where(target < len(states), target, target - thrown),
-        lotteries.indptr[lists:] - codes,
-        lotteries.reward[lists:],
-        lotteries.weight[codes:],
-        then[codes:],
-        throws,
-    )
 
 
 LAST = 2**32 - 1  # minus the number of a lottery's outcome: provisional target of an ending

@@ -14,15 +14,13 @@ of the rules.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rollwise.dice import Pool
-from rollwise.graph import KEEP, ROLLS_LEFT, THROW, Lotteries, StateGraph
-from rollwise.graph.choices import part_of
+from rollwise.graph import KEEP, ROLLS_LEFT, THROW, Lotteries
 from rollwise.graph.layout import ThrowLayout
 
 if TYPE_CHECKING:
@@ -175,29 +173,6 @@ def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, A
         "throws": turn.rows,
         "throw_names": (*layout.columns, ROLLS_LEFT),
     }
-
-
-def rules_only(graph: StateGraph) -> tuple[StateGraph, int]:
-    """The states after the last throws, without their turns. Only there the rules are asked.
-
-    Parameters
-    ----------
-    graph : StateGraph
-        With a pool, and without a border.
-
-    Returns
-    -------
-    part : StateGraph
-        Its outcomes lead to positions.
-    n_throws : int
-        The number of states for each position.
-    """
-    n, size, n_throws = graph.n_positions, graph.turn_states, int(graph.outcome_indptr[1])
-    last = n + size * np.arange(n)[:, None] + np.arange(size - n_throws, size)
-    part, beyond = part_of(graph, last.reshape(-1))
-    target = part.outcome_state.copy()
-    target[target >= 0] = beyond
-    return replace(part, outcome_state=target), n_throws
 
 
 def _woven(same: np.ndarray, own: np.ndarray, ends: np.ndarray) -> np.ndarray:
