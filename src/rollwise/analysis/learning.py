@@ -42,10 +42,9 @@ from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_actions, has_choice
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, reachable_states
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.learn import Learned, Learner
-from rollwise.play.games import reachable_states
 from rollwise.proofs.endless_play import require_ending
 from rollwise.simulate.lengths import Certified
 
@@ -113,7 +112,7 @@ class Reference:
             played.outcome_weight,
             visits,
         )
-        (reachable,) = reachable_states(graph, np.ones((1, graph.n_actions)))
+        (reachable,) = reachable_states(graph, np.ones((1, graph.n_actions)), np.zeros(1, np.int64))
         return cls(solution, near_tie, visits, reachable)
 
     @classmethod

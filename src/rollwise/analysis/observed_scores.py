@@ -234,7 +234,7 @@ def sample_totals(
     """
     totals = np.zeros(games, np.int64)
     stepper = Stepper(graph, np.random.default_rng(seed))
-    for move in stepper.play((policy, policy), games, state):
+    for move in stepper.between((policy, policy), games, state):
         totals[move.game] += counted[move.action]
     return totals
 

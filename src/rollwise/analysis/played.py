@@ -181,7 +181,7 @@ class _Sampled:
 
     def figures(self) -> Iterator[_Figure]:
         story = _Story(self.found, self.sure, self.games)
-        for move in self.stepper.play((self.best, self.best), self.games):
+        for move in self.stepper.between((self.best, self.best), self.games):
             story.add(move)
         yield from self._edge(story)
         yield from self._length(story)
@@ -282,7 +282,7 @@ class _Sampled:
     def results(self, first: Policy, second: Policy) -> Floats:
         """The first player's results in games between two policies: (n_games,) float64."""
         got = np.zeros(self.games)
-        for move in self.stepper.play((first, second), self.games):
+        for move in self.stepper.between((first, second), self.games):
             got[move.game] += move.gained
         return got
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rollwise.engine.components import feedback_system
 from rollwise.engine.condensed import Workspace, accelerated_sweeps, condense, solve_small, spread
-from rollwise.engine.sweeps import NO_ERRORS, NOT_CHOSEN, Choice, values_for
+from rollwise.engine.sweeps import NO_ERRORS, NOT_CHOSEN, Choice, evaluate, values_for
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import MOST_FEEDBACK, Layer
 from rollwise.machine.interrupts import heard
@@ -155,33 +155,8 @@ class Following:
 
 
 @inner_kernel
-def follow_plainly(low, high, block, tables, choice, values):
-    """The values of positions from the values of their targets, in place and from the last on."""
-    first, throws, target = block.first, block.throws, block.target
-    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
-    coefficient, reward = tables.coefficient, tables.reward
-    outcome, lottery = choice.outcome, choice.lottery
-    i = index(high)
-    while i > index(low):
-        i -= ONE
-        s = index(first[i, 0])
-        if outcome[s] == NOT_CHOSEN:
-            continue
-        new = 0.0
-        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
-            number, o = index(lottery[s]), index(outcome[s])
-            s += ONE
-            q = reward[number]
-            for k in range(index(indptr[number]), index(indptr[number + ONE])):
-                q += coefficient[k] * values[target[o]]
-                o += ONE
-            new += throw[t] * q
-        values[i] = new
-
-
-@inner_kernel
 def follow_one(low, high, block, tables, choice, values, slope):
-    """The same, with the derivative of each value with respect to the one feedback position."""
+    """As `evaluate`, with the derivative of each value with respect to the feedback position."""
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
     coefficient, reward = tables.coefficient, tables.reward
@@ -289,16 +264,16 @@ def evaluate_chosen(
     bool
         Whether every component converged.
     """
-    x = np.empty(MOST_FEEDBACK)
+    x, nothing = np.empty(MOST_FEEDBACK), np.zeros(1)
     for component in range(parts.n_feedback.shape[0]):
         low, high = n - parts.ends[component + 1], n - parts.ends[component]
         m = np.int64(parts.n_feedback[component])
         if m == 0:
-            follow_plainly(low, high, block, tables, kept, values)
+            evaluate(0, low, high, block, tables, kept, nothing, values)
         elif m == 1:
             f = index(parts.feedback[low])
             if kept.outcome[block.first[f, 0]] == NOT_CHOSEN:
-                follow_plainly(low, high, block, tables, kept, values)
+                evaluate(0, low, high, block, tables, kept, nothing, values)
                 continue
             values[f] = 0.0
             slope[f] = 1.0
@@ -314,7 +289,7 @@ def evaluate_chosen(
             feedback = parts.feedback[low : low + m]
             for j in range(m):
                 values[feedback[j]] = 0.0
-            follow_plainly(low, high, block, tables, kept, values)
+            evaluate(0, low, high, block, tables, kept, nothing, values)
             matrix = np.empty((m, m))
             feedback_system(low, high, feedback, block, tables, chosen, one_slope, matrix)
             for j in range(m):
@@ -326,7 +301,7 @@ def evaluate_chosen(
                 return False
             for j in range(m):
                 values[feedback[j]] = x[j]
-            follow_plainly(low, high, block, tables, kept, values)
+            evaluate(0, low, high, block, tables, kept, nothing, values)
         else:
             for i in range(index(low), index(high)):
                 values[i] = begin[i]

@@ -196,7 +196,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
 
 @kernel
 def evaluate(place, low, high, block, tables, choice, brought, values):
-    """Sweep by the chosen actions; return the largest change of a value.
+    """Sweep by the chosen actions, where there are any; return the largest change of a value.
 
     Parameters
     ----------
@@ -214,6 +214,8 @@ def evaluate(place, low, high, block, tables, choice, brought, values):
         i -= ONE
         p = index(place) + i
         s = index(first[i, 0])
+        if outcome[s] == NOT_CHOSEN:
+            continue
         new = brought[p] if brought.shape[0] > 1 else brought[0]
         for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
             number, o = index(lottery[s]), index(outcome[s])

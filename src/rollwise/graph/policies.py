@@ -175,18 +175,33 @@ def _kept(state: State, faces: tuple[int, ...]) -> int:
 
 def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.bool_]:
     """Whether play of one policy from a state reaches each state: (n_states,) bool."""
-    from rollwise.kernels.occupancy import mark_reached
+    (reached,) = reachable_states(graph, policy.probability[None], np.array([start]))
+    return np.asarray(reached)
 
-    reached = np.zeros(graph.n_states, np.bool_)
-    mark_reached(
-        graph.action_indptr,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        policy.probability,
-        start,
-        reached,
-    )
-    return reached
+
+def reachable_states(
+    graph: StateGraph, probability: NDArray[np.float64], keys: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """The states reachable in games between policies.
+
+    Parameters
+    ----------
+    probability : (n_policies, n_actions) float64
+        Probability of each action. The die goes round from policy to policy.
+    keys : (n,) int64
+        Where games begin: the state plus `n_states` times the policy to move.
+
+    Returns
+    -------
+    (n_policies, n_states) bool
+    """
+    from rollwise.kernels.play import reach
+
+    n, count = graph.n_states, len(probability)
+    reached = np.zeros(count * n, np.bool_)
+    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_passes
+    reach(keys, n, count, *lists, probability, reached)
+    return reached.reshape(count, n)
 
 
 class Ties(NamedTuple):

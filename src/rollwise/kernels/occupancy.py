@@ -63,36 +63,6 @@ def expected_visits(order, component_indptr, outcome_indptr, outcome_state, outc
 
 
 @kernel
-def mark_reached(action_indptr, outcome_indptr, outcome_state, chance, start, reached):
-    """Mark the states reached under a policy.
-
-    Parameters
-    ----------
-    chance : (n_actions,) float64
-        The policy.
-    start : int
-    reached : (n_states,) bool, all False; filled
-    """
-    n = reached.shape[0]
-    waiting = np.empty(n, np.int64)
-    waiting[0] = start
-    reached[start] = True
-    left = 1
-    while left > 0:
-        left -= 1
-        s = waiting[left]
-        for a in range(action_indptr[s], action_indptr[s + 1]):
-            if chance[a] == 0.0:
-                continue
-            for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
-                t = outcome_state[k]
-                if 0 <= t < n and not reached[t]:
-                    reached[t] = True
-                    waiting[left] = t
-                    left += 1
-
-
-@kernel
 def play_turn(
     order,
     action_indptr,

@@ -48,7 +48,7 @@ def reach(start_keys, n_states, n_policies, action_indptr, outcome_indptr, outco
                 continue
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
-                if t < 0:
+                if not 0 <= t < n_states:
                     continue
                 q = (p + int(outcome_passes[k])) % n_policies
                 if not reached[q * n_states + t]:

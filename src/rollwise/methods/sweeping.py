@@ -346,33 +346,3 @@ def close_bounds(
         new_upper[s] = new_high
         width = max(width, new_high - new_low)
     return width, change
-
-
-@kernel
-def count_moves(action_indptr, outcome_indptr, outcome_state, outcome_weight, old, new):
-    """One sweep of "one move, and then as many as can be expected at most".
-
-    Parameters
-    ----------
-    old, new : (n_states + n_border,) float64
-
-    Returns
-    -------
-    float
-        The largest change.
-    """
-    change = 0.0
-    for s in range(action_indptr.shape[0] - 1):
-        most = 0.0
-        for a in range(action_indptr[s], action_indptr[s + 1]):
-            begin, end = outcome_indptr[a], outcome_indptr[a + 1]
-            weights = outcome_weight[begin] * 0
-            total = 0.0
-            for k in range(begin, end):
-                weights += outcome_weight[k]
-                if outcome_state[k] >= 0:
-                    total += outcome_weight[k] * old[outcome_state[k]]
-            most = max(most, total / weights)
-        change = max(change, abs(1.0 + most - old[s]))
-        new[s] = 1.0 + most
-    return change

@@ -33,7 +33,7 @@ from rollwise.methods.sweeping import (
     Sweeper,
     arrays_of,
     close_bounds,
-    count_moves,
+    look_ahead,
     sweep_order,
     with_border,
 )
@@ -258,19 +258,20 @@ def farthest(
     if graph.objective == "win" and not np.any(graph.lotteries.reward):
         return np.full(graph.n_states, max(most, 1.0))
     most += float(np.max(np.abs(graph.lotteries.reward)))
+    counting = arrays_of(graph)._replace(  # the most moves that can be expected
+        reward=np.ones(graph.n_actions),
+        passes=np.zeros(graph.n_outcomes, np.bool_),
+        payoff=np.zeros(graph.n_outcomes),
+    )
+    n, chosen = graph.n_states, graph.action_indptr[:-1].copy()
     old = with_border(graph, 0.0, None)
     new = old.copy()
     change = np.inf
     while change > 0.25:
         if clock.is_up:
             return np.full(graph.n_states, np.inf)
-        change = count_moves(
-            graph.action_indptr,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            graph.outcome_weight,
-            old,
-            new,
+        change, _ = look_ahead(
+            np.arange(n), *counting, 1, chosen, np.ones(n, np.bool_), 0.0, old, new
         )
         old, new = new, old
     # a little more than the proof asks for, as the sweeps round

@@ -11,39 +11,11 @@ from numpy.typing import NDArray
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import is_throw
-from rollwise.graph.policies import Policy, codes_of, seat_bits
+from rollwise.graph.policies import Policy, codes_of, reachable_states, seat_bits
 from rollwise.kernels import play as kernels
 from rollwise.kernels.sampling import alias_tables
 
 MOST_MOVES = 1 << 20  # a longer game counts as endless
-
-
-def reachable_states(graph: StateGraph, probability: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The states reachable from the start in games between policies, with any of them first.
-
-    Parameters
-    ----------
-    probability : (n_policies, n_actions) float64
-        Probability of each action. The die goes round from policy to policy.
-
-    Returns
-    -------
-    (n_policies, n_states) bool
-    """
-    n, count = graph.n_states, len(probability)
-    reached = np.zeros(count * n, np.bool_)
-    kernels.reach(
-        np.arange(count, dtype=np.int64) * n,
-        n,
-        count,
-        graph.action_indptr,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        graph.outcome_passes,
-        probability,
-        reached,
-    )
-    return reached.reshape(count, n)
 
 
 class Ends(NamedTuple):
@@ -179,6 +151,7 @@ class PlayTable:
         probability = np.array([whole if one is None else one.probability for one in policies])
         open_seat = policies.index(None) if None in policies else -1
         order, count = graph.components.order, len(policies)
+        starts = np.arange(count) * graph.n_states
         node_of = np.empty(count * graph.n_states, np.int32)
         n_nodes, n_cells = kernels.number_nodes(
             order,
@@ -187,7 +160,7 @@ class PlayTable:
             graph.action_indptr,
             graph.outcome_indptr,
             probability,
-            reachable_states(graph, probability).reshape(-1),
+            reachable_states(graph, probability, starts).reshape(-1),
             node_of,
         )
         bits = seat_bits(graph)

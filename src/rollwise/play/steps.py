@@ -6,7 +6,7 @@ One game takes the same step as `rollwise.graph.view.Action.step`. The loops of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,7 @@ class Move(NamedTuple):
     gained: Floats  # by the first player, the end of the game included
     turn_ends: NDArray[np.bool_]  # the die passes and the game goes on
     is_over: NDArray[np.bool_]
+    after: Ints  # the next state; -1 if the game is over
 
 
 class Stepper:
@@ -89,7 +90,7 @@ class Stepper:
         state = graph.outcome_state[graph.outcome_indptr[actions] + number - begin]
         return Steps(gained, over, lotteries.passes[number] & ~over, state.astype(np.int64))
 
-    def play(self, players: Sequence[Policy], games: int, start: int = 0) -> Iterator[Move]:
+    def between(self, players: Sequence[Policy], games: int, start: int = 0) -> Iterator[Move]:
         """Play games from a state to their ends, by the policies of the first seat and the second.
 
         Raises
@@ -98,23 +99,46 @@ class Stepper:
             A game goes on for more than a million moves.
         """
         seats = [heaped(policy.probability) for policy in players]
-        game = np.arange(games)
-        state, seat = np.full(games, start, np.int64), np.zeros(games, np.int64)
-        for _ in range(MOST_MOVES):
-            action = np.empty(len(game), np.int64)
+
+        def act(states: Ints, seat: Ints) -> Ints:
+            action = np.empty(len(states), np.int64)
             for k, chances in enumerate(seats):
                 mine = seat == k
-                action[mine] = self.choose(chances, state[mine])
+                action[mine] = self.choose(chances, states[mine])
+            return action
+
+        return self.play(act, np.full(games, start, np.int64))
+
+    def play(
+        self, act: Callable[[Ints, Ints], Ints], state: Ints, until: int | None = None
+    ) -> Iterator[Move]:
+        """Play games from some states to their ends.
+
+        Parameters
+        ----------
+        act : callable
+            The actions in some states with these seats to move.
+        until : int, optional
+            A game also stops in this state, and in any state behind it.
+
+        Raises
+        ------
+        EndlessPlay
+            A game goes on for more than a million moves.
+        """
+        game, seat = np.arange(len(state)), np.zeros(len(state), np.int64)
+        for _ in range(MOST_MOVES):
+            action = act(state, seat)
             step = self.step(action)
             gained = np.where(seat == 0, step.gained, -step.gained)
-            yield Move(game, state, seat, action, gained, step.passes, step.is_over)
-            on = ~step.is_over
+            yield Move(game, state, seat, action, gained, step.passes, step.is_over, step.state)
+            on = ~step.is_over if until is None else ~step.is_over & (step.state < until)
             if not on.any():
                 return
             game, state, seat = game[on], step.state[on], (seat ^ step.passes)[on]
         raise EndlessPlay(
-            f"{self.graph.game}: {players[0].name} and {players[1].name} play on for more than "
-            f"{MOST_MOVES:,} moves; they are now in {self.graph.state_text(int(state[0]))}"
+            f"{self.graph.game}: simulated games go on for more than {MOST_MOVES:,} moves; one of "
+            f"them is now in {self.graph.state_text(int(state[0]))}"
         )
 
 

@@ -293,17 +293,15 @@ class _Play:
     def one_turn(self, turn: Turn, games: Ints, states: Ints) -> tuple[Ints, Ints]:
         """Play until no game is in the graph; the unfinished games and their positions."""
         left: list[tuple[Ints, Ints]] = []
-        graph, stepper = turn.graph, Stepper(turn.graph, self._random)
-        while len(games):
-            actions = turn.act(states)
-            step = stepper.step(actions)
-            self.gains[games] += self._sign[games] * step.gained
-            rolls = outcomes_of(graph, actions)[1] > 1
-            self.lengths[games] += step.passes | step.is_over if self.of_two else rolls
-            self.moves[games] += ~is_throw(graph)[actions]
-            self._sign[games[step.passes]] *= -1
-            games, states = games[~step.is_over], step.state[~step.is_over]
-            gone = states >= turn.first
-            left.append((games[gone], states[gone]))
-            games, states = games[~gone], states[~gone]
+        graph, sign = turn.graph, self._sign[games]
+        stepper = Stepper(graph, self._random)
+        for move in stepper.play(lambda states, _: turn.act(states), states, turn.first):
+            who = games[move.game]
+            self.gains[who] += sign[move.game] * move.gained
+            rolls = outcomes_of(graph, move.action)[1] > 1
+            self.lengths[who] += move.turn_ends | move.is_over if self.of_two else rolls
+            self.moves[who] += ~is_throw(graph)[move.action]
+            self._sign[who[move.turn_ends]] *= -1
+            gone = move.after >= turn.first
+            left.append((who[gone], move.after[gone]))
         return np.concatenate([g for g, _ in left]), np.concatenate([s for _, s in left])
