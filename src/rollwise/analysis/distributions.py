@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.by_score import (
     Ints,
@@ -26,6 +27,7 @@ from rollwise.derive.by_score import (
     whole_points,
 )
 from rollwise.derive.changed import pointers
+from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, outcomes_of, spans
@@ -269,10 +271,29 @@ def distributions(
     )
     absolute = np.zeros(graph.n_states)
     if last > 0.0:
-        # The remainder of the sweeps at each step, times the number of remaining steps.
-        kernels.steps_left(*arrays, plan.probability, absolute, MOST_SWEEPS)
-        absolute *= 1.01 * last
+        absolute = 1.01 * last * _most_steps(graph, plan)
     return Distributions(low, first, probability, rounding * kernels.UNIT * 1.01, absolute)
+
+
+def _most_steps(
+    graph: StateGraph, policy: Policy, starts: list[int] | None = None
+) -> NDArray[np.float64]:
+    """Upper bounds of the expected number of remaining actions under a policy: (n_states,) float64.
+
+    Times the remainder of the sweeps at each step they bound the error of a row.
+    """
+    counted = graph.with_arrays(
+        players=1,
+        objective="maximize",
+        n_border=0,
+        outcome_state=ended(graph),
+        action_reward=np.ones(graph.n_actions),
+        outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
+        outcome_payoff=np.zeros(graph.n_outcomes),
+    )
+    followed = take_seats(counted, [policy], starts)
+    found, certificate, _ = solve_and_certify(followed.graph)
+    return followed.spread(found.values + certificate.bounds)[0]
 
 
 def exact_distribution(
@@ -371,10 +392,7 @@ def distribution(
     row, rounding, last = _last_row(graph, play, low, width)
     absolute = 0.0
     if last > 0.0:
-        # The remainder of the sweeps at each step, times the number of remaining steps.
-        steps = np.zeros(n)
-        kernels.steps_left(*play.frame, play.weight, play.chance, steps, MOST_SWEEPS)
-        absolute = 1.01 * last * float(steps[play.start])
+        absolute = 1.01 * last * float(_most_steps(graph, plan, [state])[state])
     relative = float(rounding[play.start]) * kernels.UNIT * 1.01
     values = np.arange(len(row), dtype=np.int64) + low[play.start]
     return Distribution(values, row, relative * float(row.max()) + absolute)

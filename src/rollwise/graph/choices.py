@@ -93,13 +93,14 @@ def _residuals(
     graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     found = np.empty(graph.n_actions), np.empty(graph.n_actions), np.empty(graph.n_actions)
+    weight, *means = means_of(graph.lotteries)
     residuals(
         graph.action_indptr,
         graph.action_lottery,
         graph.outcome_indptr,
         graph.outcome_state,
         graph.lotteries,
-        means_of(graph.lotteries),
+        (np.where(graph.lotteries.passes, -weight, weight), *means),
         values,
         bounds,
         *found,

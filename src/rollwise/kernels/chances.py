@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rollwise.kernels.jit import index, kernel
 
 SMALLEST = 2.0**-1074  # the smallest positive double
+LEAST = 1e-300  # more than a sum of 2^40 terms loses by underflow
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
 
@@ -94,7 +95,7 @@ def residuals(
     themselves, by up to 2 units each. `means_of` gives the number of units.
     Below 2^-1022 errors are absolute: at most half the smallest double, eta, for
     each product and for the division. With W at least 1/2, the sum is less than
-    (n + 2) eta. Four times as much is added: for the following bounds too, and to spare.
+    (n + 2) eta. `LEAST` is more.
     Sums don't underflow.
 
     Parameters
@@ -103,7 +104,7 @@ def residuals(
         Next states.
     lotteries : rollwise.graph.lotteries.Lotteries
     means : tuple
-        From `means_of`.
+        From `means_of`, with negative weights where the turn passes.
     values : (n_states + n_border,) float64
     bounds : (n_states + n_border,) float64
         Error bound of each value; empty if not needed.
@@ -112,30 +113,27 @@ def residuals(
     blur : (n_actions,) float64, filled unless `bounds` is empty
         Error bound of each action's value from the bounds of the next values.
     """
-    indptr, over, passes, payoff = (
-        lotteries.indptr, lotteries.over, lotteries.passes, lotteries.payoff
-    )  # fmt: skip
-    weight, weights, error = means
+    # arrays are unpacked once: the loop would count their references
+    indptr, reward, payoff = lotteries.indptr, lotteries.reward, lotteries.payoff
+    (signed, weights, error), blurs = means, bounds.shape[0] > 0
     for s in range(action_indptr.shape[0] - 1):
         for a in range(action_indptr[s], action_indptr[s + 1]):
             i, o = index(lottery[a]), index(outcome_indptr[a])
             begin, end = index(indptr[i]), index(indptr[i + index(1)])
             total, size, bound = 0.0, 0.0, 0.0
             for k in range(begin, end):
-                if over[k]:
-                    part = weight[k] * payoff[k]
-                else:
-                    t = np.uint32(state[o])
-                    part = weight[k] * values[t]
-                    part = -part if passes[k] else part
-                    if bounds.shape[0]:
-                        bound += weight[k] * bounds[t]
+                t, w = state[o], signed[k]
                 o += index(1)
+                part = w * payoff[k]
+                if t >= 0:
+                    part = w * values[np.uint32(t)]
+                    if blurs:
+                        bound += abs(w) * bounds[np.uint32(t)]
                 total += part
                 size += abs(part)
-            reward, value = lotteries.reward[i], values[s]
-            gap[a] = reward + total / weights[i] - value
-            off = error[i] * (size / weights[i] + abs(reward) + abs(value))
-            rounding[a] = off + 4.0 * (float(end - begin) + 2.0) * SMALLEST
-            if bounds.shape[0]:
+            value = values[s]
+            gap[a] = reward[i] + total / weights[i] - value
+            off = error[i] * (size / weights[i] + abs(reward[i]) + abs(value))
+            rounding[a] = off + LEAST
+            if blurs:
                 blur[a] = bound / weights[i] * (1.0 + 4.0 * error[i])
