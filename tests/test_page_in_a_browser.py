@@ -286,6 +286,14 @@ def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
     before = [text_of(browser, place) for place in (".words", ".moves", ".plates")]
     browser.visit(pages("pig")[0])
     assert [text_of(browser, place) for place in (".words", ".moves", ".plates")] == before
+    for _ in range(MOST_MOVES):
+        if heading(browser) == "The game is over":
+            break
+        browser.click(".ask button")
+    browser.visit(pages("pig")[0])
+    assert heading(browser) == "The game is over"
+    browser.press("ArrowLeft")
+    assert re.fullmatch(r"Move (\d+) of \1", heading(browser))
     browser.forget_games()
 
 
