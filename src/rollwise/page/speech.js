@@ -70,12 +70,13 @@ export class Speech {
 
   // An action as a deed of its player; `{}` is the place of the dice.
   deed(s, place) {
-    return this.game.deed(s, place) || this.game.names(s)[place];
+    const name = this.game.names(s)[place];
+    return this.game.deed(s, place) || (/^\d+$/.test(name) ? SAY.plays(name) : name);
   }
 
-  // A player with a deed: "You hold", "Perfect play holds", or "You: hold" without words of the game.
+  // A player with a deed: "You hold", "Perfect play plays 3", or "You: hold" without words of the game.
   who(name, s, place) {
-    const isDeed = this.game.deed(s, place) || this.game.isThrow(s);
+    const isDeed = this.game.deed(s, place) || this.game.isThrow(s) || /^\d+$/.test(this.game.names(s)[place]);
     return [isDeed ? name : `${name}:`, isDeed ? conjugated(this.deed(s, place), name === SAY.you) : this.deed(s, place)];
   }
 

@@ -127,6 +127,7 @@ export const SAY = {
   die: (name) => `a die shows ${name}`,
 
   // outcomes
+  plays: (name) => `play ${name}`,
   passes: "the turn passes",
   nothing: "nothing changes",
   gone: (n) => `${n} gone`,
