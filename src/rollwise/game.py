@@ -793,7 +793,7 @@ class Game:
     @property
     def specs(self) -> list[ParameterSpec]:
         """Type, default and range of each parameter."""
-        return parameter_specs(type(self))
+        return list(parameter_specs(type(self)))
 
     @property
     def description(self) -> str:

@@ -177,7 +177,10 @@ def no_parameter(name: str) -> str:
     )
 
 
-def parameter_specs(game: type[Any]) -> list[ParameterSpec]:
+_specs: dict[Any, tuple[ParameterSpec, ...]] = {}  # by kind of game
+
+
+def parameter_specs(game: type[Any]) -> tuple[ParameterSpec, ...]:
     """The parameters of a kind of game, in their order.
 
     Raises
@@ -185,12 +188,14 @@ def parameter_specs(game: type[Any]) -> list[ParameterSpec]:
     ParameterError
         A parameter has an impossible type, or the name of a method or property of all games.
     """
-    try:
-        hints = typing.get_type_hints(game)
-    except (NameError, TypeError):
-        hints = {}
-    fields = dataclasses.fields(game)
-    return [_spec_of(game, field, hints.get(field.name, field.type)) for field in fields]
+    if game not in _specs:
+        try:
+            hints = typing.get_type_hints(game)
+        except (NameError, TypeError):
+            hints = {}
+        fields = dataclasses.fields(game)
+        _specs[game] = tuple(_spec_of(game, one, hints.get(one.name, one.type)) for one in fields)
+    return _specs[game]
 
 
 def _spec_of(game: type[Any], field: dataclasses.Field[Any], kind: Any) -> ParameterSpec:

@@ -42,7 +42,7 @@ def _complete_parameter(ctx: typer.Context, incomplete: str) -> list[str]:
     """Parameters of the typed game, for the shell."""
     name, equals, _ = incomplete.partition("=")
     kind = _kind_typed(ctx)
-    specs = [] if kind is None else parameter_specs(kind)
+    specs = () if kind is None else parameter_specs(kind)
     if equals:
         values = [word for spec in specs if spec.name == name for word in map(str, spec.among)]
         forms = ("chase", "contest", "score") if name == "as" else ()

@@ -43,6 +43,9 @@ CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # states and outcomes between two 
 ROWS = 1 << 20  # initial rows of arrays; growing them takes time
 LAYER_ROWS = 1 << 12  # the same if many layers are explored one after the other
 TOO_WIDE = 16  # multiple of a layer's needs beyond which arrays are too large
+FEW_MORE = 20  # random states to compare if this process has compared the same game before
+
+_COMPARED: set[str] = set()  # keys of games
 
 
 class Explorer:
@@ -387,7 +390,9 @@ def build_compiled(
             progress(explorer.place, explorer.n_states)
         more = explorer.run()
     arrays = explorer.arrays()
-    compare(rules, arrays, arrays.states, sample(arrays.states))
+    chosen, key = sample(arrays.states), reads_of(rules).whole_key.text
+    compare(rules, arrays, arrays.states, chosen[-FEW_MORE:] if key in _COMPARED else chosen)
+    _COMPARED.add(key)
     return arrays
 
 
