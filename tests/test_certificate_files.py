@@ -18,6 +18,7 @@ from throwing import ThrownRunners, TwoBoxes
 import rollwise
 from rollwise import AGAIN, END, Game, dice
 from rollwise.answer.certificates import save_certificate
+from rollwise.cli.printing import certify
 from rollwise.errors import RefusedFile, UsageError
 from rollwise.games import create, find_installed
 from rollwise.proofs.certificate_files import same_game
@@ -297,3 +298,28 @@ def test_the_command_writes_and_verifies(tmp_path):
     assert "is a certificate of pig target=6" in other.stderr
     assert "not of pig target=7" in other.stderr
     assert run("verify", str(path), "--max-states", "9").returncode == 2
+
+
+def test_long_work_is_told_and_a_stopped_check_proves_nothing(tmp_path):
+    told, path = [], tmp_path / "file"
+
+    def stop(*stage):
+        raise KeyboardInterrupt
+
+    solution = rollwise.solve(game_of("piglet target=3"))
+    with pytest.raises(KeyboardInterrupt):
+        save_certificate(solution, path, stop)
+    assert not path.exists()
+    save_certificate(solution, path, lambda *stage: told.append(stage[0]))
+    assert rollwise.verify(path, progress=lambda *stage: told.append(stage[0])).verified
+    assert len(set(told)) == 5
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        rollwise.verify(path, progress=stop)
+    assert stopped.value.__notes__[0].endswith("isn't proved")
+    path.write_text("before")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rollwise.answer.certificates.save_certificate", stop)
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            certify(solution, path, json=False)
+    assert stopped.value.__notes__[0].endswith("is left as it was")
+    assert path.read_text() == "before"
