@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from little_games import Ladder
 
-from rollwise import build, solve
-from rollwise.derive.chase import Chase
+from rollwise import Game, build, solve
+from rollwise.answer.certificates import save_certificate
+from rollwise.answer.verify import verify
+from rollwise.derive.chase import Chase, WithScore
+from rollwise.games.pickomino import Pickomino
+from rollwise.games.ship_captain_crew import ShipCaptainCrew
 from rollwise.games.threes import Threes
 
 # Seed 004, `get_pwin`: the probability to win or tie by the gap, from 300,000 simulated
@@ -80,3 +86,19 @@ def test_ties():
     )
     assert win > draw > lose
     assert lose == pytest.approx(solve(Chase(Threes(dice=2), 2, "win")).win_probability)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        Chase(ShipCaptainCrew(tries=2), 8),
+        WithScore(ShipCaptainCrew(tries=2)),
+        Chase(Pickomino(dice=4), 0),
+    ],
+    ids=["chase", "score", "pool"],
+)
+def test_forms_of_games_with_throws_are_proved_on_their_rules(game: Game, tmp_path: Path) -> None:
+    solve(game).save(tmp_path / "kept.rollwise")
+    assert verify(tmp_path / "kept.rollwise", game, exact=True).verified
+    save_certificate(solve(game), tmp_path / "game.certificate")
+    assert verify(tmp_path / "game.certificate", game, exact=True).verified

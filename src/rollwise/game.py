@@ -753,6 +753,11 @@ class Game:
         """The graph of a derived game, computed without running the rules; None in other games."""
         return None
 
+    @property
+    def has_throws(self) -> bool:
+        """Whether a throw comes before each choice."""
+        return type(self).throws is not Game.throws
+
     # The same in every game; rule sheets don't define these.
 
     @property

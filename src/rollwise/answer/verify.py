@@ -33,7 +33,7 @@ from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
 from rollwise.errors import ParameterError, RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
-from rollwise.graph import StateGraph, sign_of, title_of
+from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
@@ -495,6 +495,8 @@ def _examine(
 def claims_in(path: Path, graph: StateGraph) -> Claims:
     """The claims of a file about its positions."""
     frame = read_parquet(path, [*graph.field_names, "value", "error_bound"])
+    for name in set(graph.throw_names) & set(frame.columns):  # of a derived game
+        frame = frame.filter(frame[name] == NO_THROW).drop(name)
     *fields, values, bounds = (frame[name].to_list() for name in frame.columns)
     places = list(zip(*fields, strict=True))
     return Claims(

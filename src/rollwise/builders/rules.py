@@ -236,7 +236,7 @@ class Rules:
 
     @cached_property
     def has_throws(self) -> bool:
-        return type(self.game).throws is not Game.throws
+        return self.game.has_throws
 
     @cached_property
     def _first_throw(self) -> Any:

@@ -68,10 +68,6 @@ class Average(DerivedGame):
     players: ClassVar[int] = 1
     objective: ClassVar[str] = "maximize"
 
-    def __new__(cls, inner: Game, rate: float | None = None, home: int = 0) -> Average:
-        thrown = type(inner).throws is not Game.throws
-        return super().__new__(_AfterThrows if thrown else cls)
-
     def __post_init__(self) -> None:
         self.validate()
         name = self.inner.name
@@ -191,13 +187,6 @@ class Average(DerivedGame):
         share = share[: graph.n_positions]
         home = 0 if share[0] > VISITED * share.max() else int(share.argmax())
         return replace(self, home=home)
-
-
-class _AfterThrows(Average):
-    """The form of a game in which a throw comes before each choice."""
-
-    def throws(self, s: Any) -> Iterable[Any]:
-        return self.inner.throws(s)
 
 
 @lru_cache(4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -97,6 +97,14 @@ class DerivedGame(Game):
     def inner_graph(self) -> StateGraph:
         """The graph of the inner game."""
         return whole_graph(self.inner, self.purpose)
+
+    @property
+    def has_throws(self) -> bool:
+        """As in the inner game."""
+        return self.inner.has_throws
+
+    def throws(self, s: Any) -> Iterable[Any]:
+        return self.inner.throws(self.inner_state(s))
 
     def actions(self, s: Any, *throw: Any) -> Iterator[int]:
         yield from self.inner.actions(self.inner_state(s), *throw)
