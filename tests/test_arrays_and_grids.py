@@ -111,7 +111,7 @@ def test_a_row_for_each_position_of_an_evaluation(tmp_path):
     place = tmp_path / "rows.csv"
     assert output(*pig, "--where", "banked == 3 and turn == 8", "--out", str(place)) == ""
     assert pl.read_csv(place)["rival"].to_list()[:3] == [0, 2, 3]
-    swept = output(*pig, "--max-sweeps", "1", "--limit", "2")
+    swept = output(*pig, "--set", "max_sweeps=1")
     assert "not certified" in swept
     assert "error_bound" not in swept
     assert "goes with --table" in refusal(*pig[:-1], "--limit", "3")

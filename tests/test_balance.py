@@ -13,7 +13,7 @@ from little_games import RandomTable
 from stakes import Gammons
 from throwing import Runners
 
-from rollwise.analysis.balance import SURE, balance
+from rollwise.analysis.balance import balance
 from rollwise.analysis.played import play_beside
 from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
@@ -37,7 +37,7 @@ def test_every_figure_is_that_of_games_that_are_played(name):
     game, names = BESIDE[name]
     policies = Policies.of(game)
     figures = balance(policies, evaluations=8)
-    played = play_beside(policies, figures, SURE, 600, 5)
+    played = play_beside(policies, figures, 600, 5)
     there = {figure.name for figure in played.figures}
     assert names <= there, there
     assert played.seeds == (5, 6)

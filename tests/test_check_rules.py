@@ -86,7 +86,7 @@ def test_a_missing_position_and_a_missing_bound_are_faults():
     claims = claims_of(rollwise.solve(game))
     place = numbers_of(game, game.start())
     fewer = {key: value for key, value in claims.values.items() if key != place}
-    assert "nothing is claimed of" in check_rules(game, Claims(fewer, claims.bounds))
+    assert "no claim is made about" in check_rules(game, Claims(fewer, claims.bounds))
     vague = Claims(claims.values, {**claims.bounds, place: (float("inf"),)})
     assert "no bound is claimed for" in check_rules(game, vague)
     assert "outcomes" in check_rules(game, claims, most=5)

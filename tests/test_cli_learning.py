@@ -79,7 +79,7 @@ def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):
         ("learn", *SMALL, "--games", "5", "--workers", "0"),
         ("learn", *SMALL, "--games", "5", "--seed", "-1"),
         ("learn", *SMALL, "--games", "5", "--method", "luck"),
-        ("learn", *SMALL, "--games", "5", "--checkpoints", "0"),
+        ("learn", *SMALL, "--games", "5", "--compare", "0"),
         ("learn", *SMALL, "--games", "5", "--csv", "--json"),
         ("learn", *SMALL, "--games", "5", "--save", "nowhere/at/all.npz"),
         ("learn", *SMALL, "--games", "5", "--resume", "nowhere.npz"),

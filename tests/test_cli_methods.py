@@ -14,7 +14,7 @@ SEVEN = ("super-six", "sticks=7")
 
 
 def test_history_of_value_iteration(tmp_path):
-    text = output(
+    output(
         "solve",
         *SEVEN,
         "--method",
@@ -23,7 +23,6 @@ def test_history_of_value_iteration(tmp_path):
         "epsilon=1e-10",
         "--history",
         "changes.csv",
-        "--print-sweeps",
         cwd=tmp_path,
     )
     with (tmp_path / "changes.csv").open() as file:
@@ -31,7 +30,8 @@ def test_history_of_value_iteration(tmp_path):
     assert list(rows[0]) == ["sweep", "change"]
     assert len(rows) == 64
     assert float(rows[-1]["change"]) <= 1e-10 < float(rows[-2]["change"])
-    assert text.count("sweep ") == 64
+    swept = output("solve", *SEVEN, "--method", "value-iteration", "--history", "-")
+    assert swept.count("sweep ") == 64
     output(
         "solve", *SEVEN, "--method", "value-iteration", "--history", "changes.json", cwd=tmp_path
     )
@@ -64,7 +64,7 @@ def test_running_out_gives_bounds(tmp_path):
         (("solve", *SEVEN, "--method", "value-iteration", "--set", "order=up"), "no order"),
         (("solve", *SEVEN, "--method", "mixed-integer", "--set", "solver=up"), "no solver"),
         (("solve", *SEVEN, "--history", "changes.txt"), ".csv or .json"),
-        (("solve", *SEVEN, "--print-sweeps"), "has no --print-sweeps"),
+        (("solve", *SEVEN, "--history", "-"), "has no sweeps to print"),
         (("solve", *SEVEN, "--method", "mixed-integer", "--set", "start=up"), "no method 'up'"),
         (("table", *SEVEN, "--method", "magic"), "no method 'magic'"),
         (("table", *SEVEN, "--method", "exact", "--load", "x.parquet"), "can't be had with --load"),
@@ -72,7 +72,7 @@ def test_running_out_gives_bounds(tmp_path):
         (("evaluate", *SEVEN, "--policy", "magic"), "no policy 'magic'"),
         (("evaluate", *SEVEN, "--policy", "random", "--method", "magic"), "exact or iterative"),
         (
-            ("evaluate", *SEVEN, "--policy", "random", "--method", "exact", "--theta", "1"),
+            ("evaluate", *SEVEN, "--policy", "random", "--method", "exact", "--set", "theta=1"),
             "--method iterative",
         ),
         (("evaluate", *SEVEN, "--policy", "random", "--state", "lid=9"), "is missing"),
@@ -106,7 +106,7 @@ def test_evaluate():
 
 def test_one_sweep_of_the_source():
     """Seed 002: (50, 50, 10) has 1/6 after one sweep, which is an iterate and no answer."""
-    options = ("--policy", "hold-at-20", "--max-sweeps", "1", "--order", "synchronous")
+    options = ("--policy", "hold-at-20", "--set", "max_sweeps=1", "--set", "order=synchronous")
     at = ("--state", "banked=20,rival=20,turn=10")
     for place in ((), at):
         document = json.loads(output("evaluate", "pig", "target=40", *options, *place, "--json"))
@@ -120,7 +120,7 @@ def test_one_sweep_of_the_source():
     assert "after 1 sweep (synchronous) from a win probability of 0 everywhere: 16.6667 %" in text
     assert "an iterate and not an answer" in text
     assert "certified" not in text
-    points = ("--policy", "take-one", "--max-sweeps", "2")
+    points = ("--policy", "take-one", "--set", "max_sweeps=2")
     assert "from an expected score of 0" in output("evaluate", "threes", "dice=2", *points)
 
 

@@ -155,13 +155,13 @@ def test_no_other_equilibrium_is_found(pig):
     others = pig.equilibrium.others(2, seed=5)
     assert others.others == ()
     assert others.components == 1  # that which mixes has all its supports tried
-    done = run("solve", WHO_STOPS, "--starts", "2", "--seed", "7")
+    done = run("solve", WHO_STOPS, "--set", "starts=2", "--set", "seed=7")
     assert "from 2 other starts (seed 7), and all supports of opposed decisions in 1 comp" in (
         done.stdout
     )
     assert "no other was found; this doesn't prove that there is none" in done.stdout
-    assert "--seed goes with --starts" in refusal("solve", WHO_STOPS, "--seed", "7")
-    assert "--starts is for games of three" in refusal("solve", "pig", "target=5", "--starts", "2")
+    assert "goes with --set starts" in refusal("solve", WHO_STOPS, "--set", "seed=7")
+    assert "no option 'starts'" in refusal("solve", "pig", "target=5", "--set", "starts=2")
 
 
 def test_time_ends_a_search():
@@ -177,7 +177,7 @@ def test_time_ends_a_search():
     assert found.win_probabilities == pytest.approx(shares, abs=1e-12)
     with pytest.raises(UsageError, match="more than 0"):
         rollwise.equilibrium(game, time_limit=0)
-    command = ("solve", "pig", "players=3", "target=14", "sides=3", "--time-limit", "1e-9")
+    command = ("solve", "pig", "players=3", "target=14", "sides=3", "--set", "time_limit=1e-9")
     done = run(*command)
     assert done.returncode == 1
     assert "a profile, not an equilibrium" in done.stdout

@@ -18,12 +18,12 @@ from rollwise.games.threes import Threes
 def test_games_show_themselves(cls):
     shown = cls()._repr_html_()
     assert cls.name in shown
-    assert all(f"<th>{name}</th>" in shown for name in cls().parameters)
+    assert all(f"<td class='text'>{name}</td>" in shown for name in cls().parameters)
 
 
 def test_advice_is_a_table_with_the_best_action_marked():
     shown = solve(Pig(target=10)).advise((0, 0, 3))._repr_html_()
-    assert "<td>→</td><td>roll</td>" in shown
+    assert "<td class='text'>→</td><td class='text'>roll</td>" in shown
     assert "win probability" in shown
     scored = solve(Threes(dice=1)).advise((1, 0, 0, 0, 0, 0, 0, 0))._repr_html_()
     assert "expected score" in scored

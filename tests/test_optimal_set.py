@@ -237,7 +237,7 @@ def test_second_aims_come_one_after_the_other():
 def test_the_figures_of_threes():
     solution = solve(Threes())
     zero, five = ranges(solution, ["score=0", "score<=5"])
-    win = ranges(solution, ["win"], ties="win-or-tie")[0]
+    win = ranges(solution, ["win:win-or-tie"])[0]
     assert (round(100 * zero.least, 3), round(100 * zero.most, 3)) == (1.316, 1.663)
     assert (round(100 * five.least, 2), round(100 * five.most, 2)) == (52.97, 54.75)
     second = sorted((100 * (1 - win.least), 100 * (1 - win.most)))
@@ -281,8 +281,7 @@ REFUSED = {
     ("optimal", "pig", "target=10", "--range", "draw"): "never drawn",
     ("optimal", "threes", "dice=2", "--then", "often:roll"): "most:WHAT",
     ("optimal", "threes", "dice=2", "--then", "luck"): "no quantity 'luck'",
-    ("optimal", "threes", "dice=2", "--then", "variance", "--ties", "first"): "aim win",
-    ("optimal", "threes", "dice=2", "--then", "win", "--ties", "both"): "shared",
+    ("optimal", "threes", "dice=2", "--then", "win:both"): "shared",
     ("optimal", "threes", "dice=2", "--against", "random"): "game for one",
     ("frontier", "threes", "dice=2", "--aim", "variance"): "a frontier is for",
     ("frontier", "threes", "dice=2", "--aim", "take none"): "a frontier is for",

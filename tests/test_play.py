@@ -168,7 +168,7 @@ def test_a_game_taken_up_again_goes_on_as_it_would_have():
         ("A: roll 4, hold\nA: roll 2\n", 2, "turn, not A's"),
         ("A: roll\n", 1, "what came of 'roll'"),
         ("A: roll #9\n", 1, "#1 to #6"),
-        ("A: roll x\n", 1, "isn't what dice show"),
+        ("A: roll x\n", 1, "isn't a face of a die"),
         ("A: hold\n", 1, "the choices are roll"),
         ("A: roll 6, roll 6, roll 6, roll 6, roll 6\n", 1, "over already"),
         ("A roll 4\n", 1, "isn't a player's name"),

@@ -78,6 +78,6 @@ def test_seats_that_cannot_be():
     assert "--against doesn't go with --seats" in refusal(
         "play", *PIG, "--seats", "human,random,random", "--against", "random"
     )
-    assert "--seat is for games of two" in refusal("play", *PIG, "--seat", "second")
+    assert "--seats second is for games of two" in refusal("play", *PIG, "--seats", "second")
     assert "--seats names 2 seats, and" in refusal("play", "threes", "dice=2", "--seats", "a,b")
     assert "no policy 'best'" in refusal("play", *PIG, "--seats", "human,best,random")

@@ -15,7 +15,7 @@ import rollwise
 from rollwise.analysis.thumb.score import Setting
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
-from rollwise.cli.printing import Figures
+from rollwise.documents.played import Figures
 from rollwise.game import AGAIN, LOSE, WIN, Game
 from rollwise.games.bear_off import BearOff
 from rollwise.games.craps import Craps
@@ -81,7 +81,8 @@ def test_the_numbers_are_the_solutions():
     solution = rollwise.solve(SuperSix(sticks=7))
     text = report(solution)
     assert f"<b>{100 * solution.win_probability:.2f} %</b>" in text
-    assert f"<b>{chance(solution.value, solution.error_bound)}</b>" in text
+    wins = chance(solution.value, solution.error_bound)
+    assert f"wins {wins.number} ({wins.sure})" in text
     policy = Policies(solution.graph, SuperSix(sticks=7)).find("throw-until-4")
     found = evaluate(solution.graph, policy, solution.policy)
     assert f"<td>{50 * (1 + found.values[0]):.2f} %</td>" in text
@@ -223,4 +224,4 @@ def test_the_card_names_a_policy_that_beats_the_rules_of_the_search():
 
 @pytest.mark.parametrize(("game", "sign"), [(BearOff(checkers=2), "-"), (Pig(target=10), "+")])
 def test_bad_luck_is_negative_where_few_points_are_good(game, sign):
-    assert Figures(rollwise.solve(game)).gain(1.5).startswith(sign)
+    assert Figures.of(rollwise.solve(game)).gain(1.5).startswith(sign)

@@ -136,7 +136,7 @@ def test_the_first_clause_that_holds_is_taken():
         ({"rule": [{"if": "turn - turn >= 2", "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"if": "__import__('os') >= 2", "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"most": "turn"}]}, "no feature is called 'turn'"),
-        ({"rule": [{"most": []}]}, "isn't a list of what to prefer"),
+        ({"rule": [{"most": []}]}, "isn't a list of preferences"),
         ({"rule": [{"most": ["number"], "do": "roll"}]}, "clause 1 must be"),
         ({"rule": [{"if": 7, "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"if": f"turn >= {450 * '-'}1", "do": "hold"}]}, "isn't a condition"),
@@ -207,7 +207,7 @@ def test_wrong_use():
             find_rules(PIG, **wrong)
 
 
-def test_the_command(tmp_path):
+def test_the_command(tmp_path, monkeypatch):
     asked = "thumb pig target=50 --numbers 2 --evaluations 200 --json --save two.json"
     document = json.loads(output(*asked.split(), cwd=tmp_path))
     last = document["rules"][-1]
@@ -219,7 +219,8 @@ def test_the_command(tmp_path):
     text = output("thumb", "threes", "dice=2", "--evaluations", "50", cwd=tmp_path)
     assert "losses against optimal play in points (certified ±" in text
     assert "time ended the search" not in text
-    text = output("thumb", "threes", "dice=2", "--seconds", "0.001", cwd=tmp_path)
+    monkeypatch.setattr("rollwise.cli.commands.thumb.SECONDS", 0.001)
+    text = output("thumb", "threes", "dice=2", cwd=tmp_path)
     assert "time ended the search, so the same seed may find other rules" in text
 
 

@@ -35,7 +35,7 @@ def test_a_library_that_looks_at_no_clock_is_left(method, library, monkeypatch):
     asleep = threading.Event()
     monkeypatch.setattr(library, lambda *arguments, **options: asleep.wait(30))
     started = time.monotonic()
-    done = run("solve", *GAME, "--method", method, "--time-limit", "0.1")
+    done = run("solve", *GAME, "--method", method, "--set", "time_limit=0.1")
     asleep.set()
     assert time.monotonic() - started < 15
     assert done.returncode == 1

@@ -242,7 +242,6 @@ def test_an_equilibrium_is_verified_and_smaller_claims_are_not(tmp_path, exact):
     found = verify(place, exact=exact)
     assert found.verified
     assert found.deviation_gain < 1e-12
-    assert "no player gains more than" in str(found)
     assert "by another policy" in output("verify", str(place), "pig", "players=3", "target=4")
     frame, names = pl.read_parquet(place), ("error_bound", "deviation_gain")
     facts = {"rollwise": parquet_files.read_metadata(place)["rollwise"]}

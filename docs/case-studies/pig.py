@@ -114,9 +114,10 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
             zero, as in the first row: the probability of a 1, after which the opponent's
             probability 0 counts as a sure win. The true probability is
             {percent(itself.win_probability[s])}. The notebook's environment pays 1 and −1; in that
-            scale 0 means an even chance, and one sweep leaves 0.5. (`rollwise evaluate pig --policy
-            hold-at-20 --max-sweeps 1 --order synchronous --state banked=50,rival=50,turn=10`)
-            [Environments](../environments.md) shows the notebook's environment.
+            scale 0 means an even chance, and one sweep leaves 0.5. (`rollwise evaluate pig
+            --policy hold-at-20 --set max_sweeps=1 --set order=synchronous --state
+            banked=50,rival=50,turn=10`) [Environments](../environments.md) shows the notebook's
+            environment.
 
             The notebook's array V[i, j, k] is `solution.array()` for optimal play and
             `solution.array(rollwise.evaluate(solution, "hold-at-20").win_probability)` for the
@@ -127,7 +128,7 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
     off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]
     page.text(f"""
         The notebook's only figure shows the largest change of each sweep (dotted), here with the
-        true error (`rollwise plot pig convergence --policy hold-at-20 --theta 1e-5`). When the
+        true error (`rollwise plot pig convergence --policy hold-at-20 --set theta=1e-5`). When the
         change falls below θ, the error is {off[0] / theta:.2g} θ after backward sweeps and
         {off[1] / theta:.2g} θ after forward sweeps. A stopping threshold is no error bound.
     """)

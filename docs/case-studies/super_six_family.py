@@ -273,7 +273,7 @@ def edge(page: Page) -> None:
     n = wide["parameters"]["sticks"]
     value, bound = (wide[name] / 2 * math.sqrt(n) for name in ("value", "error_bound"))
     page.text(f"""
-        The command `rollwise solve super-six sticks={n} --by-layer --keep start --json` wrote
+        The command `rollwise solve super-six sticks={n} --by-layer --set keep=start --json` wrote
         [{WIDE.name}]({WIDE.name}) from {wide["states"]:,} states: edge × √sticks is {value:.7f}
         (certified ± {power(bound)}). Edge × √sticks:
     """)

@@ -438,7 +438,7 @@ def against_the_first(page: Page, solution: Solution) -> None:
         row = [name]
         for ties, contest in contests.items():
             if policy is solution.policy:
-                first_wins = ranges(solution, ["win"], ties=ties)[0]
+                first_wins = ranges(solution, [f"win:{ties}"])[0]
                 bound = max(bound, first_wins.error_bound)
                 gained[name, ties] = first_wins
                 row.append(span(1 - first_wins.most, 1 - first_wins.least, 3))
@@ -482,7 +482,7 @@ def second_aims_of_the_first(page: Page, solution: Solution) -> None:
     ]
     rows = []
     for name, wanted in aims:
-        found = second_aims(solution, wanted, ties="win-or-tie")
+        found = second_aims(solution, wanted)
         row = found.distribution() if wanted else rollwise.distribution(solution, "optimal")
         chance = ranges_of(found, solution)
         rows.append(
@@ -492,8 +492,8 @@ def second_aims_of_the_first(page: Page, solution: Solution) -> None:
         ## Second aims
 
         Policies of least mean that are best for a second aim; the last column is the second
-        player's chance to win or to tie. (`rollwise optimal threes --then variance --range win
-        --ties win-or-tie`)
+        player's chance to win or to tie. (`rollwise optimal threes --then variance --range
+        win:win-or-tie`)
     """)
     page.table(["second aim", "standard deviation", "0 points", "5 or less", "second"], rows)
     page.text("""
@@ -506,14 +506,14 @@ def ranges_of(found: SecondAims, solution: Solution) -> str:
     if not found.aims:
         contest = Contest(solution.game, 2, "win-or-tie")
         return percent(float(solve_contest(contest, {0: solution.policy}).probabilities[1]), 3)
-    wins = ranges_in(found.policies, solution, ["win"], ties="win-or-tie")[0]
+    wins = ranges_in(found.policies, solution, ["win:win-or-tie"])[0]
     low, high = 1 - wins.most, 1 - wins.least
     return percent(low, 3) if high - low < 5e-6 else span(low, high, 3)
 
 
 def mean_against_chance(page: Page, solution: Solution) -> None:
     """The frontier of the mean score against the chance to win."""
-    found = frontier(solution, "win", ties="win-or-tie", tolerance=0.0)
+    found = frontier(solution, "win:win-or-tie", tolerance=0.0)
     corners = found.corners
     first, last = corners[0], corners[-1]
     if len(corners) == 1:
@@ -530,7 +530,7 @@ def mean_against_chance(page: Page, solution: Solution) -> None:
         frontier. It has {len(corners)} corners; no policy lies more than {power(found.gap)} beyond
         the lines between them (proved). The best chance costs {last.mean - first.mean:.4f} points
         of the mean, and gains {points(last.chance - first.chance, 3)} percentage points. (`rollwise
-        frontier threes --ties win-or-tie`)
+        frontier threes --aim win:win-or-tie`)
     """)
     line = Line(
         "best chance to win for the mean",

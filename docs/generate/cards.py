@@ -201,20 +201,20 @@ def has_choice(solution: rollwise.Solution) -> bool:
 
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
-    shown = digits(
-        solution.value if solution.is_score else float((1 + solution.value) / 2),
-        solution.error_bound,
-    )
+    shown = digits(solution.value, solution.error_bound)
+    if not solution.is_score:
+        chance = float(50 * (1 + solution.value))
+        shown = f"{digits(chance, 100 * solution.error_bound, DIGITS - 2)} %"
     if graph.objective != "win":
         aim = "smallest" if graph.objective == "minimize" else "largest"
         worth = f"The {aim} expected score is **{shown}**."
     elif graph.has_stakes:
         worth = f"The expected payoff of the first player is **{shown}**."
     elif graph.players == 1:
-        worth = f"The player wins with probability **{shown}**."
+        worth = f"The player wins **{shown}** of the games."
     else:
         edge = "has the edge" if solution.value > 0 else "is behind"
-        worth = f"The first player {edge}, and wins with probability **{shown}**."
+        worth = f"The first player {edge}, and wins **{shown}** of the games."
     lasts = _lasts(solution)
     after = graph.n_states - graph.n_positions
     thrown = f" and {after:,} after a throw" if after else ""

@@ -49,12 +49,19 @@ INTRODUCTION = """\
 
 def page() -> str:
     """The whole page, in Markdown."""
-    from rollwise.cli.app import GROUPS, all_functions
+    from rollwise.cli.app import GROUPS, all_functions, of_all_commands
 
     commands = all_functions()
     times = Counter(line for function in commands.values() for line in _options(function).values())
     common = sorted(line for line, number in times.items() if number >= OFTEN)
-    lines = [INTRODUCTION, "## Common options", "", *common, "", "## Commands", ""]
+    lines = [
+        INTRODUCTION,
+        "## Options of all commands",
+        "",
+        *_options(of_all_commands).values(),
+        "",
+    ]
+    lines += ["## Common options", "", *common, "", "## Commands", ""]
     for group, listed in GROUPS.items():
         names = [one for main, related in listed.items() for one in (main, *related)]
         lines.append(f"- {group}: {', '.join(f'[{name}](#{name})' for name in names)}")

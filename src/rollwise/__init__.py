@@ -170,6 +170,7 @@ def _when_called(home: str, name: str) -> Callable[..., Any]:
 _HOOKS.plot = _when_called("rollwise.plot", "plot")
 _HOOKS.report = _when_called("rollwise.report", "report_page")
 _HOOKS.page = _when_called("rollwise.page", "html_page")
+_HOOKS.html = _when_called("rollwise.documents.answers", "notebook_view")
 _HOOKS.chase = _when_called("rollwise.derive.chase", "Chase")
 _HOOKS.contest = _when_called("rollwise.derive.contest", "Duel")
 _HOOKS.with_score = _when_called("rollwise.derive.chase", "WithScore")

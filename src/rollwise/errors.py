@@ -7,7 +7,7 @@ with 2. A valid request whose run failed ends it with 1.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 _on_command_line = False
@@ -162,3 +162,23 @@ class PolicyError(UsageError):
 
 class MissingExtra(UsageError):
     """An optional part of rollwise is missing. The message gives the command to install it."""
+
+
+def suggestion(word: str, names: Iterable[str], before: str = "") -> str:
+    """The end of a message about an unknown word: "; did you mean pig?", or empty.
+
+    Parameters
+    ----------
+    before : str
+        Stands before the suggested name, as ``as=``.
+    """
+    import difflib
+
+    close = difflib.get_close_matches(word, list(names), 1)
+    return f"; did you mean {before}{close[0]}?" if close else ""
+
+
+def no_such(kind: str, word: str, names: Iterable[str]) -> str:
+    """The message about an unknown word: "there is no method 'x' (there are a, b)"."""
+    known = list(names)
+    return f"there is no {kind} {word!r}{suggestion(word, known)} (there are {', '.join(known)})"

@@ -806,18 +806,8 @@ class Game:
         return inspect.getdoc(type(self)) or ""
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: its rules in a line, and its parameters."""
-        from html import escape
-
-        about = self.description.partition("\n")[0]
-        given = self.parameters
-        values = {spec.name: given.get(spec.name, spec.default) for spec in self.specs}
-        rows = "".join(
-            f"<tr><th>{escape(spec.name)}</th><td>{escape(str(values[spec.name]))}</td>"
-            f"<td>{escape(spec.about)}</td></tr>"
-            for spec in self.specs
-        )
-        return f"<p><b>{escape(self.name)}</b>: {escape(about)}</p><table>{rows}</table>"
+        """The notebook view: the rules in a line, and the parameters."""
+        return str(HOOKS.html(self))
 
     @classmethod
     def policies(cls) -> dict[str, Callable[[Any, Any], int]]:

@@ -18,6 +18,8 @@ class Hooks:
     ----------
     plot, report, page : callable
         Methods of an answer, called with the answer and the arguments of the method.
+    html : callable
+        The notebook view of a game, an answer, advice, or findings of `check`.
     chase, contest, with_score, average : callable
         Methods of a game, called with the game and the arguments of the method.
     create_form : callable
@@ -27,6 +29,7 @@ class Hooks:
     plot: Callable[..., Any]
     report: Callable[..., Any]
     page: Callable[..., Any]
+    html: Callable[..., Any]
     chase: Callable[..., Any]
     contest: Callable[..., Any]
     with_score: Callable[..., Any]

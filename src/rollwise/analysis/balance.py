@@ -7,9 +7,9 @@ floating point, until less than a billionth of the games is left, or the time li
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def _dominating(
     return int(candidates[np.argmax(in_all[candidates])])
 
 
-def most_taken(options: tuple[Option, ...]) -> list[Option]:
+def most_taken(options: Iterable[Any]) -> list[Any]:
     """The listed actions: the most frequent, at most `MOST_LISTED`."""
     return sorted(options, key=lambda option: -option.in_a_game)[:MOST_LISTED]
 
@@ -239,6 +239,8 @@ class Balance:
         None without choices, and where weak players could go round for ever.
     rules : Frontier or None
         The losses of rules of thumb; None without choices, and without a search.
+    sure : float
+        Win probability from which on a game counts as decided.
     """
 
     solution: Solution = field(repr=False)
@@ -251,6 +253,7 @@ class Balance:
     drama: Drama | None
     skill: Skill | None
     rules: Frontier | None
+    sure: float
 
     @property
     def edge(self) -> float:
@@ -330,6 +333,7 @@ def balance(
         _drama(solution, chain, sure) if fought else None,
         skill,
         rules,
+        sure,
     )
 
 

@@ -19,6 +19,7 @@ from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
+from rollwise.hooks import HOOKS
 
 Level = Literal["error", "warning", "note", "ok"]
 
@@ -67,15 +68,8 @@ class Report:
         return "\n".join(f"{f.level:>7}  {f.topic}: {f.text}" for f in self.findings)
 
     def _repr_html_(self) -> str:
-        """The notebook view: a row for each finding."""
-        from html import escape
-
-        rows = "".join(
-            f"<tr><td>{f.level}</td><td>{escape(f.topic)}</td>"
-            f"<td style='text-align:left'>{escape(f.text)}</td></tr>"
-            for f in self.findings
-        )
-        return f"<p><b>{escape(self.game)}</b></p><table>{rows}</table>"
+        """The notebook view: a line for each finding."""
+        return str(HOOKS.html(self))
 
     @property
     def passed(self) -> bool:

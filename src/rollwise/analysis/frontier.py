@@ -62,9 +62,7 @@ class Frontier:
     gap: float
 
 
-def frontier(
-    game: Subject, aim: str = "win", *, ties: str = "shared", tolerance: float = TOLERANCE
-) -> Frontier:
+def frontier(game: Subject, aim: str = "win", *, tolerance: float = TOLERANCE) -> Frontier:
     """The best probability of an aim for every mean score.
 
     Parameters
@@ -73,8 +71,6 @@ def frontier(
         Solitaire, played for whole points.
     aim : str
         ``win`` or ``score<=N``; see `rollwise.analysis.second_aims`.
-    ties : {"shared", "first", "win-or-tie"}
-        For the aim ``win``.
     tolerance : float
         Corners less than this beyond the line between their neighbours can be omitted.
 
@@ -87,7 +83,7 @@ def frontier(
         raise UsageError(f"tolerance is {tolerance}; it can't be less than 0")
     solution = Policies.of(game).solution
     require_points(solution.graph)
-    wanted = read_aim(solution, aim, ties)
+    wanted = read_aim(solution, aim)
     if not wanted.quantity.by_score or wanted.quantity.name == "variance":
         raise UsageError(f"a frontier is for the chance of a score or to win, not for {aim!r}")
     everything = OptimalSet(solution.graph, np.inf).with_scores

@@ -207,7 +207,7 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
         if not abs(solution.value - value) <= bound + solution.error_bound:
             raise NotConverged(
                 f"{game.name}: with {dice} dice the rules give {solution.value} and the method "
-                f"for many dice {value}: the game isn't what its face_points and skip say"
+                f"for many dice {value}: the rules differ from face_points and skip"
             )
     return result
 

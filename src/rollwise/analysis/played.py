@@ -119,7 +119,6 @@ def check_games(games: int | None) -> None:
 def play_beside(
     policies: Policies,
     balance: Balance,
-    sure: float,
     games: int,
     seed: int,
     progress: Progress | None = None,
@@ -129,10 +128,8 @@ def play_beside(
     Parameters
     ----------
     policies : Policies
-    found : Balance
+    balance : Balance
         The answer of `balance` for that game.
-    sure : float
-        As given to `balance`.
     games : int
         Number of games for each figure and seed.
     seed : int
@@ -151,7 +148,7 @@ def play_beside(
     for number, each in enumerate(seeds):
         if progress is not None:
             progress("playing", number * games, 2 * games)
-        samples.append(list(_Sampled(policies, balance, sure, games, each).figures()))
+        samples.append(list(_Sampled(policies, balance, games, each).figures()))
     rows = [
         Beside(one.name, one.exact, one.bound, tuple(f.sample for f in both), one.is_share, games)
         for both in zip(*samples, strict=True)
@@ -171,16 +168,14 @@ class _Figure(NamedTuple):
 class _Sampled:
     """One sample of all figures."""
 
-    def __init__(
-        self, policies: Policies, found: Balance, sure: float, games: int, seed: int
-    ) -> None:
-        self.policies, self.found, self.sure, self.games = policies, found, sure, games
+    def __init__(self, policies: Policies, found: Balance, games: int, seed: int) -> None:
+        self.policies, self.found, self.games = policies, found, games
         self.graph = found.solution.graph
         self.best = found.solution.policy
         self.stepper = Stepper(self.graph, np.random.default_rng(derived_seed(seed, 0)))
 
     def figures(self) -> Iterator[_Figure]:
-        story = _Story(self.found, self.sure, self.games)
+        story = _Story(self.found, self.found.sure, self.games)
         for move in self.stepper.between((self.best, self.best), self.games):
             story.add(move)
         yield from self._edge(story)

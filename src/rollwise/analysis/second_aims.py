@@ -5,6 +5,7 @@ Quantities of all optimal policies, in their typed form:
 - ``score<=5`` (also ``<``, ``>=``, ``>``, ``=``): the probability of such a final score.
 - ``variance``: of the final score.
 - ``win``: the probability to win a contest with a best opponent, who moves next, knowing the score.
+  ``win:first`` and ``win:win-or-tie`` name the winner of a tie; else the prize is shared.
 - ``draw``: the probability of a draw, in a game for two, or of win or loss.
 - ``moves``, ``rolls``: the numbers of actions, and of actions with several outcomes;
   the throw before a choice is a roll, and no move.
@@ -69,29 +70,22 @@ class Aim(NamedTuple):
         return f"{'least' if self.least else 'most'} {self.quantity.name}"
 
 
-def read_aim(solution: Solution, text: str, ties: str = "shared") -> Aim:
+def read_aim(solution: Solution, text: str) -> Aim:
     """A second aim as typed: ``variance``, ``most:score<=5``, ``least:take none``.
-
-    Parameters
-    ----------
-    ties : {"shared", "first", "win-or-tie"}
-        The winner of a tie, for ``win``: see `rollwise.Contest`.
 
     Raises
     ------
     UsageError
         There is no such quantity, or it makes no sense for the game.
     """
-    way, colon, rest = text.partition(":")
-    wanted = way.strip() if colon else ""
+    way, colon, rest = (part.strip() for part in text.partition(":"))
+    wanted, name = (way, rest) if colon and way != "win" else ("", text.strip())
     if wanted not in ("", "most", "least"):
-        raise UsageError(f"{text!r} isn't an aim; write most:WHAT or least:WHAT ({SAID})")
-    name = rest.strip() if colon else text.strip()
-    quantity = read_quantity(solution, name, ties)
-    return Aim(quantity, wanted == "least" if wanted else name == "variance")
+        raise UsageError(f"{text!r} isn't an aim; write most:QUANTITY or least:QUANTITY ({SAID})")
+    return Aim(read_quantity(solution, name), wanted == "least" if wanted else name == "variance")
 
 
-def read_quantity(solution: Solution, text: str, ties: str = "shared") -> Quantity:
+def read_quantity(solution: Solution, text: str) -> Quantity:
     """A quantity as typed; see the head of this module.
 
     Raises
@@ -108,8 +102,8 @@ def read_quantity(solution: Solution, text: str, ties: str = "shared") -> Quanti
     if name == "variance":
         require_points(graph)
         return _variance(solution)
-    if name == "win":
-        return _win(solution, ties)
+    if name.partition(":")[0] == "win":
+        return _win(solution, name.partition(":")[2] or "shared")
     if name == "draw":
         return _draw(solution)
     if name == "moves":
@@ -290,7 +284,7 @@ def _labels(graph: StateGraph, policy: Policy) -> NDArray[np.int64]:
     return labels
 
 
-def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> SecondAims:
+def second_aims(game: Subject, aims: Sequence[str]) -> SecondAims:
     """The optimal policies best for a second aim, then for a third, and so on.
 
     Parameters
@@ -299,8 +293,6 @@ def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> 
         Solved unless it is a solution.
     aims : sequence of str
         See `rollwise.analysis.second_aims`.
-    ties : {"shared", "first", "win-or-tie"}
-        The winner of a tie, for the aim ``win``.
 
     Raises
     ------
@@ -315,7 +307,7 @@ def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> 
     """
     solution = Policies.of(game).solution
     policies, values, names = OptimalSet.of(solution), [], []
-    wanted = [read_aim(solution, text, ties) for text in aims]
+    wanted = [read_aim(solution, text) for text in aims]
     if any(aim.quantity.by_score for aim in wanted):
         policies = policies.with_scores
     for aim in wanted:
@@ -325,25 +317,23 @@ def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> 
     return SecondAims(tuple(names), tuple(values), policies)
 
 
-def ranges(game: Subject, quantities: Sequence[str], *, ties: str = "shared") -> list[Range]:
+def ranges(game: Subject, quantities: Sequence[str]) -> list[Range]:
     """The certified least and largest value of each quantity over optimal policies.
 
     Parameters
     ----------
-    game, ties
+    game
         As in `second_aims`.
     quantities : sequence of str
         See `rollwise.analysis.second_aims`.
     """
     solution = Policies.of(game).solution
-    return ranges_in(OptimalSet.of(solution), solution, quantities, ties=ties)
+    return ranges_in(OptimalSet.of(solution), solution, quantities)
 
 
-def ranges_in(
-    policies: OptimalSet, solution: Solution, quantities: Sequence[str], *, ties: str = "shared"
-) -> list[Range]:
+def ranges_in(policies: OptimalSet, solution: Solution, quantities: Sequence[str]) -> list[Range]:
     """The ranges over the optimal policies of a set, as after second aims."""
-    return [policies.range(read_quantity(solution, text, ties)) for text in quantities]
+    return [policies.range(read_quantity(solution, text)) for text in quantities]
 
 
 def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | None:

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rollwise.graph import Action, State
-from rollwise.graph.choices import TIED
-from rollwise.numbers.printed import (
-    chances,
-    column,
-    in_common,
-    percent,
-    percents,
-    rounded_up,
-    scaled,
-)
-from rollwise.numbers.shares import seat_names
+from rollwise.hooks import HOOKS
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -115,100 +105,9 @@ class Advice(NamedTuple):
     seats_bound: float = 0.0
     deviation_gain: float = 0.0
 
-    @property
-    def cost_name(self) -> str:
-        """The name of the printed costs, as in the document."""
-        return "cost" if self.win_probability is None else "win probability cost"
-
-    def as_rows(self) -> tuple[list[str], list[tuple[str, ...]], str]:
-        """The columns, a row for each action or throw, and the text of the error bound."""
-        if self.seats:
-            head = ["throw", "chance", "action"] if self.throws else ["action", "taken"]
-            return [*head, *seat_names(len(self.seats))], *self._seats_as_printed()
-        if self.throws:
-            return ["throw", "chance", "action", self.worth_name], *self.throws_as_printed()
-        return ["", "action", self.worth_name, self.cost_name], *self.as_printed()
-
     def _repr_html_(self) -> str:
         """The notebook view: a row for each action, the best ones marked; or for each throw."""
-        from html import escape
-
-        state = ", ".join(f"{name}={value}" for name, value in self.state.items())
-        columns, lines, sure = self.as_rows()
-        head = "".join(f"<th>{name}</th>" for name in columns)
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
-        )
-        return f"<p>{escape(state)} ({escape(sure)})</p><table><tr>{head}</tr>{rows}</table>"
-
-    def _seats_as_printed(self) -> tuple[list[tuple[str, ...]], str]:
-        """Each action or throw with its probability and the results of all seats."""
-        from rollwise.many.equilibrium import gain_text, sure_text
-
-        rows: list[tuple[str, ...]] = []
-        shown: list[ActionAdvice | ThrowAdvice] = [*self.actions, *self.throws]
-        bound = max(row.error_bound for row in shown)
-        bound = bound if self.win_probability is None else bound / 2
-        written = column if self.win_probability is None else percents
-        for row in shown:
-            cells, worst = in_common(written(row.seats, [bound] * len(row.seats)))
-            if isinstance(row, ThrowAdvice):
-                rows.append(
-                    (" ".join(map(str, row.throw)), percent(row.chance), row.action, *cells)
-                )
-            else:
-                rows.append(
-                    (row.action, _share(row.probability) if row.probability else "", *cells)
-                )
-        sure = sure_text(bound, worst)
-        gain = gain_text(self.deviation_gain, " from here by another policy")
-        return rows, f"{sure}, if all go on by the equilibrium; {gain}"
-
-    def throws_as_printed(self) -> tuple[list[tuple[str, ...]], str]:
-        """Each throw with its chance, best action and value, and the text of the error bound."""
-        values = [row.value for row in self.throws]
-        bounds = [row.error_bound for row in self.throws]
-        is_score = self.win_probability is None
-        worth = column(values, bounds) if is_score else chances(values, bounds)
-        lines: list[tuple[str, ...]] = [
-            (" ".join(map(str, row.throw)), percent(row.chance), row.action, number.number)
-            for row, number in zip(self.throws, worth, strict=True)
-        ]
-        return lines, in_common(worth)[1].sure
-
-    def as_printed(self) -> tuple[list[tuple[str, ...]], str]:
-        """Each action with its mark, name, value and cost, and the text of the error bounds.
-
-        Every true number is within the printed bound of the printed one.
-        """
-        is_score = self.win_probability is None
-        values = [row.value for row in self.actions]
-        bounds = [row.error_bound for row in self.actions]
-        worth = column(values, bounds) if is_score else chances(values, bounds)
-        unit = 1.0 if is_score else 0.5
-        others = [row for row in self.actions if not row.best]
-        costs = (column if is_score else percents)(
-            [scaled(row.regret, unit) for row in others],
-            [scaled(row.regret_bound, unit) for row in others],
-        )
-        dearer = iter(costs)
-        rows: list[tuple[str, ...]] = []
-        for row, number in zip(self.actions, worth, strict=True):
-            mark, cost = ("→", "") if row.best else ("", next(dearer).number)
-            rows.append((mark, row.action, number.number, cost))
-        sure = in_common(worth)[1].sure
-        marked = [row for row in self.actions if row.best]
-        most = max((row.regret + row.regret_bound for row in marked), default=0.0)
-        if len(marked) > 1 and most > TIED * max(1.0, abs(self.value)):
-            dearest = rounded_up(most) if is_score else f"{rounded_up(scaled(most, 50))} %"
-            sure += (
-                "; this doesn't tell which of the actions marked → is best: one of them may cost "
-                f"up to {dearest}"
-            )
-        if costs:
-            off = in_common(costs)[1].bound
-            sure += f"; the cost is against the best action, marked → (± {off})"
-        return rows, sure
+        return str(HOOKS.html(self))
 
 
 def advise(solution: Solution, state: int) -> Advice:
@@ -262,7 +161,7 @@ def advise(solution: Solution, state: int) -> Advice:
     )
 
 
-def _share(probability: float) -> str:
+def share_text(probability: float) -> str:
     return f"{100 * probability:.6g} %"
 
 
@@ -280,7 +179,7 @@ def _throws(solution: Solution, here: State) -> list[ThrowAdvice]:
             seats, bound = tuple(profile.values[there].tolist()), _seats_bound(solution, there)
             shares = profile.policy.probability[list(there.action_range)].tolist()
             taken = [(name, p) for name, p in zip(there.action_names, shares, strict=True) if p]
-            text = ", ".join(name if p == 1 else f"{name} ({_share(p)})" for name, p in taken)
+            text = ", ".join(name if p == 1 else f"{name} ({share_text(p)})" for name, p in taken)
         worth = view.win_probability(value)
         rows.append(ThrowAdvice(there.throw, outcome.chance, text, value, worth, bound, seats))
     return rows

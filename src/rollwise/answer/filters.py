@@ -7,7 +7,6 @@ comparisons, arithmetic, ``and or not in`` and parentheses. It is never run as P
 from __future__ import annotations
 
 import ast
-import difflib
 import operator
 import re
 from collections.abc import Callable, Iterable
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.errors import ExpressionError
+from rollwise.errors import ExpressionError, suggestion
 from rollwise.faults import too_deep
 
 if TYPE_CHECKING:
@@ -257,8 +256,7 @@ class _Reader:
         elif isinstance(node, ast.Name):
             if node.id in self.columns:
                 return pl.col(node.id)
-            close = difflib.get_close_matches(node.id, self.columns, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = suggestion(node.id, self.columns)
             raise ExpressionError(
                 f"there is no column {node.id!r}{hint} (columns: {', '.join(self.columns)}; "
                 "a word goes in quotes)"

@@ -511,7 +511,7 @@ def read_manifest(place: Path) -> dict[str, Any]:
         content, _, rest = text.rpartition(OF_ITSELF)
         checksum = manifest.pop("manifest_checksum", None)  # older folders have none
         if checksum is not None and rest != f'{_text_checksum(content)}"\n}}\n':
-            raise ValueError("it isn't what was written")
+            raise ValueError("it was changed after it was written")
     except FileNotFoundError:
         remedy = f"it has no {MANIFEST}; `rollwise solve GAME --by-layer --save FOLDER` writes one"
         if (place / RECORD).exists():

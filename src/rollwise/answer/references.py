@@ -20,7 +20,7 @@ from rollwise.answer.lasting import LASTING, lasting_policy
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules, refuse_many, require_two
 from rollwise.derive.derived_game import base_actions
-from rollwise.errors import PolicyError, UsageError
+from rollwise.errors import PolicyError, UsageError, suggestion
 from rollwise.faults import one_line
 from rollwise.game import Game, require_game
 from rollwise.graph import ROLLS_LEFT, StateGraph
@@ -246,7 +246,7 @@ def _no_policy(graph: StateGraph, given: Any) -> str:
     else:
         remedy = f"the function takes {asked}, and gives the number of an action"
     return (
-        f"{graph.title}: a policy is a name, a function or a rollwise.Policy, and nothing of the "
+        f"{graph.title}: a policy is a name, a function or a rollwise.Policy, and not of the "
         f"type {type(given).__name__}; {remedy}"
     )
 
@@ -256,8 +256,9 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
     functions = game.policies()
     if name not in functions:
         names = ", ".join([*functions, "random"])
+        hint = suggestion(name, [*functions, "random", "optimal", "longest", "shortest"])
         raise PolicyError(
-            f"{graph.game} has no policy {name!r} (its policies: {names}; a table of yours "
+            f"{graph.game} has no policy {name!r}{hint} (its policies: {names}; a table of yours "
             "is a path ending in .csv or .parquet)"
         )
     if game.base_game is not game:  # its policies are those of the game it is made from

@@ -45,7 +45,6 @@ from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import (
     CHANCE_ROUNDING,
     Printed,
-    as_text,
     certified,
     chance,
     estimated,
@@ -661,7 +660,7 @@ class Solution:
                 raise UsageError(f"{self.title}: part_where() gives the rows after throws")
             return np.arange(space.n_positions)
         if throws and not space.throw_names:
-            raise UsageError(f"{space.game} has no throws: its rules say nothing of them")
+            raise UsageError(f"{space.game} has no throws")
         return np.flatnonzero(space.thrown_in) if throws else space.positions
 
     def _labels_in(
@@ -1002,21 +1001,7 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """The notebook view: the value, and the beginning of the table."""
-        from html import escape
-
-        few = len(self) <= ROWS_AT_ONCE  # soon sorted
-        states = self.states_where()[:10] if few else np.arange(10)
-        text = as_text(self.cells_of(states))
-        head = "".join(f"<th>{escape(name)}</th>" for name in text)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
-            for row in zip(*text.values(), strict=True)
-        )
-        return (
-            f"<p>{escape(repr(self)[1:-1])}</p>\n<table><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>\n"
-            f"<p>{len(states)} of {len(self):,} states, see <code>table()</code></p>"
-        )
+        return str(HOOKS.html(self))
 
     def __repr__(self) -> str:
         if self.profile is not None:

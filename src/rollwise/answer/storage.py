@@ -434,7 +434,7 @@ def read_equilibrium(
         raise damaged_file(path, "its columns can't be read") from error
     total = fold_actions(graph, np.add, probability)
     if not (np.isfinite(values).all() and np.all(np.abs(total - 1.0) < 1e-9)):
-        raise damaged_file(path, "it doesn't say of each state what is done there")
+        raise damaged_file(path, "some states have no action")
     unsettled = tuple(facts["unsettled"])
     if not all(type(c) is int and 0 <= c < len(graph.components) for c in unsettled):
         raise damaged_file(path, "its description names components that aren't there")

@@ -36,7 +36,6 @@ from rollwise.game import Game
 from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
-from rollwise.numbers.printed import rounded_up
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check import unproved
 from rollwise.proofs.check_certificate import check_certificate, head_of, is_certificate
@@ -98,32 +97,14 @@ class Verification:
         return not self.fault
 
     @property
-    def _rules(self) -> str:
+    def rules(self) -> str:
+        """The rules compared with the file, where they are."""
         return f"model as read ({self.rounding})" if self.rounding else "rule sheet itself"
 
     @property
     def title(self) -> str:
         """The game and its parameters, as typed on the command line."""
         return title_of(self.game, self.parameters)
-
-    def __str__(self) -> str:
-        if self.fault:
-            return f"{self.title} is refused: {self.fault}"
-        how = "doubles, with every rounding counted"
-        if self.exact:
-            how += f"; and on the {self._rules}, in exact arithmetic"
-        gain = ""
-        if self.deviation_gain is not None:
-            gain = (
-                f"\n  no player gains more than {rounded_up(self.deviation_gain)} by another policy"
-            )
-        return (
-            f"{self.title}: verified, without a solver\n"
-            f"  {self.n_states:,} states: every value is within its bound of the true one "
-            f"(the largest ± {rounded_up(self.error_bound)}, residual {self.residual:.1e})\n"
-            f"  checked in {self.seconds['check']:.3f} s, in {how}; "
-            f"the graph was built from the rules in {self.seconds['build']:.3f} s{gain}"
-        )
 
 
 @dataclass(frozen=True)
@@ -146,18 +127,6 @@ class FolderVerification(Verification):
     n_proved: int = field(kw_only=True)
     damaged: tuple[int | tuple[int, ...], ...] = field(kw_only=True)
 
-    def __str__(self) -> str:
-        if self.fault:
-            return super().__str__()
-        spent = self.seconds
-        return (
-            f"{self.title}: verified, each layer proved again from the rules\n"
-            f"  {self.n_states:,} states in {self.n_layers:,} layers: every value is within its "
-            f"bound of the true one (the largest ± {rounded_up(self.error_bound)})\n"
-            f"  checksums compared in {spent['checksums']:.3f} s, states found in "
-            f"{spent['states']:.3f} s, layers proved in {spent['proof']:.3f} s"
-        )
-
 
 @dataclass(frozen=True)
 class CertificateVerification(Verification):
@@ -174,26 +143,6 @@ class CertificateVerification(Verification):
     height: int = field(kw_only=True)
     most: int = field(kw_only=True)
     endless: tuple[float, float] | None = field(kw_only=True, default=None)
-
-    def __str__(self) -> str:
-        if self.fault:
-            return super().__str__()
-        rules = f"; its game is the one of the {self._rules}" if self.exact else ""
-        rules = rules.removesuffix(" itself")
-        gain = ""
-        if self.deviation_gain is not None:
-            gain = f"\n  no player gains more than {rounded_up(self.deviation_gain)} by deviating"
-        if self.endless is not None:
-            mover, opponent = self.endless
-            gain += (
-                f"\n  endless play counts {mover:g} for the mover, {opponent:g} for the opponent"
-            )
-        return (
-            f"{self.title}: proved in whole numbers{rules}\n"
-            f"  {self.n_states:,} positions: every value is within its bound of the true one "
-            f"(the largest ± {rounded_up(self.error_bound)}), checked in "
-            f"{self.seconds['check']:.3f} s{gain}"
-        )
 
 
 def load(
@@ -539,7 +488,7 @@ def _damaged_row(
     if not len(wrong):
         return None, ""
     claim = storage.claim(graph, values, bounds, int(wrong[0]))
-    return int(wrong[0]), f"{claim}, which isn't what was saved: it doesn't match its checksum"
+    return int(wrong[0]), f"{claim}, changed after it was saved: it doesn't match its checksum"
 
 
 def verify_layers(

@@ -150,8 +150,8 @@ class Rules:
         drawing = drawn_by(game)
         if drawing is not None:
             raise RulesError(
-                f"{game.name}: {drawing[0]}() {drawing[1]}; rules draw nothing and read no clock: "
-                "outcomes() yields all that can happen, with its weight"
+                f"{game.name}: {drawing[0]}() {drawing[1]}; rules are without chance and clock: "
+                "outcomes() yields each outcome with its weight"
             )
         reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
         taken = [name for name in self.field_names if name in reserved]
@@ -545,7 +545,7 @@ class Rules:
     def or_by_layers(self) -> str:
         """Advice for a large game with a measure of progress."""
         by_layers = spelled(
-            python="rollwise.solve_by_layers finds what it is worth in less memory",
+            python="rollwise.solve_by_layers needs less memory",
             command_line="solve --by-layer finds what it is worth in less memory, and simulate "
             "estimates what policies are worth and how long games last",
         )

@@ -26,7 +26,10 @@ from typer.models import CommandInfo
 
 import rollwise
 from rollwise.cli import commands
-from rollwise.errors import ParameterError, RollwiseError
+from rollwise.cli.streams import ASKED
+from rollwise.errors import ParameterError, RollwiseError, UsageError
+from rollwise.machine import memory_limits, user_cache
+from rollwise.numbers.printed import bytes_of
 
 
 class Interrupted(RollwiseError):
@@ -56,11 +59,12 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "Design": {"balance": ("handicap",), "tune": ("many-dice",), "diff": (), "length": ()},
 }
 # Parameters left out of a command's first help page; `rollwise help COMMAND` shows them.
-MORE = {
-    *("max_states", "no_cache", "mode", "memory", "workers", "cluster", "history", "time_limit"),
-    *("print_sweeps", "theta", "order", "max_sweeps", "keep", "starts", "searches", "width"),
-    *("checkpoints", "rate", "total_memory", "most_games", "at_most"),
-}
+MORE = {"workers", "cluster", "history", "time_limit", "total_memory", "resume"}
+# Options of all commands, allowed anywhere in the line, and whether a value follows.
+COMMON = {"--json": False, "--no-cache": False, "--max-states": True, "--memory": True}
+NO_JSON = ("help", "new", "schema", "serve")
+COMMON_LINE = "every command: --json, --no-cache, --max-states N, --memory SIZE"
+LEAST_MEMORY = 500_000_000  # bytes; Numba takes half of them
 METAVARS: dict[Any, str] = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
 FIRST_LINES = """\
 rollwise solve pig                 win probability and best actions, certified
@@ -71,7 +75,11 @@ rollwise new mygame.py             begin a game of your own: a dozen lines of Py
 HELP_LINE = "\n`rollwise help` lists all commands, `rollwise help COMMAND` all options.\n"
 
 # Options allowed without a value: the default, and a pattern of the values.
-ALONE = {"--coach": ("always", "always|mistakes|ask|off"), "--tell": ("1", r"-?\d+")}
+ALONE = {
+    "--coach": ("always", "always|mistakes|ask|off"),
+    "--tell": ("1", r"-?\d+"),
+    "--compare": ("1", r"-?\d+"),
+}
 
 _DECLARED = re.compile(r'^@app\.command\("([\w-]+)"\)$', re.MULTILINE)
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
@@ -124,6 +132,7 @@ class _ConvertsLittle:
             if by_typer is not None and not isinstance(by_typer, _Conversion):
                 parameter.get_runtime_param = _Conversion(by_typer)
                 kind = getattr(parameter.type_descriptor, "annotation", None)
+                parameter.hidden = parameter.name == "show_completion"  # --install does it
                 if parameter.metavar is None and not getattr(parameter, "is_flag", False):
                     parameter.metavar = METAVARS.get(kind)
                 if parameter.param_type_name == "argument":
@@ -156,9 +165,10 @@ class _Command(_ConvertsLittle, typer.core.TyperCommand):
         for parameter in hidden:
             parameter.hidden = not shown
         super().format_help(ctx, formatter)
+        formatter.write(f"\n{COMMON_LINE}\n")
         if hidden and not shown:
             more = "1 more option" if len(hidden) == 1 else f"{len(hidden)} more options"
-            formatter.write(f"\n{more}: rollwise help {self.name}\n")
+            formatter.write(f"{more}: rollwise help {self.name}\n")
 
 
 ALL_OPTIONS = "all options"  # the object of a command's context in `rollwise help COMMAND`
@@ -282,6 +292,24 @@ class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
         super().__init__(**settings)
         self.commands: Any = _Commands(_whole)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the options of all commands from any place of the line."""
+        front, rest, words = list[str](), list[str](), iter(args)
+        for word in words:
+            name, equals, _ = word.partition("=")
+            if word == "--":
+                rest += [word, *words]
+            elif name in COMMON:
+                front.append(word)
+                if COMMON[name] and not equals:
+                    value = next(words, None)
+                    if value is None:
+                        raise UsageError(f"{name} needs a value")
+                    front.append(value)
+            else:
+                rest.append(word)
+        return super().parse_args(ctx, [*front, *rest])
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -316,12 +344,48 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _use_cache(no_cache: bool) -> None:
+    user_cache.use(not no_cache)
+
+
+def _limit_memory(text: str | None) -> None:
+    """Take no more memory than --memory says."""
+    if text is not None:
+        size = bytes_of(text)
+        if size is None or size < LEAST_MEMORY:
+            raise UsageError(f"--memory is {text}; it is an amount such as 8GB, at least 500MB")
+        memory_limits.limit(size)
+
+
 @app.callback()
-def _options(
+def of_all_commands(
     ctx: typer.Context,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document only.")] = False,
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache",
+            callback=_use_cache,
+            help="Neither read nor keep answers: see `rollwise cache`.",
+        ),
+    ] = False,
+    max_states: Annotated[
+        int | None, typer.Option("--max-states", min=1, help="Give up beyond this many states.")
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            callback=_limit_memory,
+            help="Memory limit, as in 8GB; larger problems are refused.",
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
+    ASKED.json, ASKED.max_states = json, max_states
+    if json and ctx.invoked_subcommand in NO_JSON:
+        raise UsageError(f"{ctx.invoked_subcommand} prints no JSON document: leave out --json")
     if ctx.invoked_subcommand is None:
         typer.echo(FIRST_LINES)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.errors import ParameterError, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
@@ -212,14 +213,14 @@ def file_stem(game: Game) -> str:
     return re.sub(r"[^\w.]+", "-", name).strip("-.")[:100] or "game"
 
 
-def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> Solution:
+def solve_or_load(game: Game, load_from: str | None) -> Solution:
     """The solution of a game in one graph: computed now, or read from a file or folder."""
     from rollwise.answer import kept
     from rollwise.builders.rules import require_two
 
     require_two(game)
     with Progress() as progress:
-        how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
+        how: dict[str, Any] = {"max_states": ASKED.max_states, "progress": progress.listener}
         if load_from is None:
             return kept.solve(game, **how)
         return kept.load(load_from, game, **how).whole()
@@ -228,7 +229,6 @@ def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> 
 def solve_or_open(
     game: Game,
     load_from: str | None,
-    max_states: int | None,
     *,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
@@ -243,53 +243,68 @@ def solve_or_open(
         refuse("can't be had with --load: the values are there already", **said)
     with Progress() as progress:
         how: dict[str, Any] = {"method": method, "options": options}
-        return answer(game, load_from, max_states=max_states, progress=progress.listener, **how)
+        return answer(
+            game, load_from, max_states=ASKED.max_states, progress=progress.listener, **how
+        )
 
 
-def policies_of(game: Game, max_states: int | None, progress: Progress) -> Policies:
+def policies_of(game: Game, progress: Progress) -> Policies:
     """The policies of a game of any number of players, with a cached answer."""
     from rollwise.answer.kept import policies
 
-    return policies(game, any_players=True, max_states=max_states, progress=progress.listener)
+    return policies(game, any_players=True, max_states=ASKED.max_states, progress=progress.listener)
 
 
-def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
+def lay_table(game: Game, load: str | None) -> Table:
     """The table to play at: the game solved, or its solution loaded."""
     from rollwise.coach.table import Table
 
-    return Table.of(solve_or_open(game, load, max_states), game)
+    return Table.of(solve_or_open(game, load), game)
 
 
-def check_workers(workers: int | None, cluster: str | None) -> None:
-    """Refuse impossible numbers of workers, before any work.
+class Workers(NamedTuple):
+    """The value of ``--workers``: a number on this machine, or the address of a Dask scheduler."""
 
-    Raises
-    ------
-    UsageError
-    """
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers is {workers}; it must be at least 1")
-    if workers is not None and cluster is not None:
-        raise UsageError("--workers are of this machine, and --cluster has its own: give one")
-    if cluster is not None:
-        from rollwise.cluster.dask_workers import check_address
+    number: int | None
+    cluster: str | None
 
-        check_address(cluster)
+    @classmethod
+    def read(cls, text: str | None) -> Workers:
+        """The typed value.
 
+        Raises
+        ------
+        UsageError
+            It is neither, or the number is too small.
+        """
+        if text is None:
+            return cls(None, None)
+        if "://" in text:
+            from rollwise.cluster.dask_workers import check_address
 
-def workers_of(cluster: str | None) -> AbstractContextManager[Pool | None]:
-    """The workers of a cluster, if it is given."""
-    if cluster is None:
-        return nullcontext()
-    from rollwise.cluster.dask_workers import DaskWorkers
+            check_address(text)
+            return cls(None, text)
+        if not re.fullmatch(r"-?\d{1,9}", text):
+            raise UsageError(
+                f"--workers is {text!r}; it is a number, or the address of a Dask scheduler, as in "
+                "tcp://10.0.0.1:8786"
+            )
+        if int(text) < 1:
+            raise UsageError(f"--workers is {text}; it must be at least 1")
+        return cls(int(text), None)
 
-    return DaskWorkers(cluster)
+    def cluster_pool(self) -> AbstractContextManager[Pool | None]:
+        """The workers of the cluster, if it is given."""
+        if self.cluster is None:
+            return nullcontext()
+        from rollwise.cluster.dask_workers import DaskWorkers
 
+        return DaskWorkers(self.cluster)
 
-def processes_or(cluster: str | None, workers: int | None) -> AbstractContextManager[Pool | None]:
-    """The workers of a cluster, or processes of this machine where there are to be several."""
-    if cluster is not None or workers is None or workers == 1:
-        return workers_of(cluster)
-    from rollwise.cluster.processes import Processes
+    def processes(self) -> AbstractContextManager[Pool | None]:
+        """The workers of the cluster, or several processes of this machine."""
+        if self.number in (None, 1):
+            return self.cluster_pool()
+        from rollwise.cluster.processes import Processes
 
-    return Processes(workers)
+        return Processes(self.number)

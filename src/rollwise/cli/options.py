@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rollwise.cli.printing import check_file
+from rollwise.cli.streams import ASKED
 from rollwise.documents.model import encode
-from rollwise.errors import RollwiseError, UsageError
+from rollwise.errors import RollwiseError, UsageError, suggestion
 from rollwise.game import Game
 from rollwise.games import find
-from rollwise.machine import memory_limits, user_cache
 from rollwise.machine.atomic_files import write_text
-from rollwise.methods import METHODS, find_method
-from rollwise.numbers.printed import CHANCE_ROUNDING, between, bytes_of, scaled
+from rollwise.methods import METHODS, Setting, find_method
+from rollwise.numbers.printed import CHANCE_ROUNDING, between, scaled
 from rollwise.parameters import parameter_specs
 
 
@@ -38,7 +38,7 @@ def _kind_typed(ctx: typer.Context) -> type[Game] | None:
         return None
 
 
-def _complete_parameter(ctx: typer.Context, incomplete: str) -> list[str]:
+def complete_parameter(ctx: typer.Context, incomplete: str) -> list[str]:
     """Parameters of the typed game, for the shell."""
     name, equals, _ = incomplete.partition("=")
     kind = _kind_typed(ctx)
@@ -76,32 +76,8 @@ ParametersArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[NAME=VALUE]...",
-        autocompletion=_complete_parameter,
+        autocompletion=complete_parameter,
         help="Parameters; as=chase, as=contest, ...",
-    ),
-]
-
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document only.")]
-
-
-MaxStatesOption = Annotated[
-    int | None,
-    typer.Option("--max-states", min=1, help="Give up beyond this many states."),
-]
-
-
-def _use_cache(no_cache: bool) -> bool:
-    user_cache.use(not no_cache)
-    return no_cache
-
-
-NoCacheOption = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        callback=_use_cache,
-        help="Neither read nor keep answers: see `rollwise cache`.",
     ),
 ]
 
@@ -149,11 +125,6 @@ OptionalGameArgument = Annotated[
 ]
 
 
-ContestTiesOption = Annotated[
-    str, typer.Option("--ties", help="Winner of a tie: shared, first or win-or-tie.")
-]
-
-
 DEFAULT = "strategy-iteration"
 _METHOD: Any = typer.Option(
     "--method", autocompletion=_complete_method, help=f"One of: {', '.join(METHODS)}."
@@ -168,72 +139,73 @@ SetOption = Annotated[
         help="An option of the method: `rollwise methods METHOD` lists them.",
     ),
 ]
-TimeLimitOption = Annotated[
-    float | None, typer.Option("--time-limit", help="Give up after as many seconds.")
-]
-SampleSeedOption = Annotated[
-    int | None,
-    typer.Option("--seed", help="Sampled: of the draws; a fresh one unless given."),
-]
-PrintSweepsOption = Annotated[
-    bool, typer.Option("--print-sweeps", help="Print the change of every sweep as it runs.")
-]
 HistoryOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write the change of every sweep to a .csv or .json file."),
+    typer.Option(
+        metavar="FILE",
+        help="Write the change of every sweep to a .csv or .json file; - prints each sweep.",
+    ),
 ]
 
 
-def method_options(method: str, typed: Sequence[str] | None, **given: Any) -> dict[str, Any]:
-    """The options of a method.
+def typed_settings(
+    typed: Sequence[str] | None, settings: Mapping[str, Setting], subject: str
+) -> dict[str, Any]:
+    """The values of ``--set``: ``epsilon=1e-6``.
 
     Parameters
     ----------
-    typed : sequence of str, optional
-        The values of ``--set``: ``epsilon=1e-6``.
-    **given
-        Options with their own flags; None for options not given.
+    subject : str
+        The owner of the settings, for messages: "the method exact".
 
     Raises
     ------
     UsageError
-        An unknown method or option, or a value of a wrong type or out of range.
+        An unknown option, or a value of a wrong type or out of range.
     """
-    known, settings = find_method(method).options(), find_method(method).settings()
-    options = {name: value for name, value in given.items() if value is not None}
-    for name in options:
-        if name not in known:
-            flag = "--print-sweeps" if name == "on_sweep" else "--" + name.replace("_", "-")
-            raise UsageError(f"the method {method} has no {flag}")
+    options: dict[str, Any] = {}
     for text in typed or ():
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals:
             raise UsageError(f"--set {text}: write NAME=VALUE")
         if name not in settings:
-            names = ", ".join(name for name in settings if name not in given) or "none"
-            raise UsageError(f"the method {method} has no option {name!r} (its options: {names})")
+            names = ", ".join(settings) or "none"
+            hint = suggestion(name, settings)
+            raise UsageError(f"{subject} has no option {name!r}{hint} (its options: {names})")
         if name in options:
             raise UsageError(f"{name} is given twice")
-        options[name] = settings[name].parse(method, value.strip())
-    if options.get("time_limit", 0) < 0:
-        raise UsageError(f"--time-limit is {options['time_limit']}; it can't be less than 0")
-    if isinstance(options.get("start"), str):
-        find_method(options["start"])
+        options[name] = settings[name].parse(subject, value.strip())
     return options
 
 
-def printing_sweeps(as_json: bool, digits: int = 12) -> Callable[[int, float], None]:
-    """A callback that prints each sweep; on stderr where stdout is for JSON."""
+def method_options(
+    method: str, typed: Sequence[str] | None, history: Path | None = None
+) -> dict[str, Any]:
+    """The options of a method: the values of ``--set``, and a callback for ``--history -``."""
+    chosen = find_method(method)
+    options = typed_settings(typed, chosen.settings(), f"the method {method}")
+    if isinstance(options.get("start"), str):
+        find_method(options["start"])
+    if history == STDOUT:
+        if "on_sweep" not in chosen.options():
+            raise UsageError(f"the method {method} has no sweeps to print")
+        options["on_sweep"] = print_sweep
+    return options
 
-    def tell(sweep: int, change: float) -> None:
-        typer.echo(f"sweep {sweep:>6}  change {change:.{digits}g}", err=as_json)
 
-    return tell
+STDOUT = Path("-")  # of --history
 
 
-def write_history(path: Path, history: Any) -> None:
+def print_sweep(sweep: int, change: float) -> None:
+    """Print the change of a sweep; on stderr where stdout is for JSON."""
+    typer.echo(f"sweep {sweep:>6}  change {change:.12g}", err=ASKED.json)
+
+
+def write_history(path: Path | None, history: Any) -> None:
     """The change of every sweep as a table ``sweep,change``."""
+    if path in (None, STDOUT):
+        return
     if path.suffix == ".json":
         rows = [{"sweep": sweep, "change": change} for sweep, change in enumerate(history, 1)]
         write_text(path, encode(rows) + "\n")
@@ -244,7 +216,8 @@ def write_history(path: Path, history: Any) -> None:
 
 def check_history_path(path: Path | None) -> None:
     """Refuse a bad name before any work is done."""
-    check_file("--history", path, ".csv", ".json")
+    if path != STDOUT:
+        check_file("--history", path, ".csv", ".json")
 
 
 def _how_far(solution: Any) -> str:
@@ -279,37 +252,12 @@ def tell_unfinished(solution: Any, state: int = 0) -> None:
     )
 
 
-LEAST_MEMORY = 500_000_000  # bytes; Numba takes half of them
-
-
-def _limit_memory(text: str | None) -> str | None:
-    """Take no more memory than --memory says."""
-    if text is not None:
-        size = bytes_of(text)
-        if size is None or size < LEAST_MEMORY:
-            raise UsageError(f"--memory is {text}; it is an amount such as 8GB, at least 500MB")
-        memory_limits.limit(size)
-    return text
-
-
-MemoryOption = Annotated[
+WorkersOption = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE",
-        callback=_limit_memory,
-        help="Memory limit, as in 8GB; larger problems are refused.",
+        "--workers",
+        metavar="N",
+        help="Workers in parallel; 1 unless given. Or the address of a Dask scheduler, as in "
+        "tcp://10.0.0.1:8786.",
     ),
-]
-
-
-ClusterOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Let the workers of a Dask scheduler do it, as in tcp://10.0.0.1:8786.",
-    ),
-]
-ProcessesOption = Annotated[
-    int | None,
-    typer.Option("--workers", metavar="N", help="Processes that work in parallel; 1."),
 ]

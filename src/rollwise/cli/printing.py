@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli import streams
+from rollwise.cli.streams import ASKED
 from rollwise.documents import model
 from rollwise.errors import UsageError
-from rollwise.graph import win_probability
 from rollwise.machine.atomic_files import check_place, write_atomically, write_text
-from rollwise.numbers.printed import rounded_up, scaled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,26 +32,9 @@ def print_json(document: Any) -> None:
     streams.write_json(model.encode(document) + "\n")
 
 
-def show(
-    json: bool, document: Callable[[], object], text: Callable[[], object], *lines: str
-) -> None:
-    """Print an answer once: its document where ``--json`` is given, or else its text.
-
-    Parameters
-    ----------
-    *lines : str
-        Follow the text, as "Saved to mine.csv.".
-    """
-    if json:
-        return print_json(document())
-    text()
-    for line in lines:
-        typer.echo(line)
-
-
-def render(document: model.Document, json: bool, *lines: str) -> None:
+def render(document: model.Document, *lines: str) -> None:
     """Print a document as one line of JSON, or as its blocks and then other lines of text."""
-    if json:
+    if ASKED.json:
         return print_json(document)
     for block in (*document.blocks(), *lines):
         if isinstance(block, str):
@@ -63,7 +45,7 @@ def render(document: model.Document, json: bool, *lines: str) -> None:
             )
 
 
-def certify(solution: Solution, place: Path | None, json: bool) -> None:
+def certify(solution: Solution, place: Path | None) -> None:
     """Write the certificate of a solution, if there is a place for it, and tell of the file."""
     if place is None:
         return
@@ -77,7 +59,7 @@ def certify(solution: Solution, place: Path | None, json: bool) -> None:
     except KeyboardInterrupt as stop:
         stop.add_note(f"while the certificate was written: {place} is left as it was")
         raise
-    if not json:
+    if not ASKED.json:
         size = f"{found.positions:,} positions, {found.n_bytes / 1e3:,.0f} kB"
         typer.echo(f"Certificate: {place} ({size}); `rollwise verify {place}` checks it.")
 
@@ -107,7 +89,7 @@ def table_of(
     Parameters
     ----------
     heads : sequence of str
-        Head of each column; no line of heads is shown if all are empty.
+        Head of each column; no line of heads is shown if all are blank.
     rows : iterable
         The cells of each row: texts or Rich renderables.
     left : container of str
@@ -119,7 +101,7 @@ def table_of(
     """
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2, 0, indent), show_header=any(heads))
+    table = Table(box=None, padding=(0, 2, 0, indent), show_header=any(map(str.strip, heads)))
     for head in heads:
         justify: Any = "left" if head in left else "right"
         table.add_column(head, justify=justify, overflow="fold" if head in fold else "ellipsis")
@@ -189,7 +171,7 @@ OutOption = Annotated[
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 
 
-def form_of(out: Path | None, *, csv: bool, json: bool) -> str | None:
+def form_of(out: Path | None, *, csv: bool) -> str | None:
     """The form of written rows: csv, json or parquet; None for printed rows.
 
     Raises
@@ -197,9 +179,9 @@ def form_of(out: Path | None, *, csv: bool, json: bool) -> str | None:
     UsageError, OutputError
         Two forms, an unknown ending, or an unwritable place.
     """
-    if csv and json:
+    if csv and ASKED.json:
         raise UsageError("--csv and --json can't both be had")
-    form = "csv" if csv else "json" if json else None
+    form = "csv" if csv else "json" if ASKED.json else None
     if out is not None and form is None:
         check_file("--out", out, ".csv", ".json", ".parquet")
         return out.suffix.lstrip(".")
@@ -234,88 +216,6 @@ def print_rows(text: Mapping[str, list[str]], n: int, total: int) -> None:
     show_table(list(text), zip(*text.values(), strict=True), left=("action", "exact"))
     if total > n:
         typer.echo(f"{n} of {total:,} rows (--limit N for more, --csv, --json or --out for all)")
-
-
-def print_grid(matrix: Any, origin: Any, form: str) -> None:
-    """Print a matrix; -1 marks empty cells.
-
-    Parameters
-    ----------
-    matrix : (n, m) array
-    origin : (2,) array
-        The numbers of the first row and of the first column.
-    form : str
-        The format of a number, for `format`.
-    """
-    text = [
-        ["-1" if value == -1 else format(value, form) for value in row] for row in matrix.tolist()
-    ]
-    width = max(len(cell) for row in text for cell in row)
-    width = max(width, len(str(int(origin[1]) + len(text[0]) - 1)))
-    side = len(str(int(origin[0]) + len(text) - 1))
-    head = " ".join(f"{int(origin[1]) + j:>{width}}" for j in range(len(text[0])))
-    typer.echo(f"{'':>{side}}   {head}")
-    for i, row in enumerate(text):
-        cells = " ".join(f"{cell:>{width}}" for cell in row)
-        typer.echo(f"{int(origin[0]) + i:>{side}} | {cells}")
-
-
-class Figures:
-    """The units of a game's values in printed text.
-
-    Values of a game that is won or lost run from -1 to 1; people think in chances.
-    A difference of 1 % of all games is a percentage point.
-
-    Attributes
-    ----------
-    has_stakes : bool
-        Whether values are expected payoffs.
-    unit : str
-        Unit of values.
-    points : str
-        Unit of differences of values.
-    wanted : str
-        Words behind `points` where small values are good.
-    certainty : str
-        The kind of proof behind the values.
-    """
-
-    def __init__(self, solution: Solution) -> None:
-        self.is_score, self.has_stakes = solution.is_score, solution.has_stakes
-        self.unit = solution.worth_name if solution.is_score else "chance to win"
-        self.wanted = "; few are good" if solution.graph.objective == "minimize" else ""
-        self._good = solution.graph.view.sign
-        self.points = "points" if solution.is_score else "percentage points"
-        self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)
-        bound = rounded_up(scaled(solution.error_bound, self._scale))
-        rounding = f"{10**-self._digits:.{self._digits}f}"
-        self.certainty = f"certified ± {bound} {self.points}, and shown rounded to {rounding}"
-
-    def level(self, value: float) -> str:
-        """A value."""
-        return f"{value:z.3f}" if self.is_score else f"{100 * win_probability(value):.2f} %"
-
-    def change(self, value: float) -> str:
-        """A difference of values, with its sign, in `points`."""
-        return f"{self._scale * value:+z.{self._digits}f}"
-
-    def gain(self, value: float) -> str:
-        """Luck or skill, in `points`: negative where bad, also where few points are good."""
-        return self.change(self._good * value)
-
-    def cost(self, value: float) -> str:
-        """The cost of a choice, in `points`."""
-        shown = f"{self._scale * value:z.{self._digits}f}"
-        least = f"{10**-self._digits:.{self._digits}f}"
-        return f"<{least}" if value > 0 and float(shown) == 0 else shown
-
-    def cost_text(self, value: float) -> str:
-        """The cost of a choice, with its unit."""
-        return f"{self.cost(value)} {self.points}"
-
-    def spread(self, value: float) -> str:
-        """A standard error, in `points`."""
-        return f"{self._scale * value:.{self._digits}f}"
 
 
 SECONDS = 30.0  # of a search for rules, unless it is told how long to look

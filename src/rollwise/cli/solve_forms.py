@@ -8,9 +8,10 @@ from pathlib import Path
 
 import typer
 
-from rollwise.cli.common import processes_or, refuse
+from rollwise.cli.common import Workers, refuse
 from rollwise.cli.printing import certify, render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
@@ -20,23 +21,23 @@ from rollwise.games import create
 
 def print_layers(
     game: Game,
-    max_states: int | None,
     save: Path | None,
+    workers: Workers,
     *,
     resume: bool = False,
-    keep: str | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
+    keep: str = "all",
     certificate: Path | None = None,
-    json: bool = False,
 ) -> None:
     """Solve a game by layers, print the value of the start, and save the answer if requested."""
     from rollwise.answer import kept
     from rollwise.answer.layer_folder import START
     from rollwise.answer.solve_by_layers import solve_by_layers
 
+    if keep not in ("all", START):
+        raise UsageError(f"--by-layer: keep is all or {START}, not {keep}")
     if keep == START:
-        refuse("needs all values, and --keep start has one", certificate=certificate)
+        because = "needs all values, and --set keep=start keeps one"
+        refuse(because, certificate=certificate, save=save)
     if save is not None:  # before the work, so that it isn't lost
         try:
             save.mkdir(parents=True, exist_ok=True)
@@ -47,27 +48,29 @@ def print_layers(
             ) from None
     with Progress() as progress:
         if keep == START:
-            solution = solve_by_layers(game, max_states=max_states, progress=progress, keep=keep)
+            solution = solve_by_layers(
+                game, max_states=ASKED.max_states, progress=progress, keep=keep
+            )
         elif save is None:
-            solution = kept.solve_by_layers(game, max_states=max_states, progress=progress)
+            solution = kept.solve_by_layers(game, max_states=ASKED.max_states, progress=progress)
         else:
-            with processes_or(cluster, workers) as pool:
+            with workers.processes() as pool:
                 solution = solve_by_layers(
                     game,
-                    max_states=max_states,
+                    max_states=ASKED.max_states,
                     save=save,
                     resume=resume,
                     progress=progress,
                     pool=pool,
                 )
     saved = [] if save is None else [f"Saved to {save}; --load {save} reads it."]
-    render(solved_document(solution), json, *saved)
-    certify(solution, certificate, json)
+    render(solved_document(solution), *saved)
+    certify(solution, certificate)
     if solution.status != "certified":
         raise typer.Exit(1)
 
 
-def print_contest(kind: type[Game], values: Mapping[str, str], *, json: bool) -> None:
+def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
     """Solve a contest and print it.
 
     Parameters
@@ -84,7 +87,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str], *, json: bool) ->
     inner, own = split_form(kind, values)
     game = create(kind, inner)
     if values["as"] == BLIND:
-        return _print_blind_contest(game, json=json)
+        return _print_blind_contest(game)
     contest = Contest(game, **own)
     started = time.perf_counter()
     with Progress() as progress:
@@ -94,10 +97,10 @@ def print_contest(kind: type[Game], values: Mapping[str, str], *, json: bool) ->
     solution = solve(game)
     for_mean = solve_contest(contest, {0: solution.policy})
     shares = OptimalSet.of(solution).range(first_share(for_mean))
-    render(contest_document(solved, for_mean, shares, seconds), json)
+    render(contest_document(solved, for_mean, shares, seconds))
 
 
-def _print_blind_contest(game: Game, *, json: bool) -> None:
+def _print_blind_contest(game: Game) -> None:
     """Solve a contest of two with hidden scores, and print it."""
     from rollwise.analysis.blind_contest import solve_blind_contest
 
@@ -105,4 +108,4 @@ def _print_blind_contest(game: Game, *, json: bool) -> None:
     with Progress() as progress:
         progress("solving the contest", 0, None)
         solved = solve_blind_contest(game)
-    render(blind_contest_document(solved, time.perf_counter() - started), json)
+    render(blind_contest_document(solved, time.perf_counter() - started))

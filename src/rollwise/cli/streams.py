@@ -11,12 +11,32 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TextIO
 
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import ERROR, OUTPUT, pointed
 
 LONGEST = 800  # letters of a message
+
+
+@dataclass
+class Asked:
+    """Values of the options of all commands.
+
+    Attributes
+    ----------
+    json : bool
+        Print one JSON document only.
+    max_states : int or None
+        The largest number of states; None for the default.
+    """
+
+    json: bool = False
+    max_states: int | None = None
+
+
+ASKED = Asked()
 
 # Replacements for characters missing from a stream's encoding. Others become their numbers.
 STAND_INS = {

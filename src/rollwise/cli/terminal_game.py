@@ -14,7 +14,6 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.common import file_stem
-from rollwise.cli.printing import Figures
 from rollwise.cli.terminal_ledger import show_balance
 from rollwise.coach.coach import Coach, Remark
 from rollwise.coach.history import History
@@ -22,6 +21,7 @@ from rollwise.coach.json_lines import json_line
 from rollwise.coach.ledger import Account
 from rollwise.coach.replay import written
 from rollwise.coach.session import Choice, Session
+from rollwise.documents.played import Figures
 from rollwise.errors import OutputError, UsageError
 from rollwise.game import Game
 from rollwise.machine.atomic_files import check_place, write_text
@@ -192,7 +192,7 @@ class TerminalGame:
         self.coach = coach
         self.kept = kept
         self.by_hand = by_hand
-        self.figures = Figures(session.table.solution)
+        self.figures = Figures.of(session.table.solution)
         self._unasked = 0
         self.people = [i for i, policy in enumerate(session.policies) if policy is None]
 
@@ -386,7 +386,7 @@ class TerminalGame:
     def _hint(self) -> None:
         choices = self.coach.hint()
         if self.session.is_machine or len(choices) == 1:
-            raise UsageError("there is nothing to choose now")
+            raise UsageError("there is no choice now")
         self._show_values(choices[:MOST_HINTS], numbered=False)
         if len(choices) > MOST_HINTS:
             self.tell((f"  and {len(choices) - MOST_HINTS} no better", "dim"))

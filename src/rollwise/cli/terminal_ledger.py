@@ -9,19 +9,19 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rollwise.cli.printing import Figures, print_table, table_of
+from rollwise.cli.printing import print_table, table_of
 from rollwise.coach.rating import policy_losses
 from rollwise.coach.score_bins import counted, score_bins
 from rollwise.coach.session import Session
 from rollwise.coach.tally import Tally
-from rollwise.documents.played import GameLedger, MoveAccount, ledger_document
+from rollwise.documents.played import Figures, GameLedger, MoveAccount, ledger_document
 
 BAR = 30  # characters of the longest bar
 
 
 def show_ledger(console: Console, session: Session, seat: int) -> None:
     """All there is to say when a game is over, in the eyes of a seat."""
-    figures = Figures(session.table.solution)
+    figures = Figures.of(session.table.solution)
     document = ledger_document(session, seat)
     console.print()
     show_balance(console, session, seat)
@@ -31,7 +31,7 @@ def show_ledger(console: Console, session: Session, seat: int) -> None:
 
 def show_balance(console: Console, session: Session, seat: int) -> None:
     """Luck and skill so far, in the eyes of a seat."""
-    figures = Figures(session.table.solution)
+    figures = Figures.of(session.table.solution)
     document = ledger_document(session, seat)
     you = document.player
     change = f"{figures.points} more or less{figures.wanted}"
@@ -117,7 +117,7 @@ def standing(found: Tally, figures: Figures) -> str:
 
 def show_tally(console: Console, session: Session, found: Tally) -> None:
     """A series of games, added up for a player."""
-    figures = Figures(session.table.solution)
+    figures = Figures.of(session.table.solution)
     console.print()
     games = f"{found.games} game{'' if found.games == 1 else 's'}"
     console.print(Text(f"{games}: {standing(found, figures)}", style="bold"))

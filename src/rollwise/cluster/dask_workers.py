@@ -33,7 +33,7 @@ def check_address(address: str | None) -> None:
     """
     if address is not None and _ADDRESS.fullmatch(address) is None:
         raise UsageError(
-            f"--cluster is {address!r}; it is the address of a Dask scheduler, as in "
+            f"--workers is {address!r}; it is the address of a Dask scheduler, as in "
             "tcp://10.0.0.1:8786"
         )
 

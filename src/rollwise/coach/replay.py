@@ -107,7 +107,7 @@ def _what_came(table: Table, action: int, words: list[str]) -> tuple[int, tuple[
             raise UsageError(f"{name} has the outcomes #1 to #{outcomes}, not {words[0]}")
         return number - 1, table.shown(action, number - 1)
     if not all(re.fullmatch("-?[0-9]+", word) for word in words):
-        raise UsageError(f"{' '.join(words)!r} after {name!r} isn't what dice show")
+        raise UsageError(f"{' '.join(words)!r} after {name!r} isn't a face of a die")
     if not table.dice(action) and not table.is_throw(action):
         raise UsageError(
             f"{name} throws no dice that rollwise can read; write the outcome as #1 to #{outcomes}"

@@ -136,7 +136,7 @@ class Chase(DerivedGame):
     form_specs: ClassVar[tuple[ParameterSpec, ...]] = (
         ParameterSpec("target", int, None, None, None, "the score to reach"),
         ParameterSpec(
-            "ties", str, "win", None, None, "what exactly that score counts as", tuple(TIES)
+            "ties", str, "win", None, None, "the result of exactly that score", tuple(TIES)
         ),
     )
     purpose: ClassVar[str] = "a chase"

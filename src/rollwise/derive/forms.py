@@ -8,7 +8,6 @@ game. The title of the derived game names all of them.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from rollwise.derive.average import Average
 from rollwise.derive.chase import Chase, WithScore
 from rollwise.derive.contest import Duel
 from rollwise.derive.derived_game import DerivedGame
-from rollwise.errors import ParameterError
+from rollwise.errors import ParameterError, suggestion
 from rollwise.game import Game
 from rollwise.parameters import ParameterSpec, either
 
@@ -51,8 +50,7 @@ def split_form(
     """
     form = values["as"]
     if form not in FORMS:
-        close = difflib.get_close_matches(form, FORMS, 1)
-        hint = f"; did you mean as={close[0]}?" if close else ""
+        hint = suggestion(form, FORMS, "as=")
         raise ParameterError(f"{kind.name}: as={form} is no form; it is {either(FORMS)}{hint}")
     titled = {f.name for f in dataclasses.fields(kind) if not f.metadata.get("variant")}
     made = FORMS[form]
@@ -71,6 +69,7 @@ def split_form(
         names = ", ".join((*titled, *own)) or "it has none"
         raise ParameterError(
             f"{kind.name} as={form} has no parameter {unknown[0]!r} (its parameters: {names})"
+            f"{suggestion(unknown[0], (*titled, *own))}"
         )
     return inner, asked
 

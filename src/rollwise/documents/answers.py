@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from rollwise.documents.games import Checked
 from rollwise.documents.model import (
     UNSET,
+    Aligned,
     Bound,
     Chance,
     Cost,
@@ -26,15 +28,20 @@ from rollwise.documents.model import (
     about,
     as_number,
     encode,
+    html_of,
     unit,
 )
 from rollwise.documents.parts import (
     about_draws,
+    game_head,
     place_text,
     state_fields,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
+from rollwise.graph.choices import TIED
 from rollwise.numbers.printed import (
+    Printed,
+    as_text,
     certified,
     chances,
     column,
@@ -42,6 +49,8 @@ from rollwise.numbers.printed import (
     in_common,
     percent,
     percents,
+    rounded_up,
+    scaled,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +78,7 @@ class ActionRow(Part, frozen=True, kw_only=True):
     payoffs: Seats = UNSET
     error_bound: Maybe[Bound] = UNSET
     cost: Maybe[Cost] = UNSET
+    cost_bound: Maybe[Bound] = UNSET
     best: Annotated[Maybe[bool], about("whether it may be a best action")] = UNSET
     value_exact: Fraction = UNSET
     win_probability_exact: Fraction = UNSET
@@ -91,6 +101,7 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
     """The value of a position and of its actions. Results of seats begin with the mover's."""
 
     state: State
+    unit: Unit
     value: Maybe[Value] = UNSET
     win_probability: Maybe[Chance] = UNSET
     win_probabilities: Seats = UNSET
@@ -102,62 +113,152 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
     throws: Annotated[Maybe[list[ThrowRow]], about("in a position before a throw")] = UNSET
     actions: Maybe[list[ActionRow]] = UNSET
 
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.win_probabilities or self.payoffs:
+            yield from self._seats()
+            return
+        rows = self.throws or self.actions or []
+        values, bounds = [as_number(row.value) for row in rows], [row.error_bound for row in rows]
+        worth = self._worths(values, [as_number(bound) for bound in bounds])
+        sure = in_common(worth)[1].sure
+        if self.throws:
+            cells = []
+            for row, one in zip(self.throws, worth, strict=True):
+                throw = " ".join(map(str, row.throw))
+                chance = percent(as_number(row.probability))
+                cells.append((throw, chance, row.action, one.number))
+            yield Rows(("throw", "chance", "action", self.unit), cells, ("throw", "action"))
+        else:
+            numbers = [one.number for one in worth]
+            table, doubt = self._costs(self.actions or [], numbers)
+            yield table
+            sure += doubt
+        exact = {"value": self.value_exact, "win probability": self.win_probability_exact}
+        yield from (f"{name} exactly: {text}" for name, text in exact.items() if text)
+        yield sure
 
-def advice_document(solution: Solution, advice: Advice) -> Advised:
-    """The value and the cost of each action in a position."""
-    graph = solution.graph
-    document = Advised.on(graph, state=advice.state, kind=kind_of(solution), error_bound=0.0)
-    if advice.seats:
-        return msgspec.structs.replace(
-            document,
-            **seats_worth(graph, advice.seats),
-            error_bound=advice.seats_bound,
-            deviation_gain=advice.deviation_gain,
-            actions=[
-                ActionRow.from_result(
-                    None,
-                    action=row.action,
-                    probability=row.probability,
-                    **seats_worth(graph, row.seats),
-                )
-                for row in advice.actions
-            ]
-            or UNSET,
-            throws=[
-                ThrowRow.from_result(
-                    None,
-                    throw=row.throw,
-                    probability=row.chance,
-                    action=row.action,
-                    **seats_worth(graph, row.seats),
-                )
-                for row in advice.throws
-            ]
-            or UNSET,
+    @property
+    def _is_score(self) -> bool:
+        return self.unit != "win probability"
+
+    def _worths(self, values: list[float], bounds: list[float]) -> list[Printed]:
+        return (column if self._is_score else chances)(values, bounds)
+
+    def _costs(self, actions: list[ActionRow], numbers: list[str]) -> tuple[Rows, str]:
+        """Each action with its mark, value and cost, and the doubts about the costs."""
+        others = [row for row in actions if not row.best]
+        costs = (column if self._is_score else percents)(
+            [as_number(row.cost) for row in others], [as_number(row.cost_bound) for row in others]
         )
+        dearer = iter(costs)
+        cells = [
+            ("→" if row.best else "", row.action, number, "" if row.best else next(dearer).number)
+            for row, number in zip(actions, numbers, strict=True)
+        ]
+        doubt = ""
+        best = [row for row in actions if row.best]
+        most = max((as_number(row.cost) + as_number(row.cost_bound) for row in best), default=0.0)
+        unit = 1.0 if self._is_score else 0.5
+        if len(best) > 1 and most > unit * TIED * max(1.0, abs(as_number(self.value))):
+            dearest = rounded_up(most) if self._is_score else f"{rounded_up(scaled(most, 100))} %"
+            doubt = (
+                "; it is open which of the actions marked → is best: one of them may cost up to "
+                f"{dearest}"
+            )
+        if costs:
+            off = in_common(costs)[1].bound
+            doubt += f"; the cost is against the best action, marked → (± {off})"
+        cost = "cost" if self._is_score else "win probability cost"
+        return Rows(("", "action", self.unit, cost), cells, ("", "action")), doubt
+
+    def _seats(self) -> Iterator[str | Rows]:
+        """Each action or throw with its probability and the results of all seats."""
+        from rollwise.answer.advice import share_text
+        from rollwise.many.equilibrium import gain_text, sure_text
+        from rollwise.numbers.shares import seat_names
+
+        written = column if self.payoffs else percents
+        rows: list[ActionRow | ThrowRow] = [*(self.actions or ()), *(self.throws or ())]
+        bound = max(as_number(row.error_bound) for row in rows)
+        cells = []
+        for row in rows:
+            worth = [as_number(one) for one in row.win_probabilities or row.payoffs or ()]
+            shown, worst = in_common(written(worth, [bound] * len(worth)))
+            if isinstance(row, ThrowRow):
+                chance = percent(as_number(row.probability))
+                first = [" ".join(map(str, row.throw)), chance, row.action]
+            else:
+                first = [row.action, share_text(row.probability) if row.probability else ""]
+            cells.append((*first, *shown))
+        heads = ["throw", "chance", "action"] if self.throws else ["action", "taken"]
+        yield Rows((*heads, *seat_names(len(worth))), cells, ("throw", "action"))
+        gain = gain_text(as_number(self.deviation_gain), " from here by another policy")
+        yield f"{sure_text(bound, worst)}, if all go on by the equilibrium; {gain}"
+
+
+def advice_document(solution: Solution | None, advice: Advice) -> Advised:
+    """The value and the cost of each action in a position.
+
+    Parameters
+    ----------
+    solution : Solution, optional
+        Without it, the name of the game and exact fractions are missing.
+    """
+    is_win = advice.worth_name == "win probability"
+    scale = 0.5 if is_win else 1.0  # a cost is in the unit of the text
+    seats = "win_probabilities" if is_win else "payoffs"
     exact, exact_actions = _exact_advice(solution, advice)
-    scale = 1.0 if solution.is_score else 0.5  # a cost is in the unit of the text
-    rows = [
-        ActionRow.from_result(row, probability=UNSET, cost=scale * row.regret, **fractions)
+    actions = [
+        ActionRow.from_result(
+            None,
+            action=row.action,
+            probability=row.probability,
+            error_bound=scale * row.error_bound,
+            **{seats: list(row.seats)},
+        )
+        if advice.seats
+        else ActionRow.from_result(
+            row,
+            probability=UNSET,
+            cost=scale * row.regret,
+            cost_bound=scale * row.regret_bound,
+            **fractions,
+        )
         for row, fractions in zip(advice.actions, exact_actions, strict=True)
     ]
-    return msgspec.structs.replace(
-        document,
-        value=advice.value,
-        win_probability=advice.win_probability,
-        error_bound=advice.error_bound,
-        **exact,
-        throws=[ThrowRow.from_result(row, probability=row.chance) for row in advice.throws]
-        or UNSET,
-        actions=UNSET if advice.throws else rows,
+    throws = [
+        ThrowRow(
+            throw=row.throw,
+            probability=row.chance,
+            action=row.action,
+            error_bound=scale * row.error_bound if advice.seats else row.error_bound,
+            **(
+                {seats: list(row.seats)}
+                if advice.seats
+                else {"value": row.value, "win_probability": row.win_probability}
+            ),
+        )
+        for row in advice.throws
+    ]
+    facts: dict[str, Any] = {"throws": throws} if throws else {"actions": actions}
+    if advice.seats:
+        facts |= {seats: list(advice.seats), "error_bound": advice.seats_bound}
+        facts["deviation_gain"] = advice.deviation_gain
+    else:
+        facts |= {"value": advice.value, "win_probability": advice.win_probability}
+        facts |= {"error_bound": advice.error_bound, **exact}
+    if solution is not None:
+        facts |= {**game_head(solution.graph), "kind": kind_of(solution)}
+    return Advised(
+        **{"game": "", "parameters": {}} | facts, state=advice.state, unit=advice.worth_name
     )
 
 
 def _exact_advice(
-    solution: Solution, advice: Advice
+    solution: Solution | None, advice: Advice
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """The value of a state and of its actions as text, where the method found fractions."""
-    if solution.run is None or solution.run.fractions is None:
+    if solution is None or solution.run is None or solution.run.fractions is None:
         return {}, [{}] * len(advice.actions)
     from rollwise.methods.exact import action_fractions
 
@@ -183,11 +284,38 @@ class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/gri
     columns: Annotated[str, about("the field that numbers the columns")]
     column_numbers: list[int]
     action_grid: Annotated[list[list[int]], about("numbers of actions; -1: no position")]
+    action_names: Annotated[dict[str, str], about("by number")]
+    unit: Unit
     value_grid: Maybe[list[list[Number]]] = UNSET
     win_probability_grid: Annotated[
         Maybe[list[list[Number]]], unit("probability", "-1: no position")
     ] = UNSET
     error_bound: Bound
+
+    def blocks(self) -> Iterator[str | Rows]:
+        origin, names = (self.row_numbers[0], self.column_numbers[0]), self.action_names
+        numbers = list(names) == list(names.values())
+        legend = "" if numbers else "".join(f"{n}: {name}, " for n, name in names.items())
+        yield (
+            f"{self.title}: the best action (rows: {self.rows}, columns: {self.columns}; "
+            f"{legend}-1: no position)"
+        )
+        yield Aligned.matrix(self.action_grid, origin, "d")
+        what, scale, form, worth = self.unit, 1, ".6f", self.value_grid
+        if self.win_probability_grid:
+            what, scale, form = f"{what} in %", 100, ".4f"
+            worth = [
+                [-1 if x == -1 else 100 * as_number(x) for x in row]
+                for row in self.win_probability_grid
+            ]
+        sure = f"certified ± {rounded_up(scaled(as_number(self.error_bound), scale))}"
+        sure = "estimated" if self.kind == "estimated" else sure
+        missing = "nan" if scale == 1 else "-1"
+        yield (
+            f"\n{what.capitalize()} with that action ({sure} before it was rounded; {missing}: "
+            "no position)"
+        )
+        yield Aligned.matrix(worth or [], origin, form)
 
 
 def with_rows(rows: pl.DataFrame) -> dict[str, Any]:
@@ -206,14 +334,18 @@ def grid_document(solution: Solution, found: Grid) -> GridTable:
         list(range(int(begin), int(begin) + n))
         for begin, n in zip(found.origin, found.actions.shape, strict=True)
     )
+    actions = found.actions.tolist()
+    labels = sorted({label for row in actions for label in row if label >= 0})
     return GridTable.on(
         solution.graph,
         kind=kind_of(solution),
+        action_names={str(label): solution.graph.vocabulary.text(label) for label in labels},
+        unit=solution.worth_name,
         rows=found.row_field,
         row_numbers=rows,
         columns=found.column_field,
         column_numbers=columns,
-        action_grid=found.actions.tolist(),
+        action_grid=actions,
         error_bound=found.error_bound,
         **{"value_grid" if solution.is_score else "win_probability_grid": found.worth.tolist()},
     )
@@ -467,3 +599,32 @@ def _worth_facts(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]
         if two:
             facts["win_probability_second"] = float(found.win_probability_second[s])
     return facts
+
+
+def notebook_view(of: Any) -> str:
+    """The notebook view of a game, an answer, advice in a position, or findings of `check`."""
+    return html_of(_notebook_blocks(of))
+
+
+def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
+    import numpy as np
+
+    from rollwise.analysis.findings import Report
+    from rollwise.answer.solution import ROWS_AT_ONCE, Solution
+    from rollwise.game import Game
+
+    if isinstance(of, Game):
+        heads = ("parameter", "value", "meaning")
+        given = {spec.name: spec.default for spec in of.specs} | of.parameters
+        cells = [(spec.name, str(given[spec.name]), spec.about) for spec in of.specs]
+        first = of.description.partition("\n")[0]
+        return [f"{of.name}: {first}", *([Rows(heads, cells, left=heads)] if cells else [])]
+    if isinstance(of, Report):
+        return [of.game, *Checked.of(of).blocks()]
+    if isinstance(of, Solution):
+        few = len(of) <= ROWS_AT_ONCE  # soon sorted
+        states = of.states_where()[:10] if few else np.arange(10)
+        text = as_text(of.cells_of(states))
+        rows = Rows(list(text), zip(*text.values(), strict=True), left=("action",))
+        return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
+    return [place_text(of.state), *advice_document(None, of).blocks()]

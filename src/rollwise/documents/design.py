@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.documents.model import (
@@ -10,32 +10,44 @@ from rollwise.documents.model import (
     Bound,
     Chance,
     Document,
-    EquallyGood,
     GameDocument,
     Maybe,
     Number,
     Part,
+    Rows,
     State,
     Value,
     about,
+    as_number,
     unit,
 )
-from rollwise.documents.parts import game_head, state_fields
-from rollwise.documents.policies import Loss, LossSpread, good_of, spread_of
+from rollwise.documents.parts import game_head, place_text, state_fields
+from rollwise.documents.policies import Loss, LossSpread, spread_in, spread_of
 from rollwise.documents.solved import Unit
-from rollwise.graph.policies import ties_in_play
+from rollwise.graph.naming import title_of
+from rollwise.numbers.printed import (
+    POINTS,
+    certified,
+    chance,
+    column,
+    how_many,
+    in_common,
+    percents,
+    rounded_up,
+)
 
 if TYPE_CHECKING:
-    from rollwise.analysis.balance import Balance
     from rollwise.analysis.difference import Difference
     from rollwise.analysis.exploit import Exploitation, Response
     from rollwise.analysis.handicap import Handicap
-    from rollwise.analysis.played import Played
     from rollwise.analysis.tuning import Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.simulate.lengths import Certified
+
+
+WINS = "win probability"  # the unit of games that are won or lost
 
 
 class Figure(Part, frozen=True):
@@ -68,7 +80,39 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
     reached: bool
     best: TunedGame
     points: list[TunedGame]
+    at_the_end: Annotated[list[str], about("parameters with the best game at an end of the range")]
     stopped: Annotated[bool, about("by Ctrl-C")]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        from rollwise.analysis.tuning import CHANCES
+
+        is_chance, measure, goal = self.measure in CHANCES, self.measure, self.goal
+        amounts = [as_number(point.amount) for point in self.points]
+        bounds = [point.error_bound for point in self.points]
+        rows = [
+            (
+                *point.parameters.values(),
+                text.number,
+                text.bound,
+                "nearest" if point == self.best else "",
+            )
+            for point, text in zip(
+                self.points, (percents if is_chance else column)(amounts, bounds), strict=True
+            )
+        ]
+        yield Rows((*self.best.parameters, measure, "certified ±", ""), rows, left=("",))
+        best = " ".join(f"{name}={value}" for name, value in self.best.parameters.items())
+        if isinstance(goal, str):
+            yield f"the {'least' if goal == 'min' else 'largest'} {measure}: {best}"
+        else:
+            wanted = f"{100 * goal:g} %" if is_chance else f"{goal:g}"
+            if not self.reached:
+                side = "above" if as_number(self.best.amount) > goal else "below"
+                yield f"no game of these has {measure} = {wanted}: all are {side} it"
+            yield f"nearest to {wanted}: {best}"
+        if self.at_the_end and (isinstance(goal, str) or not self.reached):
+            names = " and of ".join(self.at_the_end)
+            yield f"that is at the end of the range of {names}: a wider one may go further"
 
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned:
@@ -77,9 +121,11 @@ def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned
         TunedGame.from_result(point, parameters=dict(point.parameters))
         for point in (found.best, *found.points)
     )
-    goal, reached = found.aim.goal, found.reached
-    measure = found.aim.measure
-    return Tuned(game, dict(fixed), measure, goal, reached, best, points, found.stopped)
+    aim = {"measure": found.aim.measure, "goal": found.aim.goal}
+    parameters = dict(fixed)
+    return Tuned.from_result(
+        found, game=game, parameters=parameters, best=best, points=points, **aim
+    )
 
 
 class SolvedGame(Part, frozen=True):
@@ -92,6 +138,13 @@ class SolvedGame(Part, frozen=True):
     win_probability: Chance
     error_bound: Bound
     players: Maybe[int] = UNSET
+
+    def text(self, unit: str) -> str:
+        """The game with its value and its size."""
+        value = as_number(self.value)
+        worth = (chance if unit == WINS else certified)(value, self.error_bound)
+        title = title_of(self.game, self.parameters)
+        return f"{title}: {unit} {worth}, {how_many(self.positions, 'position')}"
 
 
 class ChangedAction(Part, frozen=True):
@@ -118,7 +171,48 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
     exploitability: Annotated[Number, about("gain of a best response, over the seats")]
     error_bound: Bound
     unit: Unit
-    changed: list[ChangedAction]
+    changed: Annotated[list[ChangedAction], about("positions of good play first")]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        from rollwise.analysis.losses import spread_words
+
+        is_score = self.unit != WINS
+        unit = "points" if is_score else POINTS
+        yield f"from {self.old.text(self.unit)}"
+        yield f"to   {self.new.text(self.unit)}"
+        n = self.states_changed
+        share = f" ({100 * n / self.states_in_both:.1f} %)" if self.states_in_both else ""
+        yield (
+            f"in {self.states_in_both:,} states both have a choice; the old best action no longer "
+            f"is best in {n:,}{share}, of which play comes to {self.states_changed_in_play:,}"
+        )
+        spread = spread_in(self.spread)
+        ends, bound = [as_number(self.loss)], self.error_bound
+        if spread is not None and spread.is_known:
+            ends, bound = [*spread.mean], spread.error_bound
+        bounds = [bound] * len(ends)
+        rows = column(ends, bounds) if is_score else percents(ends, bounds, unit=POINTS)
+        lost, worst = in_common(rows)
+        number = " to ".join(one.removesuffix(f" {POINTS}") for one in lost)
+        seats = "" if self.loss_second is None else " on average over the seats"
+        yield (
+            f"the old strategy loses {number} {unit}{seats} ({worst.sure}); "
+            "with optimal play where the old game lacks the state or the action"
+        )
+        yield from spread_words([spread])
+        listed = self.changed[: self.states_changed_in_play]
+        if listed:
+            words, scale = ("state", "was best", "is best"), 1.0 if is_score else 100.0
+            cells = (
+                (
+                    place_text(one.state),
+                    one.old_action,
+                    one.new_action,
+                    f"{scale * one.cost:z.4f}",
+                )
+                for one in listed
+            )
+            yield Rows((*words, f"costs ({unit})"), cells, left=words, fold=words)
 
 
 def difference_document(found: Difference, limit: int | None = None) -> Versions:
@@ -157,179 +251,7 @@ def _solved(solution: Solution) -> SolvedGame:
     return SolvedGame.from_result(None, **facts, win_probability=chance, error_bound=bound)
 
 
-class GameLength(Part, frozen=True):
-    """The distribution of lengths."""
-
-    unit: Annotated[str, about("turns or moves")]
-    quantiles: Annotated[dict[str, int | None], about("by percent")]
-    chances: Annotated[list[float], unit("probability", "of the lengths from 0")]
-    longer: Annotated[Chance, about("of a longer game")]
-
-
-class ActionUse(Part, frozen=True):
-    """The use of an action in good play."""
-
-    number: int
-    name: str
-    offered: Annotated[int, about("positions with the action")]
-    best: Annotated[int, about("positions where it is a best action")]
-    only_best: Annotated[int, about("positions where it is the only one")]
-    in_a_game: Annotated[float, about("how often it is taken")]
-    dominated_by: str | None
-
-
-class DecisionFigures(Part, frozen=True):
-    """Decisions in good play."""
-
-    positions: Annotated[int, about("with a choice")]
-    positions_that_matter: int
-    in_a_game: Figure
-    that_matter_in_a_game: Figure
-    threshold: Annotated[float, about("a decision matters beyond this loss")]
-    never_best: Annotated[list[str], about("actions")]
-    options: list[ActionUse]
-
-
-class DecidedTurn(Part, frozen=True):
-    """The turn in which the winner is nearly certain."""
-
-    mean_turn: Number
-    quantiles: Annotated[dict[str, int | None], about("by percent")]
-    chances: Annotated[list[float], unit("probability", "of the turns from 0")]
-    later: Chance
-
-
-class SkillFigures(Part, frozen=True):
-    """Results of levels of skill against each other."""
-
-    share: Figure
-    levels: list[str]
-    means: Annotated[list[list[float]], about("the row's level against the column's")]
-    against_best: list[float]
-    error_bound: Bound
-
-
-class BalanceRule(Part, frozen=True):
-    """A rule of thumb."""
-
-    numbers: Annotated[int, about("integers in the rule")]
-    loss: Loss
-    spread: LossSpread | None
-    error_bound: Bound
-    text: str
-
-
-class SampleMean(Part, frozen=True):
-    """A mean over simulated games."""
-
-    mean: float
-    standard_error: float
-
-
-class BesideFigure(Part, frozen=True):
-    """A figure beside simulated games."""
-
-    name: str
-    exact: float
-    error_bound: Bound
-    samples: list[SampleMean]
-    standard_errors_off: float
-
-
-class PlayedFigures(Part, frozen=True):
-    """All figures beside simulated games."""
-
-    games: int
-    seeds: list[int]
-    figures: list[BesideFigure]
-    disagreements: Annotated[list[str], about("differences beyond chance")]
-
-
-class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"):
-    """Edge, luck, length, decisions, drama and skill of a game."""
-
-    positions: int
-    unit: Unit
-    value: Figure
-    win_probability: Chance
-    luck: Annotated[Figure, about("standard deviation of the result")]
-    edge: Number
-    equally_good: EquallyGood | None
-    turns: Figure
-    moves: Figure
-    length: GameLength
-    decisions: DecisionFigures
-    draws: Annotated[Figure | None, about("share of drawn games")]
-    lead_changes: Annotated[Figure | None, about("in a game")]
-    comebacks: Annotated[Figure | None, about("share of games")]
-    decided: DecidedTurn | None
-    skill: SkillFigures | None
-    rules: list[BalanceRule] | None
-    played: Annotated[PlayedFigures | None, about("with --simulate")]
-
-
-def balance_document(found: Balance, played: Played | None = None) -> Balanced:
-    """The figures of a game; each with its proved error bound, or none where it has none."""
-    from rollwise.analysis.balance import QUANTILES
-
-    solution, chosen, drama, skill = found.solution, found.decisions, found.drama, found.skill
-    graph, lasts = solution.graph, found.lengths
-
-    def quantiles(of: Any) -> dict[str, int | None]:
-        return {str(q): of.quantile(q / 100) for q in QUANTILES}
-
-    decided = None
-    if drama is not None:
-        turn = drama.decided
-        decided = DecidedTurn(turn.mean, quantiles(turn), turn.turn.tolist(), turn.later)
-    return Balanced.on(
-        graph,
-        kind="certified",
-        positions=graph.n_positions,
-        unit=graph.view.worth_name,
-        value=figure(found.value),
-        win_probability=graph.view.win_probability(found.value.value),
-        luck=figure(found.luck),
-        edge=found.edge,
-        equally_good=good_of(ties_in_play(graph, solution.policy)),
-        turns=figure(found.turns),
-        moves=figure(found.moves),
-        length=GameLength(lasts.unit, quantiles(lasts), lasts.chance.tolist(), lasts.tail),
-        decisions=DecisionFigures.from_result(
-            chosen,
-            positions_that_matter=chosen.matter,
-            in_a_game=figure(chosen.in_a_game),
-            that_matter_in_a_game=figure(chosen.matter_in_a_game),
-            options=[ActionUse.from_result(option) for option in chosen.options],
-        ),
-        draws=None if drama is None else figure(drama.draws),
-        lead_changes=None if drama is None else figure(drama.lead_changes),
-        comebacks=None if drama is None else figure(drama.comebacks),
-        decided=decided,
-        skill=None if skill is None else SkillFigures.from_result(skill, share=figure(skill.share)),
-        rules=None
-        if found.rules is None
-        else [
-            BalanceRule.from_result(rule, spread=spread_of(rule.spread))
-            for rule in found.rules.rules
-        ],
-        played=None if played is None else _played(played),
-    )
-
-
-def _played(played: Played) -> PlayedFigures:
-    figures = [
-        BesideFigure.from_result(
-            one,
-            samples=[SampleMean(*sample) for sample in one.samples],
-            standard_errors_off=one.furthest,
-        )
-        for one in played.figures
-    ]
-    return PlayedFigures(played.games, list(played.seeds), figures, played.disagreements())
-
-
-SEATS = ("first", "second", "mean")
+SEATS = {"first": "moving first", "second": "moving second", "mean": "on average"}
 
 
 class NearestHeads(Part, frozen=True):
@@ -359,7 +281,32 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
     unit: Unit
     even: Annotated[float, about("the result of an even game")]
     nearest: NearestHeads
+    outside: Annotated[list[str], about("seats with an even game outside the range")]
     heads: list[HeadStart]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield (
+            f"{self.title}: {self.policy} begins with points ({self.field}), "
+            f"{self.against} with none"
+        )
+        scale = 100 if self.unit == WINS else 1
+        rows, bounds = [], [0.0]
+        for head in self.heads:
+            amounts = [getattr(head, which) for which in SEATS]
+            bounds += [as_number(one.error_bound) for one in amounts if one]
+            cells = ["-" if one is None else f"{scale * one.value:z.4f}" for one in amounts]
+            mark = "nearest to even" if head.points == self.nearest.mean else ""
+            rows.append((str(head.points), *cells, mark))
+        yield Rows((self.field, *SEATS.values(), ""), rows, left=("",))
+        unit = "% of the games are won" if self.unit == WINS else "points are gained"
+        yield f"{unit} with that head start (certified ± {rounded_up(scale * max(bounds))})"
+        for which, name in SEATS.items():
+            points = getattr(self.nearest, which)
+            if points is not None:
+                out = ", and all are on one side of it" if which in self.outside else ""
+                yield f"{name}, {self.field}={points} is nearest to even{out}"
+        if any(None in (head.first, head.second) for head in self.heads):
+            yield "-: no play comes to that position"
 
 
 def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
@@ -375,6 +322,7 @@ def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
         kind="certified",
         unit=graph.view.worth_name,
         nearest=NearestHeads(*(None if one is None else one.points for one in nearest.values())),
+        outside=[which for which, one in nearest.items() if one and not found.is_within(which)],
         heads=heads,
     )
 
@@ -414,6 +362,50 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
     tried: list[TriedResponse]
     states_that_differ: int
     differences: list[DifferentAction]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        scale, unit = (1.0, "points") if self.unit != WINS else (100.0, "%")
+        player = self.player
+        yield (
+            f"{self.title}: {self.decisions:,} choices of {player} in {self.games:,} "
+            f"games, in {self.states:,} positions"
+        )
+        names = ("gain", "promise", "risk")
+        figures = [[getattr(one, name) for name in names] for one in self.tried]
+        worst = max(as_number(one.error_bound) for row in figures for one in row)
+        rows = []
+        for one, row in zip(self.tried, figures, strict=True):
+            marks = ["optimal play"] * (not one.trust)
+            marks += ["chosen"] * (one.trust == self.best.trust)
+            cells = (f"{scale * figure.value:z.4f}" for figure in row)
+            rows.append((f"{one.trust:g}", *cells, ", ".join(marks)))
+        heads = ("trust", f"against {player}", "promised", "risked", "")
+        yield Rows(heads, rows, left=("",))
+        yield (
+            f"{unit} on average over the seats, certified ± {rounded_up(scale * worst)}. Against "
+            f"{player}: as learned. Promised: against any policy with each action at least as "
+            f"often as the games of {player} make nearly sure, times the trust. Risked: the most "
+            "that an opponent can win from it."
+        )
+        best, usual = (
+            " to ".join(f"{scale * bound:z.2f}" for bound in one.likely or ())
+            for one in (self.best, self.optimal)
+        )
+        yield (
+            f"The true policy of {player} isn't known. Against nine in ten likely policies "
+            f"the chosen one gets {best} {unit}, and optimal play {usual} {unit} (estimated)."
+        )
+        if not self.states_that_differ:
+            yield "It differs from optimal play nowhere."
+            return
+        yield f"It differs from optimal play in {self.states_that_differ:,} positions:"
+        words = ("position", "optimal", "instead")
+        differences = (
+            (place_text(one.state), one.optimal, one.best, f"{scale * one.gain:z.4f}")
+            for one in self.differences
+        )
+        gains = f"gains a game ({'points' if unit == 'points' else POINTS})"
+        yield Rows((*words, gains), differences, left=words, fold=words)
 
 
 def exploitation_document(

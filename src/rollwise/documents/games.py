@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,14 +23,18 @@ from rollwise.documents.model import (
     Part,
     Rows,
     Seconds,
+    UnsetType,
     about,
+    as_number,
     bound_text,
     unit,
 )
+from rollwise.documents.parts import sizes_text
 from rollwise.numbers.printed import in_bytes, rounded_up
 from rollwise.parameters import parameter_specs, typed
 
 if TYPE_CHECKING:
+    from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
     from rollwise.game import Game
     from rollwise.graph import StateGraph
@@ -175,6 +180,11 @@ class Checked(Document, frozen=True, tag="rollwise/check/1"):
     passed: Annotated[bool, about("whether no finding is an error")]
     findings: list[Finding]
 
+    @classmethod
+    def of(cls, report: Report) -> Self:
+        """The findings of `rollwise.check`."""
+        return cls.from_result(report, findings=[Finding.from_result(x) for x in report.findings])
+
     def blocks(self) -> Iterator[str | Rows]:
         for one in self.findings:
             yield f"{one.level:>7}  {one.topic}: {one.text}"
@@ -246,9 +256,45 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
     rounding: Annotated[
         Maybe[str], about("of a model's numbers when it was read; with --exact")
     ] = UNSET
+    rules: Annotated[str, about("the compared rules: a rule sheet, or a model with roundings")]
     fault: Annotated[str, about("the reason for refusing the answer, or empty")]
     state: Annotated[dict[str, int] | None, about("the position at fault")]
     seconds: Seconds
+
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.fault:
+            yield f"{self.title} is refused: {self.fault}"
+            return
+        spent, size = self.seconds, f"{self.states:,} states"
+        checked = f"checked in {spent['check']:.3f} s" if "check" in spent else ""
+        sure = f"the largest ± {bound_text(self.error_bound)}"
+        if self.layers:
+            how, size = "verified, each layer proved again from the rules", f"{size} in "
+            size += f"{self.layers:,} layers"
+            checked = (
+                f"checksums compared in {spent['checksums']:.3f} s, states found in "
+                f"{spent['states']:.3f} s, layers proved in {spent['proof']:.3f} s"
+            )
+        elif math.isfinite(as_number(self.residual)):
+            how = "verified, without a solver"
+            sure += f", residual {as_number(self.residual):.1e}"
+            exactly = f"; and on the {self.rules}, in exact arithmetic" if self.exact else ""
+            checked += f", in doubles, with every rounding counted{exactly}; the graph was built "
+            checked += f"from the rules in {spent['build']:.3f} s"
+        else:
+            how = "proved in whole numbers"
+            rules = self.rules.removesuffix(" itself")
+            how += f"; its game is the one of the {rules}" if self.exact else ""
+            size = f"{self.states:,} positions"
+        yield f"{self.title}: {how}"
+        yield f"  {size}: every value is within its bound of the true one ({sure})"
+        yield f"  {checked}"
+        if not isinstance(self.deviation_gain, UnsetType):
+            gain = bound_text(self.deviation_gain)
+            yield f"  no player gains more than {gain} by another policy"
+        if self.endless:
+            mover, opponent = self.endless
+            yield f"  endless play counts {mover:g} for the mover, {opponent:g} for the opponent"
 
 
 def verification_document(found: Verification) -> Verified:
@@ -275,6 +321,9 @@ class Exported(GameDocument, frozen=True, kw_only=True, tag="rollwise/export/1")
     states: int
     actions: int
     outcomes: int
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"wrote {self.file} ({sizes_text(self)})"
 
 
 class Plotted(GameDocument, frozen=True, kw_only=True, tag="rollwise/plot/1"):

@@ -1,9 +1,10 @@
 """The model of all documents: an answer as one frozen record, with a rendering for each reader.
 
 The type hints of a record are its JSON schema (`schema_of`), with the unit of each number. `encode`
-renders a record as JSON. `Document.blocks` are its lines and tables for people; the command line
-prints them. The ``kind`` of a document says whether its numbers are exact, certified (with
-``error_bound``) or estimated (with a standard error and a seed).
+renders a record as JSON. `Document.blocks` are its lines and tables for people: the command line
+prints them, and `html_of` renders them for notebooks, the server and reports. The ``kind`` of a
+document says whether its numbers are exact, certified (with ``error_bound``) or estimated (with a
+standard error and a seed).
 
 A tag such as ``rollwise/solve/1`` or ``rollwise/solve/contest/1`` names the command that prints a
 document and the version of its keys. It is the first key of the JSON, ``schema``.
@@ -12,6 +13,7 @@ document and the version of its keys. It is the first key of the JSON, ``schema`
 from __future__ import annotations
 
 import functools
+import html
 import importlib
 import inspect
 import math
@@ -81,6 +83,7 @@ class Rows:
     Attributes
     ----------
     heads : sequence of str
+        No line of heads is shown if all are blank.
     cells : iterable
         The texts of each row.
     left : sequence of str
@@ -96,6 +99,35 @@ class Rows:
     left: Sequence[str] = ()
     fold: Sequence[str] = ()
     indent: int = 0
+
+
+class Aligned(str):
+    """Lines with columns made of spaces."""
+
+    __slots__ = ()
+
+    @classmethod
+    def matrix(cls, matrix: Sequence[Sequence[Any]], origin: Sequence[int], form: str) -> Self:
+        """A matrix with numbered rows and columns; -1 marks empty cells.
+
+        Parameters
+        ----------
+        matrix : (n, m)
+        origin : (2,)
+            The numbers of the first row and of the first column.
+        form : str
+            The format of a number, for `format`.
+        """
+        text = [["-1" if x == -1 else format(x, form) for x in row] for row in matrix]
+        row, column = map(int, origin)
+        width = max(len(cell) for cells in text for cell in cells)
+        width = max(width, len(str(column + len(text[0]) - 1)))
+        side = len(str(row + len(text) - 1))
+        head = " ".join(f"{column + j:>{width}}" for j in range(len(text[0])))
+        lines = [f"{'':>{side}}   {head}"]
+        for i, cells in enumerate(text, row):
+            lines.append(f"{i:>{side}} | {' '.join(f'{cell:>{width}}' for cell in cells)}")
+        return cls("\n".join(lines))
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,6 +160,48 @@ class Document(Part, frozen=True, tag_field="schema"):
     def blocks(self) -> Iterator[str | Rows]:
         """The lines and tables for people."""
         raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """The notebook view."""
+        return html_of(self.blocks())
+
+
+def html_of(blocks: Iterable[str | Rows], name: str = "table") -> str:
+    """Blocks as HTML: paragraphs, and tables that scroll where the screen is narrow.
+
+    Parameters
+    ----------
+    name : str
+        The name of the tables for screen readers.
+    """
+    parts = []
+    for block in blocks:
+        if not isinstance(block, str):
+            parts.append(_html_table(block, name))
+        elif isinstance(block, Aligned):
+            parts.append(f"<pre>{html.escape(block)}</pre>")
+        elif block.strip():
+            parts.append(f"<p>{html.escape(block.strip())}</p>")
+    return "\n".join(parts)
+
+
+def _html_table(rows: Rows, name: str) -> str:
+    """A table; columns of text have the class ``text``."""
+    kinds = [" class='text'" if head in rows.left else "" for head in rows.heads]
+
+    def line(cells: Iterable[str], tag: str, more: str = "") -> str:
+        pairs = zip(kinds, cells, strict=True)
+        return "".join(f"<{tag}{more}{kind}>{html.escape(x)}</{tag}>" for kind, x in pairs)
+
+    head = ""
+    if any(map(str.strip, rows.heads)):
+        heads = line(rows.heads, "th", " scope='col'")
+        head = f"<thead><tr>{heads}</tr></thead>"
+    body = "\n".join(f"<tr>{line(cells, 'td')}</tr>" for cells in rows.cells)
+    return (
+        f"<div class='scroll' tabindex='0' role='region' aria-label='{html.escape(name)}'>"
+        f"<table>{head}<tbody>{body}</tbody></table></div>"
+    )
 
 
 class GameDocument(Document, frozen=True, kw_only=True):

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from rollwise.documents.design import Figure, figure
+from rollwise.documents.design import WINS, Figure, figure
 from rollwise.documents.model import Bound, GameDocument, Number, Part, Rows, about, as_number, unit
 from rollwise.documents.parts import number_or_none
 from rollwise.documents.policies import Mean, mean_of
-from rollwise.numbers.printed import between, certified, estimated
+from rollwise.documents.solved import Unit
+from rollwise.graph import sign_of, win_probability
+from rollwise.numbers.printed import POINTS, between, certified, estimated, rounded_up, scaled
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
+    from rollwise.answer.solution import Solution
     from rollwise.coach.drill import Question
     from rollwise.coach.ledger import Account
     from rollwise.coach.review import PlayerReview
@@ -23,6 +26,71 @@ if TYPE_CHECKING:
     from rollwise.coach.table import Table
     from rollwise.coach.tally import Tally
     from rollwise.game import Game
+
+
+class Figures:
+    """The units of a game's values in printed text.
+
+    Values of a game that is won or lost run from -1 to 1; people think in chances.
+    A difference of 1 % of all games is a percentage point.
+
+    Attributes
+    ----------
+    has_stakes : bool
+        Whether values are expected payoffs.
+    unit : str
+        Unit of values.
+    points : str
+        Unit of differences of values.
+    wanted : str
+        Words behind `points` where small values are good.
+    certainty : str
+        The kind of proof behind the values.
+    """
+
+    @classmethod
+    def of(cls, solution: Solution) -> Figures:
+        """The units of a solution."""
+        graph = solution.graph
+        return cls(graph.view.worth_name, graph.objective, solution.error_bound)
+
+    def __init__(self, unit: str, objective: str, error_bound: float) -> None:
+        self.is_score, self.has_stakes = unit != WINS, unit == "expected payoff"
+        self.unit = unit if self.is_score else "chance to win"
+        self.wanted = "; few are good" if objective == "minimize" else ""
+        self._good = sign_of(objective)
+        self.points = "points" if self.is_score else POINTS
+        self._scale, self._digits = (1, 3) if self.is_score else (50, 2)
+        bound = rounded_up(scaled(error_bound, self._scale))
+        rounding = f"{10**-self._digits:.{self._digits}f}"
+        self.certainty = f"certified ± {bound} {self.points}, and shown rounded to {rounding}"
+
+    def level(self, value: float) -> str:
+        """A value."""
+        return f"{value:z.3f}" if self.is_score else f"{100 * win_probability(value):.2f} %"
+
+    def change(self, value: float) -> str:
+        """A difference of values, with its sign, in `points`."""
+        return f"{self._scale * value:+z.{self._digits}f}"
+
+    def gain(self, value: float) -> str:
+        """Luck or skill, in `points`: negative where bad, also where few points are good."""
+        return self.change(self._good * value)
+
+    def cost(self, value: float) -> str:
+        """The cost of a choice, in `points`."""
+        shown = f"{self._scale * value:z.{self._digits}f}"
+        least = f"{10**-self._digits:.{self._digits}f}"
+        return f"<{least}" if value > 0 and float(shown) == 0 else shown
+
+    def cost_text(self, value: float) -> str:
+        """The cost of a choice, with its unit."""
+        return f"{self.cost(value)} {self.points}"
+
+    def spread(self, value: float) -> str:
+        """A standard error, in `points`."""
+        return f"{self._scale * value:.{self._digits}f}"
+
 
 Level = Annotated[float, unit("value")]
 Change = Annotated[float, unit("value", "change of the value for the player")]
@@ -179,6 +247,30 @@ class GameLedger(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/1")
     mistakes: Annotated[list[MoveAccount], about("of all players, the worst first")]
     moves: list[MoveAccount]
 
+    def lines(self, figures: Figures) -> Iterator[str | Rows]:
+        """The moves of a recorded game."""
+        yield f"The game, in the eyes of {self.player}"
+        words = ("player", "position", "did", "result")
+        rows = (
+            (
+                str(move.line),
+                move.player,
+                move.position,
+                " ".join(map(str, [move.action, *move.dice])),
+                move.outcome,
+                figures.cost(move.cost) if move.mistake else "",
+                figures.gain(move.skill),
+                figures.gain(move.luck),
+            )
+            for move in self.moves
+        )
+        yield Rows(("line", *words, "cost", "skill", "luck"), rows, words, indent=2)
+        yield (
+            f"start {figures.level(self.start)}, luck {figures.gain(self.luck)}, "
+            f"skill {figures.gain(self.skill)}, "
+            f"{'result' if self.over else 'now'} {figures.level(self.result)}"
+        )
+
 
 def ledger_document(session: Session, seat: int = 0) -> GameLedger:
     """Everything about a game so far, in the eyes of a seat."""
@@ -317,14 +409,64 @@ class ReviewedPlayer(Part, frozen=True):
     standard_error: Annotated[float | None, about("of the score; null: a single game")]
     cost_per_decision: Cost
 
+    def cells(self, figures: Figures) -> list[str]:
+        """The row of the player."""
+        error = self.standard_error
+        spread = "" if error is None else f" ± {figures.spread(error)}"
+        return [
+            *map(str, (self.player, self.games, self.decisions, *self.grades.values())),
+            figures.cost(self.cost_per_decision),
+            figures.gain(self.luck),
+            figures.gain(self.own_skill),
+            figures.level(self.score) + spread,
+        ]
+
+    def lines(self, figures: Figures) -> Iterator[str | Rows]:
+        """The mistakes of the player."""
+        if not self.mistakes:
+            yield f"{self.player}: no mistakes"
+            return
+        yield f"{self.player}: mistakes, the most frequent first"
+        rows = (
+            (
+                str(mistake.times),
+                mistake.action,
+                mistake.best,
+                figures.cost(mistake.cost),
+                figures.cost(mistake.worst_cost),
+                f"{mistake.worst_at} (line {mistake.line})",
+            )
+            for mistake in self.mistakes
+        )
+        words = ("did", "better", "at")
+        heads = ("times", *words[:2], "cost in all", "at worst", words[2])
+        yield Rows(heads, rows, left=words, indent=2)
+
 
 class Reviewed(GameDocument, frozen=True, kw_only=True, tag="rollwise/review/1"):
     """Written games together, and the ledger of each."""
 
     games: int
+    unit: Unit
+    objective: Annotated[str, about("win, maximize or minimize")]
     error_bound: Bound
     by_player: list[ReviewedPlayer]
     ledgers: list[GameLedger]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        figures = Figures(self.unit, self.objective, as_number(self.error_bound))
+        yield f"{self.title}: costs, luck and skill in {figures.points}{figures.wanted}"
+        yield f"values are {figures.certainty}"
+        grades = self.by_player[0].grades
+        heads = ["player", "games", "decisions", *grades, "cost a decision", "luck a game"]
+        heads += ["skill a game", f"against the optimal player ({figures.unit})"]
+        yield Rows(heads, [one.cells(figures) for one in self.by_player], left=("player",))
+        if any(one.standard_error is not None for one in self.by_player):
+            yield "± one standard error over the games (estimated)"
+        for one in self.by_player:
+            yield from one.lines(figures)
+        if len(self.ledgers) == 1:
+            yield from self.ledgers[0].lines(figures)
 
 
 def review_document(
@@ -335,6 +477,8 @@ def review_document(
         table.graph,
         kind="certified",
         games=len(sessions),
+        unit=table.graph.view.worth_name,
+        objective=table.graph.objective,
         error_bound=table.solution.error_bound,
         by_player=[
             ReviewedPlayer.from_result(

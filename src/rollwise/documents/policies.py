@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from rollwise.documents.answers import with_rows
 from rollwise.documents.model import (
     UNSET,
+    Aligned,
     Bound,
     Chance,
     EquallyGood,
@@ -24,10 +26,12 @@ from rollwise.documents.model import (
     as_number,
     unit,
 )
-from rollwise.documents.parts import about_draws, state_fields
+from rollwise.documents.parts import about_draws, place_text, state_fields
 from rollwise.documents.solved import Unit, seats_worth
 from rollwise.graph.view import worth_name
 from rollwise.numbers.printed import (
+    POINTS,
+    Printed,
     column,
     estimated,
     estimated_chance,
@@ -50,7 +54,7 @@ if TYPE_CHECKING:
     from rollwise.simulate import Estimate, Length, Match, Side, ToldMove, Tournament
     from rollwise.simulate.seats import Played, SeatsTournament
 
-SCORES_SHOWN = 30
+SCORES_SHOWN, ROWS_SHOWN, WRONG_SHOWN = 30, 40, 5
 Seats = Annotated[Maybe[list[Number] | None], about("of each seat")]
 Matrix = Annotated[Maybe[list[list[Number]] | None], about("the row's policy against the column's")]
 Loss = Annotated[Number, unit("probability, or points", "against optimal play")]
@@ -286,17 +290,28 @@ class Play(Part, frozen=True):
 class ToldGames(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/told/1"):
     """Games move by move (--tell)."""
 
+    policies: Annotated[list[str], about("of each seat")]
     seed: Annotated[int, about("of the first game")]
     moves: Annotated[list[Move], about("of the first game")]
     plays: Annotated[list[Play], about("all games")]
 
+    def blocks(self) -> Iterator[str | Rows]:
+        from rollwise.simulate.tell import PLAYERS
 
-def told_games_document(graph: StateGraph, games: Mapping[int, Sequence[ToldMove]]) -> ToldGames:
+        playing = ", ".join(map("{} plays {}".format, PLAYERS, self.policies))
+        for number, play in enumerate(self.plays):
+            yield f"{chr(10) if number else ''}{self.title}, seed {play.seed}: {playing}"
+            yield from (f"  {move.text}" for move in play.moves)
+
+
+def told_games_document(
+    graph: StateGraph, policies: list[str], games: Mapping[int, Sequence[ToldMove]]
+) -> ToldGames:
     """Games move by move, by their seeds: all of them as `plays`, and the first one besides."""
     plays = [
         Play(seed, [Move.from_result(move) for move in moves]) for seed, moves in games.items()
     ]
-    return ToldGames.on(graph, plays[0], plays=plays)
+    return ToldGames.on(graph, plays[0], policies=policies, plays=plays)
 
 
 class Standing(Part, frozen=True):
@@ -416,8 +431,21 @@ class Assessed(Part, frozen=True):
     loss_bound: Bound
     reasons: Annotated[dict[str, int], about("positions without a right answer, by reason")]
     frequent_positions: int
+    within_2_errors: Annotated[Chance, about("frequent positions within 2 standard errors")]
     within_3_errors: Annotated[Chance, about("frequent positions within 3 standard errors")]
+    recent_within_2_errors: Annotated[Chance, about("the same, from the later half of the games")]
     recent_within_3_errors: Annotated[Chance, about("the same, from the later half of the games")]
+
+    def cells(self, *, is_score: bool) -> list[str]:
+        """The row of a learning curve."""
+        error, loss = as_number(self.weighted_error), as_number(self.loss)
+        return [
+            f"{self.games:,}",
+            f"{error:.5f}" if is_score else f"{100 * error:.3f} %",
+            f"{100 * as_number(self.optimal_share):.1f} %",
+            f"{100 * as_number(self.weighted_optimal_share):.2f} %",
+            f"{loss:z.6f}" if is_score else percent(loss),
+        ]
 
 
 class WrongPosition(Part, frozen=True):
@@ -431,11 +459,70 @@ class WrongPosition(Part, frozen=True):
     visits: int
     visits_a_game: Annotated[float, about("in good play")]
 
+    def text(self, *, is_score: bool) -> str:
+        """The position and its explanation in a line."""
+        cost = as_number(self.cost)
+        told = f"{cost:z.4f}" if is_score else percent(cost)
+        told = f", costs {told}" if math.isfinite(cost) else ""
+        return (
+            f"{place_text(self.state)}: learned {self.learned or 'no action'}, best is "
+            f"{self.best}{told} ({self.reason}; {self.visits:,} visits)"
+        )
+
 
 class Comparison(Assessed, frozen=True):
     """A learned policy against the exact solution, with its wrong positions."""
 
     positions: Annotated[list[WrongPosition], about("positions of good play first")]
+
+    def lines(self, *, is_score: bool) -> Iterator[str]:
+        """The comparison in words, with the most important wrong positions."""
+        error = as_number(self.weighted_error)
+        amount = f"{error:.5f} points" if is_score else f"{100 * error:.5f} {POINTS}"
+        yield "\nAgainst the exact solution (certified), positions weighted by good play"
+        yield f"  mean error of the estimates: {amount}"
+        yield (
+            f"  learned action optimal: {100 * as_number(self.weighted_optimal_share):.2f} % "
+            f"weighted, {100 * as_number(self.optimal_share):.2f} % of the reachable positions "
+            "with a choice"
+        )
+        lost = [max(as_number(self.loss), 0.0)], [self.loss_bound]
+        (loss,) = column(*lost) if is_score else percents(*lost, unit=POINTS)
+        yield f"  loss of the learned policy against the best play: {loss.number} ({loss.sure})"
+        for games, two, three in (
+            ("all games", self.within_2_errors, self.within_3_errors),
+            (
+                "the later half of the games",
+                self.recent_within_2_errors,
+                self.recent_within_3_errors,
+            ),
+        ):
+            if two is not None and three is not None:
+                yield (
+                    f"  estimates from {games}: {100 * two:.0f} % of {self.frequent_positions} "
+                    f"frequent positions within 2 standard errors, {100 * three:.0f} % within 3"
+                )
+        yield "  positions without a right answer, by reason:"
+        yield from (f"    {reason:<12} {count:>9,}" for reason, count in self.reasons.items())
+        for row in [row for row in self.positions if row.visits_a_game > 0][:WRONG_SHOWN]:
+            yield f"    {row.text(is_score=is_score)}"
+
+
+class StartEstimate(Part, frozen=True):
+    """The learned action and its estimated value at the start."""
+
+    action: str
+    estimate: Number
+    standard_error: Number
+
+    def text(self, name: str, *, is_score: bool) -> str:
+        """The action with its estimate."""
+        value, error = as_number(self.estimate), as_number(self.standard_error)
+        shown = f"{value:z.5f}" if is_score else percent(value)
+        if math.isfinite(error):
+            one = (estimated if is_score else estimated_chance)(value, error)
+            shown = f"{one.number} (estimated, standard error {one.bound})"
+        return f"  start: {self.action}, {name} {shown}"
 
 
 class AgainstPolicy(Part, frozen=True):
@@ -458,7 +545,12 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
     workers: Maybe[int] = UNSET
     states: Maybe[int] = UNSET
     states_seen: int
+    estimate_name: Annotated[Maybe[str], about("win_rate, score or payoff")] = UNSET
+    start: Maybe[StartEstimate] = UNSET
     rows: Annotated[Maybe[list[dict[str, Any]]], about("learned action and estimate")] = UNSET
+    grid_origin: Annotated[
+        Maybe[dict[str, int]], about("the fields that number rows and columns, from these on")
+    ] = UNSET
     action_grid: Maybe[list[list[int]]] = UNSET
     estimate_grid: Maybe[list[list[Number]]] = UNSET
     compare: Maybe[Comparison] = UNSET
@@ -469,6 +561,91 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
     best_responses: Annotated[Seats, about("best result of each seat")] = UNSET
     gains: Annotated[Seats, about("of the best response of each seat")] = UNSET
     error_bound: Maybe[Bound] = UNSET
+
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.gains:
+            yield from self._seats(self.gains)
+            return
+        what, is_score = str(self.estimate_name), self.estimate_name != "win_rate"
+        what = what.replace("_", " ")
+        yield (
+            f"{self.title}: {self.games:,} games learned by {self.method} "
+            f"(M {self.explore:g}, seed {self.seed}, workers {self.workers})"
+        )
+        yield f"  {self.states_seen:,} of {self.states:,} positions were seen"
+        if self.start:
+            yield self.start.text(what, is_score=is_score)
+        if self.grid_origin and self.action_grid and self.estimate_grid:
+            (rows, columns), origin = self.grid_origin, [*self.grid_origin.values()]
+            yield f"\nAction learned (rows: {rows}, columns: {columns}; -1: never seen)"
+            yield Aligned.matrix(self.action_grid, origin, "d")
+            scale, form = (1, ".3f") if is_score else (100, ".1f")
+            worth = [
+                [x if x == -1 else scale * as_number(x) for x in row] for row in self.estimate_grid
+            ]
+            unit = "" if is_score else " in %"
+            yield f"\n{what.capitalize()} of that action{unit} (-1: never seen)"
+            yield Aligned.matrix(worth, origin, form)
+        else:
+            yield from self._most_visited(is_score=is_score)
+        if self.checkpoints:
+            heads = ("games", "weighted error", "optimal", "optimal, weighted", "loss")
+            yield "\nLearning curve"
+            yield Rows(heads, [point.cells(is_score=is_score) for point in self.checkpoints])
+        if self.compare:
+            yield from self.compare.lines(is_score=is_score)
+        if self.against:
+            one = self.against
+            name, written = ("payoff", column) if is_score else ("win probability", percents)
+            numbers = [as_number(one.gets), as_number(one.best_response)]
+            bounds = [one.gets_bound, one.best_response_bound]
+            (gets, best), worst = in_common(written(numbers, bounds))
+            yield (
+                f"\nAgainst {one.policy}, on average over the seats: {name} {gets}; a best "
+                f"response has {best} ({worst.sure})"
+            )
+
+    def _most_visited(self, *, is_score: bool) -> Iterator[str | Rows]:
+        found: Any = self.rows
+        rows = msgspec.json.decode(found) if isinstance(found, msgspec.Raw) else found
+        shown = sorted(rows, key=lambda row: -row["visits"])[:ROWS_SHOWN]
+        parts = {str(self.estimate_name), "standard_error"}
+
+        def cell(name: str, value: Any) -> str:
+            if name not in parts or value in (None, -1):
+                return "" if value is None else f"{value:g}" if name in parts else str(value)
+            return f"{value:z.5f}" if is_score else f"{100 * value:z.3f} %"
+
+        yield ""
+        heads = list(shown[0])
+        cells = [[cell(name, value) for name, value in row.items()] for row in shown]
+        yield Rows(heads, cells, left=("action",))
+        if len(rows) > len(shown):
+            yield f"the {len(shown)} most visited of {len(rows):,} rows (--csv or --json for all)"
+
+    def _seats(self, gains: Sequence[float | None]) -> Iterator[str]:
+        """The result of each seat, and the gain of its best response."""
+        yield (
+            f"{self.title}: {self.games:,} games of self-play, M {self.explore:g}, "
+            f"seed {self.seed}; {self.states_seen:,} states with a choice were seen"
+        )
+        written: Callable[..., list[Printed]] = column if self.payoffs else percents
+        gets, could = ("gets on average", "get") if self.payoffs else ("wins", "win")
+        bounds = [as_number(self.error_bound)] * len(gains)
+
+        def shown(numbers: Any) -> tuple[list[str], Printed]:
+            return in_common(written([as_number(one) for one in numbers], bounds))
+
+        has, worst = shown(self.payoffs or self.win_probabilities)
+        best, _ = shown(self.best_responses)
+        for seat, pair in enumerate(zip(has, best, strict=True), 1):
+            yield f"  seat {seat} {gets} {pair[0]}, and could {could} {pair[1]}"
+        gain = max(map(as_number, gains))
+        most = f"{gain:.6f}" if self.payoffs else percent(gain)
+        yield (
+            f"  ({worst.sure}) where all play the learned policy; the best response of a seat "
+            f"gains at most {most} from the start (0 in an equilibrium)"
+        )
 
 
 def learned_document(
@@ -489,9 +666,17 @@ def learned_document(
         Its result against an opponent.
     """
     graph, more = learned.graph, with_rows(learned.table())
-    actions = learned.grid(learned.labels)
-    if actions is not None:
-        more |= {"action_grid": actions, "estimate_grid": learned.grid(learned.estimates)}
+    actions, estimates = learned.grid(learned.labels), learned.grid(learned.estimates)
+    if actions is not None and estimates is not None:
+        origin = map(int, graph.states.min(axis=0))
+        more["grid_origin"] = dict(zip(graph.field_names, origin, strict=True))
+        more |= {"action_grid": actions.tolist(), "estimate_grid": estimates.tolist()}
+    if not learned.is_score or not math.isnan(learned.estimates[0]):
+        more["start"] = StartEstimate(
+            graph.vocabulary.text(int(learned.labels[0])),
+            float(learned.estimates[0]),
+            float(learned.estimate_errors[0]),
+        )
     if assessed is not None:
         more["compare"] = Comparison.from_result(
             assessed, **_figures(assessed), positions=wrong_positions(assessed)
@@ -519,9 +704,11 @@ def _figures(assessed: Assessment) -> dict[str, Any]:
         "reasons": assessed.reason_counts(),
         "frequent_positions": int(assessed.frequent.sum()),
     }
-    for name, recent in (("within_3_errors", False), ("recent_within_3_errors", True)):
+    for name, recent in (("within", False), ("recent_within", True)):
         found = assessed.deviations(recent)
-        facts[name] = float((found <= 3).mean()) if len(found) else None
+        for most in (2, 3):
+            share = float((found <= most).mean()) if len(found) else None
+            facts[f"{name}_{most}_errors"] = share
     return facts
 
 
@@ -573,6 +760,13 @@ class LossSpread(Part, frozen=True):
     error_bound: Bound
 
 
+def spread_in(spread: Maybe[LossSpread | None]) -> Spread | None:
+    """Ranges of the losses in a document, as a result."""
+    from rollwise.analysis.losses import Spread
+
+    return Spread(*msgspec.structs.astuple(spread)) if spread else None
+
+
 def spread_of(spread: Spread | None) -> LossSpread | None:
     """Ranges of the losses over all optimal policies."""
     if spread is None:
@@ -614,7 +808,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
     timed_out: bool
 
     def blocks(self) -> Iterator[str | Rows]:
-        from rollwise.analysis.losses import Spread, loss_text, spread_words
+        from rollwise.analysis.losses import loss_text, spread_words
 
         if not self.rules:
             yield f"none of the {self.scored:,} scored rules ends every play"
@@ -629,7 +823,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             heads += ["first", "second", "exploitability"]
         rows, spreads = [], []
         for rule in self.rules:
-            spread = Spread(*msgspec.structs.astuple(rule.spread)) if rule.spread else None
+            spread = spread_in(rule.spread)
             spreads.append(spread)
             cells = [loss_text(as_number(rule.loss), spread, scale)]
             if self.players:

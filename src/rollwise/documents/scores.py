@@ -78,14 +78,6 @@ class ScoreRow(Part, frozen=True, kw_only=True):
     simulated: Annotated[Maybe[Chance], about("share of simulated games")] = UNSET
 
 
-class ScoreAtMost(Part, frozen=True):
-    """The probability of a score or less."""
-
-    value: int
-    probability: Chance
-    error_bound: Bound
-
-
 class SimulatedTest(Part, frozen=True):
     """Simulated scores, tested against the distribution."""
 
@@ -109,7 +101,6 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
     quantiles: dict[str, int]
     error_bound: Annotated[Bound, about("of the probabilities")]
     rows: list[ScoreRow]
-    at_most: Maybe[ScoreAtMost] = UNSET
     equally_good: EquallyGood | None
     mean_fraction: Annotated[Maybe[str], about("the exact mean")] = UNSET
     simulated: Maybe[SimulatedTest] = UNSET
@@ -129,10 +120,6 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
             yield f"  {self.equally_good.text}"
         if self.mean_fraction:
             yield f"  mean {self.mean_fraction} (exact)"
-        if self.at_most:
-            one = self.at_most
-            (chance,) = percents([as_number(one.probability)], [one.error_bound])
-            yield f"  P(at most {one.value}) = {chance.number} ({chance.sure})"
         if self.simulated:
             test = self.simulated
             p_value = "" if test.p_value is None else f", chi-square p = {test.p_value:.3f}"
@@ -235,6 +222,9 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
 
     def blocks(self) -> Iterator[str | Rows]:
         values, columns = self.columns()
+        if len(columns) == 1:
+            rows, bound = self.policies[0].rows, columns[0].bound
+            columns.append(Column("or less", [as_number(x.at_most) for x in rows], bound, 0))
         cells = (one.text() for one in columns)
         heads = ("value", *(one.head for one in columns))
         yield Rows(heads, list(zip(map(str, values), *cells, strict=True)))
@@ -273,7 +263,6 @@ def distribution_document(
     found: Distribution,
     ties: Ties | None,
     *,
-    at_most: int | None = None,
     fractions: Mapping[int, Fraction] | None = None,
     simulated: SimulatedScores | None = None,
 ) -> ScoreDistribution:
@@ -281,8 +270,6 @@ def distribution_document(
 
     Parameters
     ----------
-    at_most : int, optional
-        The probability of so much or less is told too.
     fractions : mapping of int to Fraction, optional
         The same probabilities, exactly.
     """
@@ -296,9 +283,6 @@ def distribution_document(
             more["simulated"] = float((simulated.totals == value).mean())
         rows.append(ScoreRow(value=value, probability=probability, at_most=min(below, 1.0), **more))
     more = {}
-    if at_most is not None:
-        bound = found.at_most_bound(at_most)
-        more["at_most"] = ScoreAtMost(at_most, found.at_most(at_most), bound)
     if fractions is not None:
         more["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
     if simulated is not None:
@@ -836,6 +820,17 @@ def judged_document(
     )
 
 
+class DiceRow(Part, frozen=True):
+    """The expected score with a number of dice."""
+
+    dice: int
+    expected_score: float
+    error_bound: Bound
+    take_two: Annotated[Points, about("with two dice to take at least")]
+    take_two_bound: Bound
+    refuse_from: Annotated[int | None, about("points of the lowest die of a refused roll")]
+
+
 class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
     """The expected score for every number of dice."""
 
@@ -845,14 +840,42 @@ class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
     expected_score: Annotated[Points, about("with the most dice")]
     error_bound: Bound
     seconds: RunTime
-    rows: Annotated[list[dict[str, Any]], about("for each number of dice")]
+    rows: Annotated[list[DiceRow], about("for each number of dice")]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        """Rows for few dice and for round numbers of them."""
+        landmarks = {n for ten in (1, 10, 100, 1000, 10_000) for n in (ten, 2 * ten, 5 * ten)}
+        landmarks |= {*range(13), self.most}
+        cells = []
+        for row in self.rows:
+            if row.dice in landmarks:
+                score = certified(row.expected_score, row.error_bound)
+                two = "" if row.take_two is None else certified(row.take_two, row.take_two_bound)
+                refused = "" if row.refuse_from is None else str(row.refuse_from)
+                number = two if isinstance(two, str) else two.number
+                cells.append((str(row.dice), score.number, score.bound, number, refused))
+        yield Rows(("dice", "expected score", "error bound", "two to take", "refuse from"), cells)
+        worth = certified(as_number(self.expected_score), self.error_bound)
+        yield (
+            f"{self.most:,} dice: expected score {worth.number} (certified ± {worth.bound}), found "
+            f"in {self.seconds:.1f} s; --csv, --json or --out for every number of dice"
+        )
 
 
 def many_dice_document(game: Game, found: ManyDice) -> ManyDiceScores:
     """The expected score for every number of dice."""
     value, bound = found.value(found.most)
     parameters = {name: value for name, value in game.parameters.items() if name != "dice"}
-    seconds, rows = round(found.seconds, 3), found.table().to_dicts()
+    seconds = round(found.seconds, 3)
+    rows = [
+        DiceRow(
+            **row,
+            take_two_bound=None
+            if row["take_two"] is None
+            else found.value(row["dice"], take_two=True)[1],
+        )
+        for row in found.table().iter_rows(named=True)
+    ]
     return ManyDiceScores(game.name, parameters, found.most, value, bound, seconds, rows)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import throws_as_fields
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, no_such
 from rollwise.export.data import write_json, write_npz, write_parquet
 from rollwise.export.models import one_chooser, write_drn, write_prism
 from rollwise.export.programs import PROGRAMS, write_program
@@ -62,7 +62,7 @@ def export(
         return
     if form not in (*DATA, *PROGRAM_FILES):
         formats = [*MODELS, *DATA, *PROGRAM_FILES]
-        raise UsageError(f"there is no format {form!r} ({', '.join(formats)})")
+        raise UsageError(no_such("format", form, formats))
     if against is not None:
         raise UsageError(f"a policy to play against is for models ({', '.join(MODELS)})")
     if form in PROGRAM_FILES:

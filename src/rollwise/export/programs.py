@@ -21,7 +21,7 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, no_such
 from rollwise.graph import StateGraph
 from rollwise.methods.linear_programming import linear_program
 from rollwise.methods.mixed_integer import integer_program
@@ -63,7 +63,7 @@ def write_program(graph: StateGraph, path: Path, form: str, kind: str) -> None:
         The program needs bounds on the values, and play may go on for ever.
     """
     if kind not in PROGRAMS:
-        raise UsageError(f"there is no program {kind!r} ({', '.join(PROGRAMS)})")
+        raise UsageError(no_such("program", kind, PROGRAMS))
     named = _named(graph, kind)
     with path.open("w", encoding="utf-8", newline="\n") as out:
         (_lp if form == "lp" else _mps)(named, out)

@@ -9,7 +9,6 @@ distributions register games under the entry point group ``rollwise.games``.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import importlib
 import inspect
@@ -21,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rollwise.errors import ClusterError, ParameterError, UnknownGame
+from rollwise.errors import ClusterError, ParameterError, UnknownGame, suggestion
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game
 from rollwise.hooks import HOOKS
@@ -105,8 +104,7 @@ def find_installed(name: str) -> type[Game]:
     games = available()
     if name in games:
         return games[name]
-    close = difflib.get_close_matches(name, games, 1)
-    hint = f"; did you mean {close[0]}?" if close else ""
+    hint = suggestion(name, games)
     raise UnknownGame(
         f"no game is called {name!r}{hint} (`rollwise games` lists them; a game in a file "
         "is path/to/file.py:ClassName, and a model of another tool ends in .umb, .drn or .tra)"
@@ -248,7 +246,7 @@ def _create(cls: type[Game], values: Mapping[str, str]) -> Game:
     for name, text in values.items():
         if name not in specs:
             names = ", ".join(specs) or "it has none"
-            hint = ""
+            hint = suggestion(name, specs)
             if name in ("target", "ties"):
                 hint = f"; a form of a solitaire game has it: as=chase {name}={text}"
             if name in getattr(cls, "__annotations__", {}):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UnknownState, UsageError
+from rollwise.errors import UnknownState, UsageError, suggestion
 from rollwise.faults import one_line
 from rollwise.parameters import TRUTHS, typed
 
@@ -343,6 +342,5 @@ def _begins(name: str, text: str) -> bool:
 
 def no_such(kind: str, text: str, known: Collection[str]) -> str:
     """The message about an unknown name."""
-    close = difflib.get_close_matches(text, known, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = suggestion(text, known)
     return f"no {kind} is called {text!r}{hint} ({kind}s: {listed(list(known))})"

@@ -213,7 +213,7 @@ class State(_Element):
         wanted = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
         throws = self.throws
         if not throws:
-            raise UnknownState(f"{self.graph.title} has no throws: its rules say nothing of them")
+            raise UnknownState(f"{self.graph.title} has no throws")
         known = [thrown.next_state.throw for thrown in throws if thrown.next_state is not None]
         whole = wanted + (0,) * (len(known[0]) - len(wanted))
         hits = [k for k, found in enumerate(known) if found == whole]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, no_such
 from rollwise.graph import StateGraph
 from rollwise.learn.episodes import Move, read_game_record
 from rollwise.learn.files import load_learner, save_learner
@@ -87,7 +87,7 @@ class Learner:
         method: str = "counts",
     ) -> None:
         if method not in METHODS:
-            raise UsageError(f"there is no learner {method!r} (learners: {', '.join(METHODS)})")
+            raise UsageError(no_such("learner", method, METHODS))
         if not 1 <= workers <= MOST_WORKERS:
             raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
         if workers > 1 and method == "q-learning":

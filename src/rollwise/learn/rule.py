@@ -30,8 +30,8 @@ def check_explore(explore: float) -> float:
         number = float("nan")
     if not 0 < number < float("inf"):
         raise UsageError(
-            f"M (explore) is {explore}; it must be a positive number: with nothing seen yet, "
-            "only M says how likely each action is"
+            f"M (explore) is {explore}; it must be a positive number: in an unseen position "
+            "M alone sets the chances of the actions"
         )
     return number
 

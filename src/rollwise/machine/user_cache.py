@@ -96,7 +96,7 @@ def is_private(folder: Path) -> bool:
         return False
     if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and any(folder.iterdir()):
         tell_once(
-            f"others may have written to {folder}, so nothing is read from it or kept there; "
+            f"others may have written to {folder}, so rollwise neither reads nor writes it; "
             "remove it, and it is made anew"
         )
         return False

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, no_such
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.parameters import KINDS, TRUTHS
 
@@ -149,7 +149,7 @@ def find_method(name: str) -> Method:
         There is none.
     """
     if name not in METHODS:
-        raise UsageError(f"there is no method {name!r} (there are {', '.join(METHODS)})")
+        raise UsageError(no_such("method", name, METHODS))
     return METHODS[name]
 
 

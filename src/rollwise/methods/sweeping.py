@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, no_such
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import action_gaps, first_of_each_state
 from rollwise.kernels.chances import SMALLEST, UNIT
@@ -60,7 +60,7 @@ def sweep_order(graph: StateGraph, order: str) -> NDArray[np.int64]:
         return graph.components.order.astype(np.int64)
     if order in ("breadth-first", "synchronous"):
         return np.arange(graph.n_states)
-    raise UsageError(f"there is no order {order!r} of sweeping (there are {', '.join(ORDERS)})")
+    raise UsageError(no_such("order of sweeping", order, ORDERS))
 
 
 class Sweeper:

@@ -197,7 +197,7 @@ class Bounds:
         if not normal.all():
             raise UsageError(
                 f"{graph.title}: some weights of one action are too far apart for bounds that "
-                "count every rounding; other methods work, and say what could be proved"
+                "count every rounding; other methods work, and report their proved bounds"
             )
         self._arrays = arrays_of(graph)._replace(weight=weight)
         self.graph = graph

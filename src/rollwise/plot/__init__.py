@@ -6,12 +6,11 @@ Otherwise it raises UsageError with the reason.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rollwise.errors import MissingExtra, UsageError
+from rollwise.errors import MissingExtra, UsageError, no_such
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -147,9 +146,7 @@ def find_kind(name: str) -> Kind:
         An unknown name; the message lists all names.
     """
     if name not in KINDS:
-        close = difflib.get_close_matches(name, KINDS, 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise UsageError(f"there is no picture {name!r}{hint} (kinds: {', '.join(KINDS)})")
+        raise UsageError(no_such("picture", name, KINDS))
     return KINDS[name]
 
 

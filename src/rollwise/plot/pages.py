@@ -193,14 +193,6 @@ def marked(text: str) -> str:
     return re.sub(r"(`+)(.+?)\1", r"<code>\2</code>", html.escape(text))
 
 
-def scrolled(rows: str, name: str) -> str:
-    """A table that scrolls by itself where it is wider than the screen, by keys too."""
-    return (
-        f"<div class='scroll' tabindex='0' role='region' aria-label='{html.escape(name)}'>"
-        f"<table>{rows}</table></div>"
-    )
-
-
 def packed(text: str, name: str) -> str:
     """A text as an element of a page, for `page.js` to unpack by its name."""
     data = base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()

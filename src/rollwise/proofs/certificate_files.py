@@ -149,7 +149,7 @@ class _Sheet:
         """Lower and upper bounds of a state, a number for each role."""
         place = numbers_of(self.game, state)
         if place not in claims.values:
-            raise UsageError(f"nothing is claimed of {state}")
+            raise UsageError(f"no claim is made about {state}")
         if not all(map(isfinite, (*claims.values[place], *claims.bounds[place]))):
             raise UsageError(f"a certificate has finite numbers, and the value of {state} has none")
         values = [self.sign * Fraction(value) for value in claims.values[place]]

@@ -85,7 +85,7 @@ def check_rules(game: Game, claims: Claims, most: float = float("inf")) -> str:
         if size > most:
             return f"the rules have more than {most:,} outcomes"
         if place not in claims.values:
-            return f"nothing is claimed of {state}"
+            return f"no claim is made about {state}"
         if not all(0 <= bound < float("inf") for bound in claims.bounds[place]):
             return f"no bound is claimed for {state}"
     for kind in ("above",) if game.players <= 2 else ("above", "below", "leaving"):

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.losses import loss_text, spread_words
-from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
+from rollwise.analysis.thumb.frontier import Frontier
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
+from rollwise.documents.model import html_of
+from rollwise.documents.policies import thumb_document
 from rollwise.errors import UsageError
 from rollwise.graph.choices import has_choice
 from rollwise.machine.atomic_files import HtmlPage
-from rollwise.numbers.printed import rounded_up
 from rollwise.plot import plot, require_plotly
 from rollwise.plot.fields import action_name, set_fields
 from rollwise.plot.kinds.limit import find_limits, limit_notes
@@ -109,13 +109,13 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
     title = f"{graph.game}: a rule to remember"
     body = (
         f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(graph.title)}</p>\n"
-        f"{card(policies, found, 'h2')}<footer>{how_found(found)}</footer>\n</main>\n{FIT}"
+        f"{card(policies, found, 'h2')}</main>\n{FIT}"
     )
     return HtmlPage(title, document(title, STYLE + SHEET_STYLE, body))
 
 
 def card(policies: Policies, found: Frontier, heading: str, *, errors: bool = True) -> str:
-    """The last of the rules as a card, with its cost, the costs of shorter rules, and the limits.
+    """The last of the rules as a card, with its loss, the losses of shorter rules, and the limits.
 
     Parameters
     ----------
@@ -134,8 +134,7 @@ def card(policies: Policies, found: Frontier, heading: str, *, errors: bool = Tr
     )
     parts = [f"<div class='rule'>\n{sentences}\n</div>\n"]
     for title, body in (
-        ("What it costs", f"<p>{_cost(policies, rule)}</p>"),
-        ("How much to remember", _table(policies, found)),
+        ("Its loss, and shorter rules", html_of(thumb_document(policies.graph, found).blocks())),
         ("Best play", limit_table(policies.solution)),
         ("Where it errs", errs),
     ):
@@ -203,42 +202,3 @@ def _some(numbers: NDArray[np.int32]) -> list[int]:
     """Some numbers, evenly spread."""
     n = min(len(numbers), MOST_LIMITS)
     return [int(x) for x in numbers[np.linspace(0, len(numbers) - 1, n).round().astype(int)]]
-
-
-def how_found(found: Frontier) -> str:
-    """How rules were looked for, in a sentence."""
-    return (
-        f"The best of {found.scored:,} rules that were scored (seed {found.seed}), and perhaps "
-        "not the best there are."
-    )
-
-
-def _unit(policies: Policies) -> tuple[float, str]:
-    return (1.0, "points") if policies.graph.is_score else (100.0, "percentage points")
-
-
-def _cost(policies: Policies, rule: RuleOfThumb) -> str:
-    scale, unit = _unit(policies)
-    spread = rule.spread
-    if spread is None and rule.loss <= rule.error_bound:
-        sure = rounded_up(scale * rule.error_bound)
-        return f"This is perfect play: the rule loses 0 {unit} (certified ± {sure})."
-    text = f"Against perfect play it loses {loss_text(rule.loss, spread, scale)} {unit}"
-    if rule.loss_second is not None:
-        text += (
-            f" on average: {loss_text(rule.loss_first, spread, scale, 'first')} moving first and "
-            f"{loss_text(rule.loss_second, spread, scale, 'second')} moving second"
-        )
-    text = f"{text} (certified ± {rounded_up(scale * rule.error_bound)})."
-    return " ".join([text, *(f"{said[0].upper()}{said[1:]}." for said in spread_words([spread]))])
-
-
-def _table(policies: Policies, found: Frontier) -> str:
-    scale, unit = _unit(policies)
-    rows = [
-        f"<tr><td>{rule.numbers}</td><td>{loss_text(rule.loss, rule.spread, scale)}</td>"
-        f"<td class='text'>{html.escape(rule.text)}</td></tr>"
-        for rule in found.rules
-    ]
-    head = f"<tr><th>integers</th><th>{unit} lost</th><th class='text'>rule</th></tr>"
-    return "\n".join(["<table>", head, *rows, "</table>"])

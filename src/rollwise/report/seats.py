@@ -13,13 +13,14 @@ from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
+from rollwise.documents.model import Rows, html_of
+from rollwise.documents.policies import seats_thumb_document
+from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
-from rollwise.many.equilibrium import Equilibrium
-from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.numbers.shares import seat_names
 from rollwise.plot import plot
 from rollwise.plot.kinds.policy import best_classes
-from rollwise.plot.pages import embed, scrolled
+from rollwise.plot.pages import embed
 from rollwise.plot.style import COLOURS, ink_on
 from rollwise.report.facts import SECONDS, Facts
 from rollwise.report.tables import ways_to_play
@@ -28,10 +29,6 @@ from rollwise.words import Narrator
 MOST_RESPONDED = 100_000  # states; a best response in more takes long
 MOST_MIXED = 20  # positions in the list
 RANDOM = "random"
-_WORDS = {
-    False: "Each wins so often (a shared win counts in part)",
-    True: "Each is paid so much on average",
-}
 
 
 def _scale(facts: Facts) -> tuple[float, str]:
@@ -51,55 +48,16 @@ def edge_bar(parts: Iterable[tuple[str, float, str]]) -> str:
 
 def edge(facts: Facts) -> str:
     """The result of each seat, and its meaning."""
-    found = facts.solution.equilibrium
-    bar = ""
+    found, bar = facts.solution.equilibrium, ""
     if not found.payoffs:
         names = [f"seat {seat + 1}" for seat in range(found.players)]
         bar = edge_bar(zip(names, found.worth, found.texts(found.worth), strict=True))
-    texts = found.texts(found.worth)
-    rows = "".join(
-        f"<tr><td>{seat}</td><td>{text}</td><td>{certified(share, found.error_bound).number}"
-        "</td></tr>"
-        for seat, (share, text) in enumerate(zip(found.worth, texts, strict=True), 1)
-    )
-    head = (
-        f"<tr><th>seat</th><th>{'gets' if found.payoffs else 'wins'}</th><th>as a number</th></tr>"
-    )
-    ties = found.ties
-    words = ""
-    if ties.positions:
-        text = ties.text(payoffs=bool(found.payoffs))
-        words = f"<p>{text[0].upper()}{text[1:]}.</p>"
-    return (
+    words = (
         "<p>With three or more players there is no best play in itself: it depends on the "
         "others. This is an <b>equilibrium</b>: all play one policy, and no player gains "
-        f"by another one while the others keep to it. {_WORDS[bool(found.payoffs)]}:</p>\n"
-        f"{bar}{scrolled(head + rows, 'the result of each seat')}\n"
-        f"<p>{_sure(found)}</p>{words}"
+        f"by another one while the others keep to it. A shared win counts in part.</p>\n{bar}"
     )
-
-
-def _sure(found: Equilibrium) -> str:
-    if len(found.unproved):
-        return "Of these chances no bound was proved; they aren't certified."
-    return (
-        f"These chances are proved to be off by no more than {rounded_up(found.error_bound)}. It "
-        "is proved as well that in every position no player gains more than "
-        f"<b>{rounded_up(found.deviation_gain)}</b> by any other policy."
-    )
-
-
-def _proved(found: Equilibrium) -> str:
-    if n := len(found.unproved):
-        return (
-            f"In {how_many(n, 'position')} no bound was proved, since play leaves some of them too "
-            "slowly. The figures of these aren't certified."
-        )
-    return (
-        "Proved for the shown policy: the chances of each seat, within "
-        f"{rounded_up(found.error_bound)}; and that with the others at their policy no seat, from "
-        f"no position, gains more than {rounded_up(found.deviation_gain)} by any policy whatever."
-    )
+    return words + html_of(solved_document(facts.answer).blocks())
 
 
 def strategy(facts: Facts) -> str:
@@ -136,26 +94,22 @@ def mixtures(facts: Facts) -> str:
             "<p>In no position is mixing necessary: for each there is one move at "
             "least as good as any other, whatever the others' chances are.</p>"
         )
-    rows, narrator = "", Narrator(found.graph, facts.solution.game)
+    rows, narrator = [], Narrator(found.graph, facts.solution.game)
     for state in found.mixing[:MOST_MIXED].tolist():
-        place = html.escape(narrator.position(state))
+        place = narrator.position(state)
         for one in advise(facts.solution, state).actions:
-            shares = "".join(f"<td>{share}</td>" for share in found.texts(one.seats, 3))
-            rows += (
-                f"<tr><td class='text'>{place}</td><td class='act'>{html.escape(one.action)}</td>"
-                f"<td>{100 * (one.probability or 0.0):.5f} %</td>{shares}</tr>"
-            )
+            often = f"{100 * (one.probability or 0.0):.5f} %"
+            rows.append((place, one.action, often, *found.texts(one.seats, 3)))
             place = ""
-    head = "<tr><th class='text'>position</th><th class='text'>move</th><th>how often</th>"
-    head += "".join(f"<th>{seat}</th>" for seat in seat_names(found.players)) + "</tr>"
+    heads = ("position", "move", "how often", *seat_names(found.players))
     n = len(found.mixing)
     left = f" The first {MOST_MIXED} are shown." if n > MOST_MIXED else ""
-    return (
-        f"<p>In {n:,} positions, in {found.mixing_components:,} components, movers mix: each "
+    words = (
+        f"In {n:,} positions, in {found.mixing_components:,} components, movers mix: each "
         "certain move would be wrong after the others' best answers. The mover is indifferent "
-        f"there, and the others are not.{left}</p>\n"
-        + scrolled(head + rows, "where moves are mixed")
+        f"there, and the others are not.{left}"
     )
+    return html_of([words, Rows(heads, rows, left=heads[:2])], "where moves are mixed")
 
 
 def rule(facts: Facts) -> str:
@@ -167,15 +121,10 @@ def rule(facts: Facts) -> str:
     )
     if not found.rules:
         return ""
-    last = found.rules[-1]
-    scale, unit = _scale(facts)
-    losses = ", ".join(f"{scale * loss:z.3f}" for loss in last.losses)
+    document = seats_thumb_document(facts.solution.graph, found)
     return (
-        "<p>This is short enough to be remembered. Among others who play the equilibrium it costs "
-        f"in the first seat and so on {losses} {unit} (certified ± "
-        f"{rounded_up(scale * last.error_bound)}). It is the best of {found.search.scored:,} "
-        f"scored rules (seed {found.search.seed}), and perhaps not the best there is.</p>\n"
-        f"<div class='rule'><p>{html.escape(last.text)}</p></div>"
+        f"<div class='rule'><p>{html.escape(found.rules[-1].text)}</p></div>\n"
+        f"{html_of(document.blocks())}"
     )
 
 
@@ -221,17 +170,14 @@ def claims(facts: Facts) -> str:
             f"<p><b>In {len(found.unsettled):,} components no equilibrium was found.</b> The "
             "proved bound on the gain above includes them.</p>"
         )
-    spent = f"it took {sum(found.seconds.values()):.1f} seconds"
-    if found.kept_from is not None:
-        spent = f"the answer was kept from {found.kept_from}"
     return f"""
 <p>The rules were unfolded into all <b>{graph.n_positions:,}</b> positions that can arise, with
 {graph.n_outcomes:,} outcomes of moves. They were worked out backwards, in
 {len(graph.components):,} groups of positions that lead round in a circle. In each group best
 choices were improved over and over, until they stayed the same; where they went round for ever,
-mixtures were found that leave each mover indifferent ({found.mixing_components:,} groups);
-{spent}.</p>
-<p>{_proved(found)} Every rounding of the computer is counted.</p>
+mixtures were found that leave each mover indifferent ({found.mixing_components:,} groups).</p>
+<p>The bounds of the chances, and of the gain by another policy, are proved. Every rounding of the
+computer is counted.</p>
 <p>Not claimed: that this is the only equilibrium; anything about players with talks or
 alliances; the choice between moves equally good for the mover.</p>
 {unsettled}"""

@@ -15,9 +15,11 @@ from rollwise.analysis.second_aims import length_ranges
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.references import Policies
 from rollwise.coach.rating import policy_losses
+from rollwise.documents.model import Rows, html_of
+from rollwise.documents.solved import solved_document
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import THROW
-from rollwise.numbers.printed import certified, chance, how_many, rounded_up
+from rollwise.numbers.printed import how_many, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.boards import Cards, different
@@ -26,9 +28,9 @@ from rollwise.plot.kinds.limit import find_limits
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.kinds.regret import given_away
 from rollwise.plot.kinds.turns import draw_lengths
-from rollwise.plot.pages import embed, marked, scrolled
+from rollwise.plot.pages import embed, marked
 from rollwise.report import seats
-from rollwise.report.cheat_sheet import card, how_found, limit_table
+from rollwise.report.cheat_sheet import card, limit_table
 from rollwise.report.facts import SECONDS, Facts, command
 from rollwise.report.tables import encode, policies
 from rollwise.words import Narrator
@@ -57,14 +59,12 @@ def what(facts: Facts) -> str:
     stakes = ", for more than to win" if graph.has_stakes else ""
     fate = "" if facts.choice.any() else " The players never have a choice."
     parts.append(f"<p>It is {aims[graph.objective]}{stakes}.{fate}</p>")
-    specs = {} if game is None else {spec.name: spec for spec in game.specs}
+    specs = {} if game is None else {spec.name: spec.about for spec in game.specs}
     if graph.parameters:
-        rows = "".join(
-            f"<tr><td class='text'>{html.escape(name)}</td><td>{typed(value)}</td>"
-            f"<td class='text'>{marked(specs[name].about if name in specs else '')}</td></tr>"
-            for name, value in graph.parameters.items()
-        )
-        parts.append(f"<p>This report is for the game with</p>{scrolled(rows, 'parameters')}")
+        heads = ("parameter", "value", "meaning")
+        rows = [(name, typed(x), specs.get(name, "")) for name, x in graph.parameters.items()]
+        table = Rows(heads, rows, left=("parameter", "meaning"))
+        parts.append(html_of(["This report is for the game with", table], "parameters"))
     own = [name for name in graph.field_names if name not in graph.throw_names]
     fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in own)
     moves = {graph.vocabulary.text(label) for label in graph.vocabulary.labels if label != THROW}
@@ -231,7 +231,7 @@ def rule(facts: Facts) -> str:
     if named:
         table = limit_table(facts.solution)
         return f"{named}{f'<h3>Best play</h3>{table}' if table else ''}"
-    return f"{card(policies, found, 'h3', errors=False)}<p>{how_found(found)}</p>"
+    return card(policies, found, "h3", errors=False)
 
 
 def _better(facts: Facts, found: Frontier) -> str:
@@ -335,20 +335,13 @@ def _summary(facts: Facts) -> str:
     order = np.argsort(-often, kind="stable")
     named = order if len(order) <= MOST_BEST + 1 else order[:MOST_BEST]
     rest = order[len(named) :]
-    told = [(html.escape(names[i]), often[i], positions[i]) for i in named.tolist()]
+    told = [(names[i], often[i], positions[i]) for i in named.tolist()]
     if len(rest):
         told.append((f"{len(rest):,} others", often[rest].sum(), positions[rest].sum()))
-    rows = "".join(
-        f"<tr><td class='act'>{name}</td><td>{100 * share:.1f} %</td><td>{count:,}</td></tr>"
-        for name, share, count in told
-    )
-    head = (
-        f"<tr><th class='text'>best move</th><th>of all decisions</th><th>{facts.counted}</th></tr>"
-    )
-    return (
-        f"<p>How often each move is the best one, in games played well{facts.guess}:</p>"
-        + scrolled(head + rows, "how often each move is the best one")
-    )
+    cells = [(name, f"{100 * share:.1f} %", f"{count:,}") for name, share, count in told]
+    table = Rows(("best move", "of all decisions", facts.counted), cells, left=("best move",))
+    words = "How often each move is the best one"
+    return html_of([f"{words}, in games played well{facts.guess}:", table], words.lower())
 
 
 def hardness(facts: Facts) -> str:
@@ -364,32 +357,26 @@ def hardness(facts: Facts) -> str:
     if met > 0:
         limits = (0.01, 0.1, 1.0, 10.0)
         shares = [100 * visits[cost <= limit].sum() / met for limit in limits]
-        cells = "".join(
-            f"<tr><td class='text'>at most {limit:g} {facts.unit}</td><td>{share:.1f} %</td></tr>"
+        cells = [
+            (f"at most {limit:g} {facts.unit}", f"{share:.1f} %")
             for limit, share in zip(limits, shares, strict=True)
+        ]
+        words = (
+            f"A game played well holds {met:.1f} decisions on average{facts.guess}. In so "
+            "many of them the second-best move would cost"
         )
-        parts.append(
-            f"<p>A game played well holds {met:.1f} decisions on average{facts.guess}. In so "
-            "many of them the second-best move would cost</p>"
-            + scrolled(cells, "costs of the second-best move")
-        )
+        table = Rows(("", " "), cells, left=("",))
+        parts.append(html_of([words, table], "costs of the second-best move"))
         narrator = Narrator(graph, solution.game)
         worst = np.argsort(-(visits * cost), kind="stable")[:5]
         worst = worst[(visits * cost)[worst] > 0]
-        rows = "".join(
-            f"<tr><td class='text'>{html.escape(narrator.position(int(s)))}</td><td class='act'>"
-            f"{html.escape(best_text(solution, int(s)))}</td>"
-            f"<td>{cost[s]:.2f}</td></tr>"
-            for s in worst
-        )
-        parts.append(
-            "<p>The decisions that matter most: they come often, and a mistake is dear:</p>"
-            + scrolled(
-                "<tr><th class='text'>position</th><th class='text'>best</th>"
-                f"<th>a mistake costs ({facts.unit})</th></tr>{rows}",
-                "the decisions that matter most",
-            )
-        )
+        rows = [
+            (narrator.position(s), best_text(solution, s), f"{cost[s]:.2f}") for s in worst.tolist()
+        ]
+        heads = ("position", "best", f"a mistake costs ({facts.unit})")
+        words = "The decisions that matter most"
+        told = f"{words}: they come often, and a mistake is dear:"
+        parts.append(html_of([told, Rows(heads, rows, left=heads[:2])], words.lower()))
     if not facts.has_maps:
         return "\n".join(parts)
     words = "<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>"
@@ -399,31 +386,13 @@ def hardness(facts: Facts) -> str:
 
 
 def certainty(facts: Facts) -> str:
-    """How the answer was found, and how sure it is."""
-    solution, graph = facts.answer, facts.solution.graph
-    seconds = f"it took {sum(solution.seconds.values()):.1f} seconds"
-    if solution.kept_from is not None:
-        seconds = f"the answer was kept from {solution.kept_from}"
-    bound = solution.error_bound
-    if not np.isfinite(bound):
-        proof = "For this answer no bound on the error could be proved"
-    elif solution.is_score:
-        what = "payoff" if solution.has_stakes else "score"
-        proof = f"The average {what} from the start is <b>{certified(solution.value, bound)}</b>"
-    else:
-        who = "the first player" if graph.players == 2 else "the player"
-        proof = f"The chance to win of {who} is <b>{chance(solution.value, bound)}</b>"
-    if np.isfinite(bound):
-        proof += (
-            ": the truth is no further from the first number than the second one says "
-            "(<code>e-13</code> means thirteen places behind the point); no "
-            "other position is less sure"
-        )
+    """The method of the answer, and its proof."""
+    solution = facts.answer
     plain, known = "the chance to win is plain", "chances"
     if solution.is_score:
         plain, known = ("the payoff", "payoffs") if solution.has_stakes else ("the score", "scores")
         plain += " is plain"
-    positions, moves, outcomes, circles, method = facts.size
+    positions, moves, outcomes, circles, _ = facts.size
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
 <b>{positions:,}</b> positions that can arise, with {moves:,} moves and
@@ -432,10 +401,11 @@ Where the next move ends the game, {plain}. One step earlier it is an average of
 {known} known values, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).
-This is called dynamic programming.</p>
-<p>The method was <b>{html.escape(method)}</b>; {seconds}.</p>
-<p>{proof}. That is a proof and no guess: {facts.how_proved} for every rounding of
-the computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>
+This is called dynamic programming. The answer:</p>
+{html_of(solved_document(solution).blocks())}
+<p>The bound is a proof and no guess: {facts.how_proved} for every rounding of
+the computer. <code>e-13</code> means thirteen places behind the point. The status of this answer
+is: <b>{html.escape(solution.status)}</b>.</p>
 {_again(facts)}"""
 
 

@@ -6,7 +6,6 @@ same best action share a row ("turn 1 to 21: roll"). The field is the one with t
 
 from __future__ import annotations
 
-import html
 import inspect
 import json
 from collections.abc import Callable, Iterable
@@ -15,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
+from rollwise.documents.model import Rows, html_of
 from rollwise.errors import RollwiseError
 from rollwise.plot.fields import field_text, shown_values
 from rollwise.plot.kinds.policy import best_classes
-from rollwise.plot.pages import marked, scrolled
 from rollwise.report.facts import Facts
 from rollwise.words import Narrator
 
@@ -144,17 +143,13 @@ def ways_to_play(
         if name in functions:
             about = (inspect.getdoc(functions[name]) or "").partition("\n")[0]
         try:
-            found = "".join(f"<td>{cell}</td>" for cell in cells(name))
+            rows.append((name, *cells(name), about))
         except RollwiseError as error:
-            faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
-        else:
-            about = f"<td class='text'><b>{html.escape(name)}</b><br>{marked(about)}</td>"
-            rows.append(f"<tr>{about}{found}</tr>")
+            faults.append(f"{name}: {error}")
     if not rows:
-        return "\n".join(faults) or "<p>No other way to play is written beside the rules.</p>"
-    head = "".join(f"<th>{title}</th>" for title in titles)
-    table = f"<tr><th class='text'>way to play</th>{head}</tr>{''.join(rows)}"
-    return f"<p>{words}</p>" + scrolled(table, "how each way to play does") + "\n".join(faults)
+        return html_of(faults or ["No other way to play is written beside the rules."])
+    table = Rows(("way to play", *titles, "meaning"), rows, left=("way to play", "meaning"))
+    return html_of([words, table, *faults], "how each way to play does")
 
 
 def policies(facts: Facts) -> str:

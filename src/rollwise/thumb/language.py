@@ -392,7 +392,7 @@ class _Reader:
         """A preference from a list of forms, such as ``["captures", "12*number - points"]``."""
         texts = [texts] if isinstance(texts, str) else texts
         fault = (
-            f"clause {number}: {texts!r} isn't a list of what to prefer; write sums of features of "
+            f"clause {number}: {texts!r} isn't a list of preferences; write sums of features of "
             'actions, as in ["12*number - points"]'
         )
         if not isinstance(texts, list) or not texts:

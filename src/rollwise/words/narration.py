@@ -407,7 +407,7 @@ class Narrator:
         for outcome in self.source.view.action(self._source_action[action]).outcomes:
             if _is(outcome, then, numbers):
                 return outcome.number
-        raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
+        raise UsageError(f"{name}: no outcome has the faces {' '.join(map(str, faces))}")
 
     def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
         """Throw the dice: the index of the outcome, and the faces if they are known."""

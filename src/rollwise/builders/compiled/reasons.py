@@ -123,7 +123,7 @@ CONSTRUCTS = [
         "write an inner function outside of the rule",
     ),
     Remedy("", (ast.Import, ast.ImportFrom), _any, "import at the head of the file"),
-    Remedy("", (ast.With, ast.AsyncWith), _any, "rules open nothing: leave the with statement out"),
+    Remedy("", (ast.With, ast.AsyncWith), _any, "leave it out: rules open no files"),
     Remedy("", (ast.Delete,), _any, "leave it out: variables need no del"),
     Remedy("GLOBAL", (ast.Global,), _any, "rules change no globals: return the number"),
     Remedy("MATCH", (ast.Match,), _any, "write if and elif"),

@@ -11,13 +11,11 @@ from rollwise.cli.app import app
 from rollwise.cli.common import read_game
 from rollwise.cli.options import (
     GameArgument,
-    JsonOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
 )
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.distance import Certified
 from rollwise.errors import UsageError
 
@@ -37,9 +35,6 @@ def certify(
         float | None,
         typer.Option(metavar="X", help="A claimed precision; fail unless it is proved."),
     ] = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Measure the error of values or of a policy from elsewhere, proved."""
     from rollwise.analysis.distance import distance_of_policy, distance_of_values
@@ -51,12 +46,12 @@ def certify(
         raise UsageError(f"--claim is {claim}; it must be a number from 0 on")
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
         if values is not None:
             found = distance_of_values(policies, values)
         else:
             found = distance_of_policy(policies, policy or "")
     document = Certified.of_distance(found, "policy" if values is None else "values", claim)
-    render(document, json)
+    render(document)
     failed = claim is not None and document.is_met is not True
     end_if(failed, f"the claimed precision {claim} is not proved" if failed else "")

@@ -10,49 +10,32 @@ import typer
 
 from rollwise.answer import kept
 from rollwise.cli.app import app
-from rollwise.cli.common import check_workers, processes_or, read_game, read_values
+from rollwise.cli.common import Workers, read_game, read_values
 from rollwise.cli.options import (
     POLICIES,
-    ClusterOption,
     GameArgument,
-    JsonOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
-    ProcessesOption,
+    WorkersOption,
 )
-from rollwise.cli.printing import end_if, place_line, print_table, show, show_table
+from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
-from rollwise.documents.design import (
-    SEATS,
-    balance_document,
-    difference_document,
-    handicap_document,
-)
+from rollwise.cli.streams import ASKED
+from rollwise.documents.balance import balance_document
+from rollwise.documents.design import difference_document, handicap_document
 from rollwise.errors import ParameterError, UsageError
 from rollwise.games import create, find
 
 if TYPE_CHECKING:
-    from rollwise.analysis.balance import Balance
-    from rollwise.analysis.difference import Difference
-    from rollwise.analysis.handicap import Handicap
-    from rollwise.analysis.played import Played
-    from rollwise.analysis.tuning import Tuning
-    from rollwise.answer.solution import Solution
     from rollwise.game import Game
 
 
-SURE, RULES, SEED = 0.9, 300, 1
+RULES, SEED = 300, 1
 
 
 @app.command("balance")
 def balance(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    sure: Annotated[
-        float,
-        typer.Option(metavar="P", help="Win probability from which on a game counts as decided."),
-    ] = SURE,
     evaluations: Annotated[
         int, typer.Option(metavar="N", help="How many rules of thumb are scored; 0 for none.")
     ] = RULES,
@@ -69,9 +52,6 @@ def balance(
         Path | None,
         typer.Option(metavar="FILE", help="Write a page for people, with pictures (.html, .pdf)."),
     ] = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Measure edge, turns, drama, decisions, luck and skill."""
     from rollwise.analysis.balance import balance as find_balance
@@ -84,48 +64,20 @@ def balance(
         check_sheet(out)
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        found = find_balance(
-            policies, sure=sure, evaluations=evaluations, seed=seed, progress=progress
-        )
+        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        found = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
         played = None
         if simulate is not None:
-            played = play_beside(policies, found, sure, simulate, seed, progress)
+            played = play_beside(policies, found, simulate, seed, progress)
+    document = balance_document(found, played)
     if out is not None:
         from rollwise.report.balance import balance_page
         from rollwise.report.cheat_sheet import write_page
 
-        write_page(balance_page(found, played, sure).html, out)
-    show(
-        json,
-        lambda: balance_document(found, played),
-        lambda: _print_balance(found, played, sure),
-        *place_line("Written to", out),
-    )
+        write_page(balance_page(found, document).html, out)
+    render(document, *place_line("Written to", out))
     for name in () if played is None else played.disagreements():
         typer.echo(f"rollwise: {name} is further off than chance explains", err=True)
-
-
-def _print_balance(found: Balance, played: Played | None, sure: float) -> None:
-    from rich.table import Table
-
-    from rollwise.report import balance as words
-
-    graph = found.solution.graph
-    typer.echo(f"{graph.title}: {graph.n_positions:,} positions")
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for line in words.lines_of(found, sure):
-        table.add_row(*line)
-    print_table(table)
-    typer.echo(words.certainty(found))
-    tables = [words.options_table(found), *([] if played is None else [words.played_table(played)])]
-    for listed in filter(None, tables):
-        typer.echo()
-        heads = listed.heads
-        show_table(heads, listed.rows, left=heads[:1], fold=heads)
-        typer.echo("\n".join(listed.notes), nl=bool(listed.notes))
 
 
 LIMIT = 10
@@ -150,9 +102,6 @@ def diff(
             metavar="FILE", help="Draw the losses of the old strategy (.html, .svg, .png)."
         ),
     ] = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Compare two versions of the rules."""
     from rollwise.analysis.difference import difference
@@ -167,7 +116,9 @@ def diff(
         require_plotly()
         check_target(out)
     with Progress() as progress:
-        answers = [kept.solve(one, max_states=max_states, progress=progress) for one in (old, new)]
+        answers = [
+            kept.solve(one, max_states=ASKED.max_states, progress=progress) for one in (old, new)
+        ]
         found = difference(*answers)
     if out is not None:
         from rollwise.plot import plot
@@ -175,12 +126,7 @@ def diff(
 
         figure = plot(found.new, "regret", policy=found.carried)
         write_figure(figure, out, f"{found.new.graph.game}: losses of the old strategy")
-    show(
-        json,
-        lambda: difference_document(found, limit),
-        lambda: _print_diff(found, limit),
-        *place_line("Written to", out),
-    )
+    render(difference_document(found, limit), *place_line("Written to", out))
 
 
 def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
@@ -218,67 +164,6 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
     return first, second
 
 
-def _print_diff(found: Difference, limit: int) -> None:
-    from rollwise.analysis.losses import spread_words
-    from rollwise.numbers.printed import POINTS, column, in_common, percents
-
-    graph = found.new.graph
-    scale, unit = (1.0, "points") if graph.is_score else (100.0, POINTS)
-    typer.echo(f"from {_answer_text(found.old)}")
-    typer.echo(f"to   {_answer_text(found.new)}")
-    share = f" ({len(found.changed) / found.in_both:.1%})" if found.in_both else ""
-    typer.echo(
-        f"in {found.in_both:,} states both have a choice; the old best action no longer is best in "
-        f"{len(found.changed):,}{share}, of which play comes to {found.in_play:,}"
-    )
-    spread = found.loss.spread
-    ends: tuple[float, ...] = (found.loss.loss,)
-    bound = found.loss.error_bound
-    if spread is not None and spread.is_known:
-        ends, bound = spread.mean, spread.error_bound
-    bounds = [bound] * len(ends)
-    rows = column(ends, bounds) if graph.is_score else percents(ends, bounds, unit=POINTS)
-    lost, worst = in_common(rows)
-    number = " to ".join(one.removesuffix(f" {POINTS}") for one in lost)
-    seats = " on average over the seats" if graph.players == 2 else ""
-    typer.echo(
-        f"the old strategy loses {number} {unit}{seats} ({worst.sure}); "
-        "with optimal play where the old game lacks the state or the action"
-    )
-    for line in spread_words([spread]):
-        typer.echo(line)
-    if not limit or not found.in_play:
-        return
-    listed = found.changed[: min(limit, found.in_play)]
-    words = ("state", "was best", "is best")
-    show_table(
-        (*words, f"costs ({unit})"),
-        (
-            (
-                graph.state_text(int(state)),
-                found.old.graph.vocabulary.text(int(graph.action_label[before])),
-                graph.vocabulary.text(int(graph.action_label[after])),
-                f"{scale * cost:z.4f}",
-            )
-            for state, before, after, cost in zip(
-                listed, found.before, found.after, found.costs, strict=False
-            )
-        ),
-        left=words,
-        fold=words,
-    )
-
-
-def _answer_text(solution: Solution) -> str:
-    from rollwise.numbers.printed import certified, chance
-
-    graph, value = solution.graph, float(solution.value)
-    bound = float(solution.error_bounds[0])
-    worth = certified(value, bound) if graph.is_score else chance(value, bound)
-    name = graph.view.worth_name
-    return f"{graph.title}: {name} {worth}, {graph.n_positions:,} positions"
-
-
 @app.command("handicap")
 def handicap(
     game: GameArgument,
@@ -297,9 +182,6 @@ def handicap(
     against: Annotated[
         str, typer.Option(metavar="P", help="Policy of the other player.")
     ] = "optimal",
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Find the head start that makes two players even."""
     from rollwise.analysis.handicap import handicap as find_handicap
@@ -312,42 +194,9 @@ def handicap(
         raise UsageError(f"--points {points}: a head start is a whole number") from None
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
         found = find_handicap(policies, field, numbers, policy, against)
-    graph = policies.graph
-    show(json, lambda: handicap_document(graph, found), lambda: _print_handicap(graph.title, found))
-
-
-def _print_handicap(title: str, found: Handicap) -> None:
-    from rollwise.numbers.printed import rounded_up
-
-    typer.echo(
-        f"{title}: {found.policy} begins with points ({found.field}), {found.against} with none"
-    )
-    chances = found.even == 0.5
-    scale = 100 if chances else 1
-    heads = ("moving first", "moving second", "on average")
-    best = {which: found.nearest(which) for which in SEATS}
-    amounts = [[getattr(head, which) for which in SEATS] for head in found.heads]
-    worst = max([0.0, *(one.bound for row in amounts for one in row if one is not None)])
-    rows = (
-        (
-            str(head.points),
-            *("-" if one is None else f"{scale * one.value:z.4f}" for one in row),
-            "nearest to even" if head is best["mean"] else "",
-        )
-        for head, row in zip(found.heads, amounts, strict=True)
-    )
-    show_table((found.field, *heads, ""), rows, left=("",))
-    unit = "% of the games are won" if chances else "points are gained"
-    typer.echo(f"{unit} with that head start (certified ± {rounded_up(scale * worst)})")
-    for which, name in zip(SEATS, heads, strict=True):
-        near = best[which]
-        if near is not None:
-            out = "" if found.is_within(which) else ", and all are on one side of it"
-            typer.echo(f"{name}, {found.field}={near.points} is nearest to even{out}")
-    if any(None in (head.first, head.second) for head in found.heads):
-        typer.echo("-: no play comes to that position")
+    render(handicap_document(policies.graph, found))
 
 
 @app.command("tune")
@@ -373,11 +222,7 @@ def tune(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the curve (.html, .svg, .png)."),
     ] = None,
-    workers: ProcessesOption = None,
-    cluster: ClusterOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
+    workers: WorkersOption = None,
 ) -> None:
     """Solve a game for a range of parameters."""
     from rollwise.analysis import tuning
@@ -392,16 +237,16 @@ def tune(
         from rollwise.plot.lines import check_curve
 
         check_curve(values, out)
-    check_workers(workers, cluster)
+    team = Workers.read(workers)
     kind, fixed = find(game), read_values(parameters or ())
     found_by = kept.answer if wanted.measure in tuning.OF_THE_START else kept.solve
-    with Progress() as progress, processes_or(cluster, workers) as pool:
+    with Progress() as progress, team.processes() as pool:
         found = tuning.tune(
             kind,
             fixed,
             values,
             wanted,
-            partial(found_by, max_states=max_states),
+            partial(found_by, max_states=ASKED.max_states),
             progress,
             pool,
         )
@@ -410,44 +255,5 @@ def tune(
         from rollwise.plot.pages import write_figure
 
         write_figure(draw_curve(kind.name, values, found), out, f"{kind.name} tuned")
-    show(
-        json,
-        lambda: tuning_document(kind.name, fixed, found),
-        lambda: _print_tuning(found),
-        *place_line("Written to", out),
-    )
+    render(tuning_document(kind.name, fixed, found), *place_line("Written to", out))
     end_if(found.stopped, "stopped; these are the games solved so far", 130)
-
-
-def _print_tuning(found: Tuning) -> None:
-    from rollwise.analysis.tuning import CHANCES
-    from rollwise.numbers.printed import column, percents
-
-    points, measure, goal = found.points, found.aim.measure, found.aim.goal
-    is_chance = measure in CHANCES
-    shown = (percents if is_chance else column)(
-        [point.amount for point in points], [point.error_bound for point in points]
-    )
-    rows = (
-        (
-            *point.parameters.values(),
-            text.number,
-            text.bound,
-            "nearest" if point is found.best else "",
-        )
-        for point, text in zip(points, shown, strict=True)
-    )
-    heads = (*points[0].parameters, found.aim.measure, "certified ±", "")
-    show_table(heads, rows, left=("",))
-    best = " ".join(f"{name}={value}" for name, value in found.best.parameters.items())
-    if isinstance(goal, str):
-        typer.echo(f"the {'least' if goal == 'min' else 'largest'} {measure}: {best}")
-    else:
-        wanted = f"{100 * goal:g} %" if is_chance else f"{goal:g}"
-        if not found.reached:
-            side = "above" if found.best.amount > goal else "below"
-            typer.echo(f"no game of these has {measure} = {wanted}: all are {side} it")
-        typer.echo(f"nearest to {wanted}: {best}")
-    if found.at_the_end and (isinstance(goal, str) or not found.reached):
-        names = " and of ".join(found.at_the_end)
-        typer.echo(f"that is at the end of the range of {names}: a wider one may go further")

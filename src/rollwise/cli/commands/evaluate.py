@@ -11,24 +11,20 @@ from msgspec.structs import replace
 from rollwise.cli.app import app
 from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_with_seats
 from rollwise.cli.options import (
+    STDOUT,
     GameArgument,
     HistoryOption,
-    JsonOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
     PolicyOption,
     PositionOption,
-    PrintSweepsOption,
-    TimeLimitOption,
     check_history_path,
-    printing_sweeps,
+    print_sweep,
+    typed_settings,
     write_history,
 )
 from rollwise.cli.printing import (
     SHOWN,
     CsvOption,
-    LimitOption,
     OutOption,
     WhereOption,
     form_of,
@@ -37,6 +33,7 @@ from rollwise.cli.printing import (
     write_rows,
 )
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.answers import (
     Evaluated,
     evaluation_document,
@@ -46,6 +43,7 @@ from rollwise.documents.answers import (
 from rollwise.documents.model import as_number, encode
 from rollwise.errors import UsageError
 from rollwise.game import has_many
+from rollwise.methods import Setting
 from rollwise.numbers.printed import as_text
 
 if TYPE_CHECKING:
@@ -69,26 +67,25 @@ EvaluationOption = Annotated[
         "with an option of it)."
     ),
 ]
-SweepsOption = Annotated[
-    int | None,
+IterativeOption = Annotated[
+    list[str] | None,
     typer.Option(
-        "--max-sweeps",
-        min=1,
-        help="Iterative: the values after so many sweeps; with --theta, give up after them.",
+        "--set",
+        metavar="NAME=VALUE",
+        help="Iterative: theta, stop when a sweep changes all win probabilities by less "
+        f"({THETA:g}); order: reversed, forward, breadth-first, components or synchronous; "
+        "max_sweeps; time_limit.",
     ),
 ]
-ThetaOption = Annotated[
-    float | None,
-    typer.Option(
-        help=f"Iterative: stop when a sweep changes all win probabilities by less ({THETA:g})."
-    ),
-]
-SweepsOrderOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Iterative: reversed (default), forward, breadth-first, components, or synchronous."
-    ),
-]
+SETTINGS = {
+    name: Setting(name, kind, default, about)
+    for name, kind, default, about in (
+        ("theta", float, THETA, "stop when a sweep changes all win probabilities by less"),
+        ("order", str, ORDER, "of a sweep"),
+        ("max_sweeps", int, None, "the values after so many sweeps; with theta, give up then"),
+        ("time_limit", float, None, "seconds"),
+    )
+}
 RowsOption = Annotated[
     bool, typer.Option("--table", help="The value of the policy in each position, a row each.")
 ]
@@ -101,59 +98,52 @@ def evaluate(
     policy: PolicyOption = ...,  # type: ignore[assignment]
     against: AgainstOption = None,
     method: EvaluationOption = None,
-    theta: ThetaOption = None,
-    order: SweepsOrderOption = None,
-    max_sweeps: SweepsOption = None,
-    time_limit: TimeLimitOption = None,
+    settings: IterativeOption = None,
     history: HistoryOption = None,
-    print_sweeps: PrintSweepsOption = False,
     state: PositionOption = None,
     table: RowsOption = False,
     where: WhereOption = None,
-    limit: LimitOption = None,
     out: OutOption = None,
     csv: CsvOption = False,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Compute the exact value of a policy."""
-    _check_rows(table, where=where, limit=limit, out=out, csv=csv)
-    form = form_of(out, csv=csv, json=json)
+    _check_rows(table, where=where, out=out, csv=csv)
+    form = form_of(out, csv=csv)
     from rollwise.graph.policies import ties_in_play
     from rollwise.methods.result import Status
 
-    told = {"history": history, "print_sweeps": print_sweeps or None}
-    iterative = {"theta": theta, "order": order, "max_sweeps": max_sweeps, "time_limit": time_limit}
+    iterative = {"set": settings, "history": history}
     others = {"method": method, "against": against, "state": state, "table": table}
-    method, options = _options(method, told, **iterative)
-    if print_sweeps:
-        options["on_sweep"] = printing_sweeps(json)
+    method = _method(method, **iterative)
+    options = typed_settings(settings, SETTINGS, "the method iterative")
+    if history == STDOUT:
+        options["on_sweep"] = print_sweep
     check_history_path(history)
     chosen = read_game(game, parameters)
     if has_many(chosen) or "," in policy:
-        refuse_with_seats(chosen, **others, **told, **iterative)
-        _print_seats(chosen, policy, max_states, json=json)
+        refuse_with_seats(chosen, **others, **iterative)
+        _print_seats(chosen, policy)
         return
     position = None if state is None else read_state(state, chosen)
     graph, s, mine, theirs, found = _evaluated(
-        chosen, (policy, against), position, max_states, all_states=table, method=method, **options
+        chosen, (policy, against), position, all_states=table, method=method, **options
     )
     if history is not None:
         write_history(history, found.history)
     finished = found.status is Status.CONVERGED
     # against itself an optimal policy has the value of the game, whichever it is
     resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
-    document = evaluation_document(graph, found, s, resting, order or ORDER)
+    document = evaluation_document(graph, found, s, resting, options.get("order", ORDER))
     # so many sweeps and no more were asked for, and not a threshold
-    iterate = found.status is Status.SWEEP_LIMIT and max_sweeps is not None and theta is None
+    counted = "max_sweeps" in options and "theta" not in options
+    iterate = found.status is Status.SWEEP_LIMIT and counted
     if table:
         from rollwise.answer.rows import evaluated_rows
 
         assert mine is not None
-        _tell_rows(evaluated_rows(graph, mine, found, where), limit, form, out, document)
-    elif json or finished or iterate:
-        render(document, json)
+        _tell_rows(evaluated_rows(graph, mine, found, where), form, out, document)
+    elif ASKED.json or finished or iterate:
+        render(document)
     if not (finished or iterate):
         _tell_unfinished(found)
         raise typer.Exit(1)
@@ -163,7 +153,6 @@ def _evaluated(
     game: Game,
     names: tuple[str, str | None],
     position: dict[str, Any] | None,
-    max_states: int | None,
     *,
     all_states: bool,
     method: str,
@@ -184,7 +173,7 @@ def _evaluated(
 
             by_turns = has_turns(game)
         policies = kept.policies_in_one_graph(
-            game, other_way=by_turns, max_states=max_states, progress=progress
+            game, other_way=by_turns, max_states=ASKED.max_states, progress=progress
         )
         if policies is None:
             found, graph = evaluate_rule(game, names[0], progress=progress)
@@ -206,16 +195,12 @@ def _check_rows(table: bool, **rows: Any) -> None:
         refuse("goes with --table", **rows)
 
 
-def _tell_rows(
-    rows: pl.DataFrame, limit: int | None, form: str | None, out: Path | None, document: Evaluated
-) -> None:
+def _tell_rows(rows: pl.DataFrame, form: str | None, out: Path | None, document: Evaluated) -> None:
     """Print or write the value of the policy in every position."""
     if form is not None:
-        write_rows(
-            rows[:limit], form, out, lambda shown: encode(replace(document, **with_rows(shown)))
-        )
+        write_rows(rows, form, out, lambda shown: encode(replace(document, **with_rows(shown))))
         return
-    shown = rows[: SHOWN if limit is None else limit]
+    shown = rows[:SHOWN]
     cells = shown.to_dict(as_series=False)
     if any(name is not None for name in cells["action"]):
         cells["action"] = ["mixed" if name is None else name for name in cells["action"]]
@@ -225,33 +210,17 @@ def _tell_rows(
     print_rows(as_text(cells), len(shown), len(rows))
 
 
-def _options(
-    method: str | None, told: dict[str, Any], **iterative: Any
-) -> tuple[str, dict[str, Any]]:
-    """The method and the settings of its sweeps. Options of sweeps select the iterative method.
-
-    Parameters
-    ----------
-    told : dict
-        Callbacks of its sweeps.
-    **iterative
-        Options of the iterative method.
-    """
+def _method(method: str | None, **iterative: Any) -> str:
+    """The method. Options of sweeps select the iterative one."""
     from rollwise.answer.evaluation import METHODS
 
     if method is None:
-        asked = any(value is not None for value in (iterative | told).values())
-        method = "iterative" if asked else "exact"
+        method = "exact" if all(value is None for value in iterative.values()) else "iterative"
     if method not in METHODS:
         raise UsageError(f"--method is {method!r}; it must be {' or '.join(METHODS)}")
-    for name in ("theta", "time_limit"):
-        value = iterative[name]
-        if value is not None and not value >= 0:
-            flag = name.replace("_", "-")
-            raise UsageError(f"--{flag} is {value}; it can't be less than 0")
     if method == "exact":
-        refuse("is for --method iterative", **iterative, **told)
-    return method, {name: value for name, value in iterative.items() if value is not None}
+        refuse("is for --method iterative", **iterative)
+    return method
 
 
 def _tell_unfinished(found: Evaluation) -> None:
@@ -263,13 +232,13 @@ def _tell_unfinished(found: Evaluation) -> None:
     )
 
 
-def _print_seats(game: Game, policy: str, max_states: int | None, *, json: bool) -> None:
+def _print_seats(game: Game, policy: str) -> None:
     """Print the result of each seat, with a policy for each."""
     from rollwise.answer.evaluate_seats import evaluate_seats
     from rollwise.answer.references import names_in
 
     with Progress() as progress:
-        found = policies_of(game, max_states, progress)
+        found = policies_of(game, progress)
         seated = [found.find(name) for name in names_in(policy)]
     shares = evaluate_seats(found.graph, seated)
-    render(shares_document(found.graph, shares), json)
+    render(shares_document(found.graph, shares))

@@ -38,5 +38,5 @@ def schema(
 
     documents = documents_of(command)
     if not documents:
-        raise UsageError(f"{command!r} prints no JSON document; docs/json.md lists those that do")
+        raise UsageError(f"{command!r} prints no JSON document: see docs/json.md")
     write_json(encode(schema_of(documents)) + "\n")

@@ -11,14 +11,11 @@ from rollwise.cli.common import read_game
 from rollwise.cli.options import (
     POLICIES,
     GameArgument,
-    JsonOption,
-    MaxStatesOption,
-    MemoryOption,
-    NoCacheOption,
     ParametersArgument,
 )
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.played import length_document
 from rollwise.errors import UsageError
 from rollwise.numbers.randomness import fresh_seed
@@ -36,7 +33,6 @@ def length(
         str,
         typer.Option(metavar="P", help=f"Policy of all players, between the extremes. {POLICIES}"),
     ] = "optimal",
-    max_states: MaxStatesOption = None,
     by_layer: Annotated[
         bool,
         typer.Option(
@@ -60,9 +56,6 @@ def length(
             "bounds.",
         ),
     ] = None,
-    memory: MemoryOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Compute the fewest and the most expected moves of a game.
 
@@ -89,29 +82,29 @@ def length(
         if by_layer:
             found = length_range_by_layer(
                 chosen,
-                max_states=max_states,
+                max_states=ASKED.max_states,
                 time_limit=time_limit,
                 games=games,
                 seed=seed,
                 progress=progress,
             )
         else:
-            found = _found(chosen, policy, max_states, progress)
-    render(length_document(chosen, found, seed if games else None), json)
+            found = _found(chosen, policy, progress)
+    render(length_document(chosen, found, seed if games else None))
     unsettled = " and ".join(found.words(one) for one in found.lengths if one.unsettled is not None)
     why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
     said = f"{why}the moves haven't settled where {unsettled}; the bounds are proved"
     end_if(unsettled, said, 130 if found.stopped else 1)
 
 
-def _found(game: Game, policy: str, max_states: int | None, progress: Progress) -> LengthRange:
+def _found(game: Game, policy: str, progress: Progress) -> LengthRange:
     """The range of the number of moves, by layers where the game is too large for one graph."""
     from rollwise.analysis.length_range import length_range, length_range_by_layer
     from rollwise.answer import kept
 
-    in_layers = policy == "optimal" and kept.goes_by_layers(game, max_states)
+    in_layers = policy == "optimal" and kept.goes_by_layers(game, ASKED.max_states)
     policies = kept.policies_in_one_graph(
-        game, other_way=in_layers, any_players=True, max_states=max_states, progress=progress
+        game, other_way=in_layers, any_players=True, max_states=ASKED.max_states, progress=progress
     )
     if policies is None:
         return length_range_by_layer(game, progress=progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +13,7 @@ from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, read_state, refuse
 from rollwise.cli.options import (
-    POLICIES,
     GameArgument,
-    JsonOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
 )
 from rollwise.cli.printing import (
@@ -28,6 +24,7 @@ from rollwise.cli.printing import (
     write_rows,
 )
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.scores import (
     Distributions,
     distribution_document,
@@ -38,7 +35,7 @@ from rollwise.documents.scores import (
 from rollwise.errors import UsageError
 
 UNPROVED = "unknown, without a proved bound"
-AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
+AIMS = "score<=N, variance, win (win:first, win:win-or-tie), draw, moves, rolls, or an action."
 ThenOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,10 +44,6 @@ ThenOption = Annotated[
         help=f"A second aim among optimal policies: {AIMS} least:AIM asks for the least; give it "
         "again for a third aim.",
     ),
-]
-WinTiesOption = Annotated[
-    str | None,
-    typer.Option("--ties", help="Of the aim win: shared (the default), first or win-or-tie."),
 ]
 
 
@@ -67,7 +60,6 @@ def optimal(
             help=f"The least and the most of this under optimal policies: {AIMS}",
         ),
     ] = None,
-    ties: WinTiesOption = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -79,8 +71,6 @@ def optimal(
     exact: Annotated[
         bool, typer.Option("--exact", help="Decide ties between actions in fractions.")
     ] = False,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
     save: Annotated[
         Path | None,
         typer.Option(
@@ -90,7 +80,6 @@ def optimal(
             "as=score.",
         ),
     ] = None,
-    json: JsonOption = False,
 ) -> None:
     """Show where optimal policies differ: ranges and second aims."""
     from rollwise.analysis.second_aims import ranges_in, second_aims
@@ -102,19 +91,18 @@ def optimal(
             raise UsageError("--save goes with --then, which picks a policy")
         check_file("--save", save, ".csv", ".parquet")
     chosen = read_game(game, parameters)
-    read = read_ties(ties, [*(then or ()), *(range_of or ())])
     with Progress() as progress:
         solution = kept.solve(
             chosen,
             method="exact" if exact else "strategy-iteration",
-            max_states=max_states,
+            max_states=ASKED.max_states,
             progress=progress.listener,
         )
         progress("the optimal policies", 0, None)
         every = OptimalSet.of(solution)
-        aims = second_aims(solution, then or (), ties=read)
+        aims = second_aims(solution, then or ())
         left = aims.policies if then else every
-        found = ranges_in(left, solution, range_of or (), ties=read)
+        found = ranges_in(left, solution, range_of or ())
         worth = None
         if against is not None:
             worth = ranges_against(solution, Policies.of(solution).find(against))
@@ -124,21 +112,8 @@ def optimal(
     document = optimal_document(solution, every, aims, found, versus)
     needs = " (a policy with as=score)" if aims.policies.scores is not None else ""
     said = [] if save is None else [f"Saved to {save}{needs}."]
-    render(document, json, *said)
+    render(document, *said)
     end_if(not document.is_proved, "not certified: not every bound was proved")
-
-
-def read_ties(ties: str | None, aims: list[str]) -> str:
-    """The value of --ties, an option of the aim ``win``."""
-    from rollwise.analysis.contest import TIES
-
-    if ties is None:
-        return "shared"
-    if ties not in TIES:
-        raise UsageError(f"--ties is {ties!r}; it must be {', '.join(TIES)}")
-    if not any(aim.split(":")[-1].strip() == "win" for aim in aims):
-        raise UsageError("--ties goes with the aim win")
-    return ties
 
 
 @app.command("distribution")
@@ -149,7 +124,8 @@ def distribution(
         list[str] | None,
         typer.Option(
             metavar="POLICY",
-            help=f"{POLICIES} optimal unless given; give it again for several side by side.",
+            help="A policy, or chase-7 for the best chance of 7; optimal unless given; give it "
+            "again for several side by side.",
         ),
     ] = None,
     count: Annotated[
@@ -160,23 +136,11 @@ def distribution(
         str | None,
         typer.Option("--state", metavar="STATE", help="The score still to come from this state."),
     ] = None,
-    target: Annotated[
-        int | None,
-        typer.Option(
-            "--target",
-            metavar="SCORE",
-            help="Also for a player who maximises the chance of this score, not the mean.",
-        ),
-    ] = None,
     then: ThenOption = None,
     range_of_all: Annotated[
         bool,
         typer.Option("--range", help="Also the least and the most over all optimal policies."),
     ] = False,
-    ties: WinTiesOption = None,
-    at_most: Annotated[
-        int | None, typer.Option("--at-most", metavar="N", help="Also P(at most N).")
-    ] = None,
     simulate: Annotated[
         int, typer.Option(min=0, max=10**9, metavar="GAMES", help="Simulate games beside it.")
     ] = 0,
@@ -185,8 +149,6 @@ def distribution(
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
-    json: JsonOption = False,
-    no_cache: NoCacheOption = False,
 ) -> None:
     """Compute the distribution of the final score."""
     from rollwise.analysis.contest import distribution_of_chase
@@ -197,9 +159,7 @@ def distribution(
     from rollwise.derive.by_score import require_points
     from rollwise.graph.policies import ties_in_play
 
-    form_of(None, csv=csv, json=json)
-    if csv:
-        refuse("doesn't go with --csv, which has a line for each score", at_most=at_most)
+    form_of(None, csv=csv)
     if not simulate:
         refuse("goes with --simulate GAMES", seed=seed)
     seed = 1 if seed is None else seed
@@ -209,9 +169,15 @@ def distribution(
     if count is None or graph.players != 1:
         require_points(graph)
     place = 0 if state is None else graph.find(read_state(state, chosen))
-    told = partial(distribution_document, at_most=at_most)
     entries = []
+    given = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
     for reference in policy or ["optimal"]:
+        chase = re.fullmatch(r"chase-(\d+)", reference)
+        if chase is not None:
+            refuse(f"doesn't go with --policy {reference}", **given)
+            chased, ties = distribution_of_chase(graph, int(chase[1]))
+            entries.append(distribution_document(reference, chased, ties))
+            continue
         with Progress() as progress:
             progress(f"the distribution under {reference}", 0, None)
             plan = policies.find(reference)
@@ -223,18 +189,13 @@ def distribution(
             played = simulated_scores(
                 graph, plan, found, count=count, games=simulate, seed=seed, state=place
             )
-        entries.append(told(reference, found, resting, fractions=fractions, simulated=played))
-    if target is not None:
-        if count is not None or state is not None or simulate or exact:
-            raise UsageError("--target goes with neither --count, --state, --simulate nor --exact")
-        found, resting = distribution_of_chase(graph, target)
-        entries.append(told(f"chase-{target}", found, resting))
-    given = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
-    wins = read_ties(ties, then or [])
+        entries.append(
+            distribution_document(reference, found, resting, fractions=fractions, simulated=played)
+        )
     if then:
         refuse("doesn't go with --then, which is about final scores", **given)
-        best = second_aims(policies, then, ties=wins)
-        entries.append(told(best.name, best.distribution(), None))
+        best = second_aims(policies, then)
+        entries.append(distribution_document(best.name, best.distribution(), None))
     ranges = None
     if range_of_all:
         refuse("doesn't go with --range, which is about final scores", csv=csv, **given)
@@ -243,7 +204,7 @@ def distribution(
     if csv:
         _write_csv(document)
     else:
-        render(document, json)
+        render(document)
 
 
 def _write_csv(document: Distributions) -> None:
@@ -263,16 +224,9 @@ def frontier(
             "--aim",
             metavar="AIM",
             help="The aim compared with the mean: win (a contest with an opponent who plays next "
-            "and knows the score) or score<=N.",
+            "and knows the score; win:first, win:win-or-tie) or score<=N.",
         ),
     ] = "win",
-    ties: WinTiesOption = None,
-    tolerance: Annotated[
-        float,
-        typer.Option(min=0.0, help="Largest distance of the true frontier from the drawn one."),
-    ] = 1e-4,
-    json: JsonOption = False,
-    no_cache: NoCacheOption = False,
 ) -> None:
     """Compute the best chance to win for each mean score."""
     from rollwise.analysis.frontier import frontier as find_frontier
@@ -281,5 +235,5 @@ def frontier(
     with Progress() as progress:
         solution = kept.policies(chosen).solution
         progress("the frontier", 0, None)
-        found = find_frontier(solution, aim, ties=read_ties(ties, [aim]), tolerance=tolerance)
-    render(frontier_document(solution.graph, found), json)
+        found = find_frontier(solution, aim)
+    render(frontier_document(solution.graph, found))

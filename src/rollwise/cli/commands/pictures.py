@@ -21,20 +21,21 @@ from rollwise.cli.common import (
 from rollwise.cli.options import (
     POLICIES,
     GameArgument,
-    JsonOption,
     LoadOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
+    complete_parameter,
+    typed_settings,
 )
-from rollwise.cli.printing import check_file, print_json, render
+from rollwise.cli.printing import check_file, render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.games import Exported, PageWritten, Plotted, Reported
 from rollwise.documents.parts import sizes
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import TooManyStates, UsageError, no_such
 from rollwise.game import has_many
 from rollwise.graph.naming import title_of
 from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.methods import Setting
 from rollwise.numbers.printed import in_bytes
 from rollwise.plot import KINDS
 
@@ -43,16 +44,23 @@ if TYPE_CHECKING:
     from rollwise.game import Game
 
 
+PLOT_SETTINGS = {
+    name: Setting(name, kind, None, "")
+    for name, kind in (("games", int), ("theta", float), ("width", int))
+}
+
+
 @app.command("plot")
 def plot(
     game: GameArgument,
-    kind: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="KIND", help="; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items())
+            metavar="KIND [NAME=VALUE]...",
+            autocompletion=complete_parameter,
+            help="; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items()),
         ),
     ],
-    parameters: ParametersArgument = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -72,12 +80,6 @@ def plot(
             metavar="NAME", help="A policy to compare with; to evaluate, for `convergence`."
         ),
     ] = None,
-    theta: Annotated[
-        float | None,
-        typer.Option(
-            help="For `convergence` of a policy: stop when a sweep changes all values by less."
-        ),
-    ] = None,
     state: Annotated[
         str | None, typer.Option(metavar="FIELD=N,...", help="One position, for `graph`.")
     ] = None,
@@ -90,9 +92,6 @@ def plot(
             "bounds; orders alone with --policy); one for `error`.",
         ),
     ] = None,
-    games: Annotated[
-        int | None, typer.Option(min=1, help="How many games a learner plays, for `learning`.")
-    ] = None,
     with_: Annotated[
         Path | None,
         typer.Option(
@@ -101,24 +100,32 @@ def plot(
             help="Scores of people, or games saved by `play`, for `scores`.",
         ),
     ] = None,
-    width: Annotated[
-        int | None,
-        typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels; 1,100 unless given."),
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="games=N of a learner (`learning`); theta=X, stop when a sweep changes all values "
+            "by less (`convergence` of a policy); width=N of a .png or .svg in pixels (1,100).",
+        ),
     ] = None,
     load: LoadOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Draw a picture: policy, values, boundaries, turns, ..."""
     from rollwise.plot import check_choices, find_kind, require_plotly
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
 
-    # elsewhere parameters come right after the game, so people write them before the kind too
-    words = [kind, *(parameters or ())]
-    kind = next((word for word in words if "=" not in word), kind)
+    kinds = [word for word in words if "=" not in word]
+    if len(kinds) != 1:
+        what = f"{kinds[1]!r} isn't a parameter; write name=value" if kinds else "which picture?"
+        raise UsageError(f"{what} (kinds: {', '.join(KINDS)})")
+    (kind,) = kinds
     words.remove(kind)
+    chosen_settings = typed_settings(settings, PLOT_SETTINGS, "plot")
+    width = chosen_settings.get("width")
+    if width is not None and not 200 <= width <= 4000:
+        raise UsageError(f"--set width={width}: it must be from 200 to 4000")
     choices: dict[str, Any] = {
         "x": x,
         "y": y,
@@ -126,8 +133,8 @@ def plot(
         "policy": policy,
         "state": state,
         "methods": tuple(name.strip() for text in method or () for name in text.split(",")) or None,
-        "games": games,
-        "theta": theta,
+        "games": chosen_settings.get("games"),
+        "theta": chosen_settings.get("theta"),
         "made": None if with_ is None else (),
     }
     if "made" not in find_kind(kind).takes:
@@ -142,9 +149,9 @@ def plot(
     place = Path(f"{file_stem(chosen)}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":
-        refuse("is for .png and .svg: a page is as wide as its window", width=width)
+        refuse("is for .png and .svg: a page is as wide as its window", set_width=width)
     require_plotly()
-    solution = _solved(chosen, kind, where, load, max_states)
+    solution = _solved(chosen, kind, where, load)
     if with_ is not None:
         from rollwise.answer.references import Policies
         from rollwise.coach.made_scores import made_scores
@@ -152,17 +159,15 @@ def plot(
         choices["made"] = tuple(made_scores(with_, Policies.of(solution)).tolist())
     figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
     write_figure(figure, place, title, width or 1100)
-    render(Plotted.at(solution.graph, place), json)
+    render(Plotted.at(solution.graph, place))
 
 
-def _solved(
-    game: Game, kind: str, where: str | None, load: str | None, max_states: int | None
-) -> Solution:
+def _solved(game: Game, kind: str, where: str | None, load: str | None) -> Solution:
     """The answer; for a game too large for one graph, in the drawn positions."""
     from rollwise.plot import check_players, drawn
 
     check_players(kind, game.name, game.players)
-    return drawn(solve_or_open(game, load, max_states), kind, where)
+    return drawn(solve_or_open(game, load), kind, where)
 
 
 @app.command("report")
@@ -183,9 +188,6 @@ def report(
         ),
     ] = None,
     load: LoadOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Write a report: edge, strategy and how certain both are."""
     from rollwise.plot import require_plotly
@@ -196,10 +198,10 @@ def report(
     require_plotly()
     from rollwise.report import write_report
 
-    solution = solve_or_open(chosen, load, max_states)
+    solution = solve_or_open(chosen, load)
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
-    render(Reported.at(solution.subject, place), json)
+    render(Reported.at(solution.subject, place))
 
 
 @app.command("page")
@@ -215,9 +217,6 @@ def page(
         typer.Option(metavar="P", help=f"Also play against it; may be repeated. {POLICIES}"),
     ] = None,
     load: LoadOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Write a page that plays and coaches without a network."""
 
@@ -228,20 +227,20 @@ def page(
 
     try:
         answered = solve_or_open if has_many(chosen) else solve_or_load
-        solution = answered(chosen, load, max_states)
+        solution = answered(chosen, load)
     except TooManyStates as error:
-        if max_states is not None:
+        if ASKED.max_states is not None:
             raise
         served = game if chosen.base_game is chosen else None
         title = title_of(chosen.name, chosen.parameters)
         raise too_large(title, served, "is too large for one graph") from error
     with Progress() as progress:
         write_page(solution, place, progress, policy or ())
-    render(PageWritten.at(solution.graph, place), json)
+    render(PageWritten.at(solution.graph, place))
 
 
 TEXT = ("prism", "drn", "json", "lp", "mps")
-MUCH = 200e6  # bytes of JSON; larger documents need a confirming option
+MUCH = 200e6  # bytes of JSON; larger documents need --out
 
 
 @app.command("export")
@@ -265,13 +264,7 @@ def export(
         str | None,
         typer.Option(help="In lp and mps: linear-programming (the default) or mixed-integer."),
     ] = None,
-    json: JsonOption = False,
     load: LoadOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help=f"Write JSON of over {in_bytes(MUCH)} too.")
-    ] = False,
 ) -> None:
     """Write a game for model checkers, solvers or as data."""
     from rollwise.export import DATA, MODELS, PROGRAM_FILES
@@ -280,18 +273,18 @@ def export(
 
     formats = (*MODELS, *DATA, *PROGRAM_FILES)
     if to not in formats:
-        raise UsageError(f"there is no format {to!r} ({', '.join(formats)})")
+        raise UsageError(no_such("format", to, formats))
     if to not in PROGRAM_FILES:
         refuse("goes with --to lp and --to mps", program=program)
-    if out is None and (json or to not in TEXT):
-        raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if json else ""))
+    if out is None and (ASKED.json or to not in TEXT):
+        raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if ASKED.json else ""))
     check_place(out)
     chosen = read_game(game, parameters, any_target=True)
-    solution = solve_or_load(chosen, load, max_states)
+    solution = solve_or_load(chosen, load)
     graph, kind = solution.graph, {"program": program} if program else {}
-    if to == "json" and not yes and (size := json_bytes(solution)) > MUCH:
+    if to == "json" and out is None and (size := json_bytes(solution)) > MUCH:
         raise UsageError(
-            f"{graph.title} makes about {in_bytes(size)} of JSON; --yes writes it, and "
+            f"{graph.title} makes about {in_bytes(size)} of JSON: --out FILE writes it, and "
             "--to parquet or --to npz hold the same in a small part of it"
         )
     if out is None:
@@ -301,5 +294,4 @@ def export(
             streams.write(place.read_text(encoding="utf-8"))
         return
     write_atomically(out, lambda place: write(solution, place, to, against, **kind))
-    if json:
-        print_json(Exported.on(graph, format=to, file=str(out), **sizes(graph)))
+    render(Exported.on(graph, format=to, file=str(out), **sizes(graph)))

@@ -15,14 +15,12 @@ from rollwise.cli.app import app
 from rollwise.cli.common import lay_table, refuse, require_target, split_words
 from rollwise.cli.options import (
     POLICIES,
-    JsonOption,
     LoadOption,
-    MaxStatesOption,
-    NoCacheOption,
     OptionalGameArgument,
     ParametersArgument,
 )
 from rollwise.cli.printing import print_json
+from rollwise.cli.streams import ASKED
 from rollwise.cli.terminal_game import KeptGame, Stopped, TerminalGame
 from rollwise.cli.terminal_ledger import show_ledger, show_tally, standing
 from rollwise.coach.coach import Coach, Speaks
@@ -67,16 +65,12 @@ def play(
             "mistakes (when a choice is doubtful or worse), ask (when you type hint), or off.",
         ),
     ] = "ask",
-    seat: Annotated[
-        str | None,
-        typer.Option(help="Your seat: first (moves first), second, or, with --games, alternate."),
-    ] = None,
     seats: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B,...",
-            help="The player of each seat, in the order of the moves: human, or a policy. For "
-            "games of two or more, instead of --against and --seat.",
+            metavar="SEATS",
+            help="Your seat: first, second, or, with --games, alternate. Or all players in the "
+            "order of the moves, instead of --against: human,optimal,...",
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the dice.")] = None,
@@ -99,10 +93,7 @@ def play(
         typer.Option(metavar="FILE", help="Continue a saved game, or games with --games."),
     ] = None,
     history: HistoryOption = None,
-    json: JsonOption = False,
     load: LoadOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
 ) -> None:
     """Play a game, with a coach if you like."""
     from rollwise.cli.terminal_game import KeptGame, require_new
@@ -110,25 +101,26 @@ def play(
     from rollwise.coach.history import History
     from rollwise.coach.replay import replay
 
+    seat = seats if seats in ("first", "second", "alternate") else None
+    seats = None if seat else seats
     _check_choices(coach=coach, seat=seat, dice=dice, games=games)
     asked = split_words(game, *(parameters or ()), files=0)
     if save is not None and save != resume:
         require_new(save)
     past = None if history is None else History(history)
     if resume is None:
-        table = lay_table(require_target(asked.make_game()), load, max_states)
+        table = lay_table(require_target(asked.make_game()), load)
         sessions = [_new_session(table, against, seat, seats, seed)]
     else:
         refuse(
             "doesn't go with --resume: the file says how the game goes on",
             against=against,
-            seat=None if seat == "alternate" else seat,
-            seats=seats,
+            seats=None if seat == "alternate" else seat or seats,
             seed=seed,
             dice=dice,
         )
         records = _read_kept(resume, games)
-        table = lay_table(agreed_game(records, asked.kind, asked.values), load, max_states)
+        table = lay_table(agreed_game(records, asked.kind, asked.values), load)
         sessions = [replay(one, table, policies=_kept_policies(table, one)) for one in records]
         dice = records[-1].headers.get("dice")
     kept = KeptGame(sessions[0], {"dice": dice or "here"}, save or resume, past)
@@ -136,9 +128,9 @@ def play(
     if series.is_over:
         what = "the game" if games is None else f"the last of {len(sessions)} games"
         raise UsageError(f"{what} in {resume} is over; `rollwise review` goes through it")
-    console = Console(stderr=json)
+    console = Console(stderr=ASKED.json)
     code = series.sit_down(console, coach, by_hand=dice == "by-hand", again=asked.games)
-    if json:
+    if ASKED.json:
         print_json(series.document())
     else:
         series.show(console)
@@ -151,9 +143,8 @@ def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int
 
     if dice not in (None, "here", "by-hand"):
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
-    seats = ("first", "second") if games is None else ("first", "second", "alternate")
-    if seat is not None and seat not in seats:
-        raise UsageError(f"--seat is {seat!r}; it must be {' or '.join(seats)}")
+    if seat == "alternate" and games is None:
+        raise UsageError("--seats alternate goes with --games N")
     if coach not in list(Speaks):
         raise UsageError(f"--coach is {coach!r}; it must be {', '.join(Speaks)}")
 
@@ -182,15 +173,15 @@ def _new_session(
 
     players = table.graph.players
     if seats is not None:
-        refuse("doesn't go with --seats, which names all players", against=against, seat=seat)
-    if players > 2:
-        refuse("is for games of two; --seats A,B,... names the player of each seat", seat=seat)
+        refuse("doesn't go with --seats, which names all players", against=against)
+    if players > 2 and seat is not None:
+        raise UsageError(f"--seats {seat} is for games of two; write human,optimal,optimal")
     if seats is not None or players > 2:
         return _seated(
             table, seats or ",".join(["human", *[against or "optimal"] * (players - 1)]), seed
         )
     if table.graph.players == 1 or against == "human":
-        refuse("is for games of two against rollwise", seat=seat)
+        refuse("first or second is for games of two against rollwise", seats=seat)
     if table.graph.players == 1:
         if against is not None:
             hint = "; with as=contest it is one for two" if table.graph.objective != "win" else ""
@@ -364,7 +355,7 @@ class Series:
                 if place is not None:
                     command = ["rollwise", "play", *again, "--resume", str(place)]
                     command += ["--games", str(self.games)] if self.games is not None else []
-                    command += ["--seat", "alternate"] if self.alternate else []
+                    command += ["--seats", "alternate"] if self.alternate else []
                     command += ["--coach", coach] if coach != "ask" else []
                     what = "game is" if self.games is None else "games are"
                     print(

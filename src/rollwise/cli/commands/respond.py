@@ -6,15 +6,13 @@ from rollwise.cli.app import app
 from rollwise.cli.common import policies_of, read_game, read_state, refuse_with_seats
 from rollwise.cli.options import (
     GameArgument,
-    JsonOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
     PolicyOption,
     PositionOption,
 )
 from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.answers import response_document, seats_response_document
 from rollwise.game import Game, has_many
 
@@ -25,9 +23,6 @@ def respond(
     parameters: ParametersArgument = None,
     to: PolicyOption = ...,  # type: ignore[assignment]
     state: PositionOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Find the best response to a policy, and its gain."""
     from rollwise.answer import kept
@@ -36,27 +31,27 @@ def respond(
     chosen = read_game(game, parameters)
     if has_many(chosen):
         refuse_with_seats(chosen, state=state)
-        _print_seats(chosen, to, max_states, json=json)
+        _print_seats(chosen, to)
         return
     position = None if state is None else read_state(state, chosen)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
         graph = policies.graph
         s = 0 if position is None else graph.find(position)
         progress("responding", 0, None)
         found = best_response(policies, to, starts=[s])
-    render(response_document(graph, found, s), json)
+    render(response_document(graph, found, s))
 
 
-def _print_seats(game: Game, to: str, max_states: int | None, *, json: bool) -> None:
+def _print_seats(game: Game, to: str) -> None:
     """Print the best result of one seat against one policy of all others."""
     from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
-        found = policies_of(game, max_states, progress)
+        found = policies_of(game, progress)
         policy = None if to in (ADVERSARIES, ALLIES) else found.find(to)
     if policy is None:
         response = respond_to_all(found.graph, to)
     else:
         response = respond_to(found.graph, policy)
-    render(seats_response_document(found.graph, response), json)
+    render(seats_response_document(found.graph, response))

@@ -11,19 +11,18 @@ from rollwise.cli.app import app
 from rollwise.cli.common import Words, read_game, read_mode, refuse, split_words
 from rollwise.cli.options import (
     GameArgument,
-    JsonOption,
-    MaxStatesOption,
     ModeOption,
-    NoCacheOption,
     ParametersArgument,
+    SetOption,
+    method_options,
 )
-from rollwise.cli.printing import print_json, render
+from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.games import (
     Cache,
     Checked,
     Compared,
-    Finding,
     MethodRow,
     games_document,
     methods_document,
@@ -37,36 +36,32 @@ from rollwise.methods import METHODS, find_method
 
 
 @app.command("games")
-def games(json: JsonOption = False) -> None:
+def games() -> None:
     """List the games with their parameters and policies."""
-    render(games_document(available().values()), json)
+    render(games_document(available().values()))
 
 
 @app.command("methods")
 def methods(
     method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="One of them.")] = None,
-    json: JsonOption = False,
 ) -> None:
     """List the methods of solving and their options."""
     names = METHODS if method is None else [find_method(method).name]
-    render(methods_document([METHODS[name] for name in names]), json)
+    render(methods_document([METHODS[name] for name in names]))
 
 
 @app.command("check")
 def check(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    max_states: MaxStatesOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Check the rules of a game for errors and oddities."""
     from rollwise.analysis.check import check as check_game
 
     chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
-        report = check_game(chosen, max_states=max_states, progress=progress)
-    findings = [Finding.from_result(one) for one in report.findings]
-    render(Checked(report.game, report.passed, findings), json)
+        report = check_game(chosen, max_states=ASKED.max_states, progress=progress)
+    render(Checked.of(report))
     if not report.passed:
         raise typer.Exit(1)
 
@@ -84,15 +79,7 @@ def compare(
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Time limit of each method, in seconds.")
     ] = TIME_LIMIT,
-    samples: Annotated[
-        int | None, typer.Option(metavar="N", help="Sampled: draws of each chance (300,000).")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Sampled: of the draws; 1 unless given.")
-    ] = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
+    settings: SetOption = None,
 ) -> None:
     """Run several methods and measure their errors."""
     from rollwise.analysis.compare_methods import SEED, compare_methods
@@ -104,21 +91,22 @@ def compare(
     for name in names or ():
         find_method(name)
     if names is not None and not any(find_method(name).estimates for name in names):
-        refuse("goes with the method sampled", samples=samples, seed=seed)
+        refuse("goes with the method sampled", set=settings)
+    options = method_options("sampled", settings)
     chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
-        graph = build(chosen, max_states=max_states, progress=progress)
+        graph = build(chosen, max_states=ASKED.max_states, progress=progress)
         rows, bound = compare_methods(
             graph,
             names,
             time_limit=time_limit,
-            samples=samples,
-            seed=SEED if seed is None else seed,
+            samples=options.get("samples"),
+            seed=options.get("seed", SEED),
             progress=progress,
         )
     runs = [MethodRow.from_result(row) for row in rows]
     facts = {"states": graph.n_states, "error_bound": bound, "time_limit": time_limit}
-    render(Compared.on(graph, rows=runs, kind="certified", **facts), json)
+    render(Compared.on(graph, rows=runs, kind="certified", **facts))
 
 
 @app.command("verify")
@@ -138,9 +126,7 @@ def verify(
     exact: Annotated[
         bool, typer.Option("--exact", help="Exact arithmetic: no rounding has to be trusted.")
     ] = False,
-    max_states: MaxStatesOption = None,
     mode: ModeOption = "auto",
-    json: JsonOption = False,
 ) -> None:
     """Check a saved solution against its error bounds."""
     from rollwise.answer.verify import verify as verify_saved
@@ -150,7 +136,7 @@ def verify(
     chosen = _game_of(asked)
     how = read_mode(mode)
     if is_certificate(asked.files[0]):
-        said = {"max_states": max_states, "mode": None if how == "auto" else how}
+        said = {"max_states": ASKED.max_states, "mode": None if how == "auto" else how}
         refuse("has no effect: a certificate is checked without a graph", **said)
     if asked.files[0].is_dir():
         said = {"exact": exact, "mode": None if how == "auto" else how}
@@ -161,17 +147,12 @@ def verify(
             chosen,
             exact=exact,
             mode=how,
-            max_states=max_states,
+            max_states=ASKED.max_states,
             progress=progress,
         )
-    if json:
-        print_json(verification_document(found))
-    elif found.verified:
-        typer.echo(str(found))
-    else:
-        typer.echo(f"rollwise: {asked.files[0]} is refused: {found.fault}", err=True)
-    if not found.verified:
-        raise typer.Exit(1)
+    if ASKED.json or found.verified:
+        render(verification_document(found))
+    end_if(not found.verified, f"{asked.files[0]} is refused: {found.fault}")
 
 
 def _game_of(asked: Words) -> Game | None:
@@ -197,7 +178,6 @@ def _game_of(asked: Words) -> Game | None:
 @app.command("cache")
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Remove all cached answers.")] = False,
-    json: JsonOption = False,
 ) -> None:
     """Show or remove the cached answers."""
     user_cache.use(True)
@@ -207,4 +187,4 @@ def cache(
         for path in folder.iterdir():
             with contextlib.suppress(OSError):  # another process may have removed it
                 path.unlink()
-    render(document, json)
+    render(document)

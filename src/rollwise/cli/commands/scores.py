@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, read_state, split_words
+from rollwise.cli.common import read_game, read_state, read_values, split_words
 from rollwise.cli.options import (
     POLICIES,
-    ContestTiesOption,
     GameArgument,
-    JsonOption,
-    NoCacheOption,
     ParametersArgument,
 )
 from rollwise.cli.printing import (
     check_file,
     form_of,
     render,
-    show,
-    show_table,
 )
 from rollwise.cli.progress import Progress
+from rollwise.derive.forms import split_form
 from rollwise.documents.scores import (
     bet_document,
     judged_document,
@@ -33,11 +29,8 @@ from rollwise.documents.scores import (
     tested_scores_document,
 )
 from rollwise.errors import UsageError
+from rollwise.games import create, find
 from rollwise.machine.atomic_files import write_text
-from rollwise.numbers.printed import certified
-
-if TYPE_CHECKING:
-    from rollwise.analysis.many_dice import ManyDice
 
 
 @app.command("scores")
@@ -56,8 +49,6 @@ def scores(
             help="Draw them over the exact distribution: a .html, .png or .svg file.",
         ),
     ] = None,
-    json: JsonOption = False,
-    no_cache: NoCacheOption = False,
 ) -> None:
     """Test made scores against the exact distribution."""
     from rollwise.analysis.distributions import distribution
@@ -90,17 +81,13 @@ def scores(
         drawn = draw(policies.solution, "scores", policy=policy, made=tuple(made.tolist()))
         write_figure(drawn, out, f"{graph.title}: scores")
     document = tested_scores_document(graph, policy, tested, expected, ties, best)
-    render(document, json, *([] if out is None else [f"wrote {out}"]))
+    render(document, *([] if out is None else [f"wrote {out}"]))
 
 
 @app.command("bet")
 def bet(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    players: Annotated[
-        int, typer.Option("--players", metavar="N", help="How many take a turn each.")
-    ] = 2,
-    ties: ContestTiesOption = "shared",
     scores: Annotated[
         str | None,
         typer.Option(metavar="S,S,...", help="Final scores of the players before you."),
@@ -118,18 +105,21 @@ def bet(
         str | None,
         typer.Option(metavar="POLICY", help="The edge over an opponent with this policy."),
     ] = None,
-    json: JsonOption = False,
 ) -> None:
-    """Compute fair odds and stakes during a contest."""
+    """Compute fair odds and stakes during a contest.
+
+    The contest has the parameters players and ties: `bet threes players=3 ties=first`.
+    """
     from rollwise.analysis.betting import edge_against, solve_doubling
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.answer.references import Policies
 
-    contest = Contest(read_game(game, parameters), players, ties)
+    inner, own = split_form(find(game), {"as": "contest"} | read_values(parameters or ()))
+    contest = Contest(create(find(game), inner), **own)
     finished = _read_scores(scores)
     with Progress() as progress:
         progress("solving the contest", 0, None)
-        doubling = solve_doubling(contest) if players == 2 else None
+        doubling = solve_doubling(contest) if contest.players == 2 else None
         solution = solve_contest(contest) if doubling is None else doubling.plain
     graph = solution.scored.graph
     place = None
@@ -143,7 +133,7 @@ def bet(
     if against is not None:
         policies = Policies(solution.scored.source, contest.game)
         edge = against, edge_against(contest, policies.find(against))
-    render(bet_document(solution, finished, place, pot, doubling=doubling, edge=edge), json)
+    render(bet_document(solution, finished, place, pot, doubling=doubling, edge=edge))
 
 
 def _read_scores(text: str | None) -> tuple[int, ...]:
@@ -168,23 +158,26 @@ def judge(
         ),
     ],
     parameters: ParametersArgument = None,
-    ties: ContestTiesOption = "shared",
-    json: JsonOption = False,
-    no_cache: NoCacheOption = False,
 ) -> None:
-    """List the moves of a play that lost points or win probability."""
+    """List the moves of a play that lost points or win probability.
+
+    The contest of several players has the parameter ties: `judge threes FILE ties=first`.
+    """
     from rollwise.analysis.judge import judge as judge_plays
     from rollwise.analysis.judge import read_plays
     from rollwise.answer.kept import solve
     from rollwise.graph.policies import ties_in_play
 
     asked = split_words(game, file, *(parameters or ()), files=1)
-    chosen = asked.make_game()
+    if asked.kind is None:
+        raise UsageError("which game? `rollwise games` lists them")
+    inner, own = split_form(asked.kind, {"as": "contest"} | asked.values)
+    chosen, ties = create(asked.kind, inner), own.get("ties", "shared")
     solution = solve(chosen)
     plays = read_plays(chosen, solution.graph, asked.files[0])
     rows = judge_plays(solution, plays, ties)
     ties_here = ties_in_play(solution.graph, solution.policy)
-    render(judged_document(solution.graph, ties, plays, rows, ties_here), json)
+    render(judged_document(solution.graph, ties, plays, rows, ties_here))
 
 
 @app.command("many-dice")
@@ -196,12 +189,11 @@ def many_dice(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the table to a .csv file.")
     ] = None,
-    json: JsonOption = False,
 ) -> None:
     """Compute the expected score for each number of dice."""
     from rollwise.analysis.many_dice import many_dice as solve_many
 
-    form_of(None, csv=csv, json=json)
+    form_of(None, csv=csv)
     check_file("--out", out, ".csv")
     chosen = read_game(game, parameters)
     found = solve_many(chosen, most)
@@ -211,37 +203,4 @@ def many_dice(
     if csv:
         streams.write(rows.write_csv())
     else:
-        show(json, lambda: many_dice_document(chosen, found), lambda: _print_many_dice(found))
-
-
-def _print_many_dice(found: ManyDice) -> None:
-    """Rows for few dice and for round numbers of them."""
-    landmarks = {n for ten in (1, 10, 100, 1000, 10_000) for n in (ten, 2 * ten, 5 * ten)}
-    shown = [
-        row
-        for row in found.table().iter_rows(named=True)
-        if row["dice"] <= 12 or row["dice"] in landmarks or row["dice"] == found.most
-    ]
-    bounds = [row["error_bound"] for row in shown]
-    scores = map(certified, [row["expected_score"] for row in shown], bounds)
-    two = [
-        "" if row["take_two"] is None
-        else certified(*found.value(row["dice"], take_two=True)).number
-        for row in shown
-    ]  # fmt: skip
-    cells = (
-        (
-            str(row["dice"]),
-            score.number,
-            score.bound,
-            taken,
-            "" if row["refuse_from"] is None else str(row["refuse_from"]),
-        )
-        for row, score, taken in zip(shown, scores, two, strict=True)
-    )
-    show_table(("dice", "expected score", "error bound", "two to take", "refuse from"), cells)
-    worth = certified(*found.value(found.most))
-    typer.echo(
-        f"{found.most:,} dice: expected score {worth.number} (certified ± {worth.bound}), found in "
-        f"{found.seconds:.1f} s; --csv, --json or --out for every number of dice"
-    )
+        render(many_dice_document(chosen, found))

@@ -9,26 +9,23 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    check_workers,
+    Workers,
     policies_of,
     read_game,
     refuse,
     refuse_with_seats,
     solve_or_open,
-    workers_of,
 )
 from rollwise.cli.options import (
-    ClusterOption,
     GameArgument,
-    JsonOption,
     LoadOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
     PolicyOption,
+    WorkersOption,
 )
-from rollwise.cli.printing import print_json, render
+from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.policies import (
     match_document,
     seats_match_document,
@@ -60,9 +57,6 @@ GamesOption = Annotated[
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")]
-WorkersOption = Annotated[
-    int | None, typer.Option(help="Threads that play in parallel; 1 unless given.")
-]
 ExactOption = Annotated[
     bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
 ]
@@ -83,13 +77,9 @@ def simulate(
     games: GamesOption = None,
     seed: SeedOption = None,
     workers: WorkersOption = None,
-    cluster: ClusterOption = None,
     exact: ExactOption = True,
     tell: TellOption = None,
     load: LoadOption = None,
-    json: JsonOption = False,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
 ) -> None:
     """Simulate games: wins, scores, turns and moves.
 
@@ -99,21 +89,21 @@ def simulate(
     from rollwise.graph.policies import ties_in_play
 
     if tell:
-        told = {"games": games, "workers": workers, "cluster": cluster, "no_exact": not exact}
+        told = {"games": games, "workers": workers, "no_exact": not exact}
         refuse("doesn't go with --tell, the story of one game", **told)
     if games is not None and games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
-    check_workers(workers, cluster)
+    pool = Workers.read(workers)
     chosen = read_game(game, parameters)
     if has_many(chosen) or "," in policy:
-        others = {"against": against, "workers": workers, "cluster": cluster, "tell": tell}
+        others = {"against": against, "workers": workers, "tell": tell}
         refuse_with_seats(chosen, **others, load=load)
-        _play_seats(chosen, policy, games, seed, max_states, exact=exact, json=json)
+        _play_seats(chosen, policy, games, seed, exact=exact)
         return
-    policies = _policies(chosen, load, max_states, told=tell is not None)
+    policies = _policies(chosen, load, told=tell is not None)
     if policies is None:
-        refuse(NOT_LARGE, cluster=cluster, tell=tell)
-        _of_large(chosen, policy, against, games, seed, load, json=json)
+        refuse(NOT_LARGE, workers=pool.cluster, tell=tell)
+        _of_large(chosen, policy, against, games, seed, load)
         return
     with Progress() as progress:
         graph = policies.graph
@@ -127,33 +117,31 @@ def simulate(
                 first,
                 second,
                 GAMES if games is None else games,
-                cluster,
+                pool,
                 seed=seed,
-                workers=workers or 1,
+                workers=pool.number or 1,
                 exact=exact,
                 progress=progress,
             )
     if tell is not None:
-        _tell(policies, first, second, tell, seed, json=json)
+        _tell(policies, first, second, tell, seed)
         return
     resting = ties_in_play(graph, first, second)
-    render(match_document(graph, match, resting), json)
+    render(match_document(graph, match, resting))
 
 
-def _policies(
-    game: Game, load: str | None, max_states: int | None, *, told: bool
-) -> Policies | None:
+def _policies(game: Game, load: str | None, *, told: bool) -> Policies | None:
     """The policies of a game; None where its games are played turn by turn."""
     from rollwise.answer import kept
     from rollwise.answer.references import Policies
 
     if load is not None:
-        found = solve_or_open(game, load, max_states)
+        found = solve_or_open(game, load)
         return Policies.of(found.whole()) if found.is_small else None
     in_turns = not told and game.base_game is game
     with Progress() as progress:
         return kept.policies_in_one_graph(
-            game, other_way=in_turns, max_states=max_states, progress=progress
+            game, other_way=in_turns, max_states=ASKED.max_states, progress=progress
         )
 
 
@@ -164,8 +152,6 @@ def _of_large(
     games: int | None,
     seed: int | None,
     load: str | None,
-    *,
-    json: bool,
 ) -> None:
     """Simulate a game too large for one graph."""
     from rollwise.answer import kept
@@ -181,7 +167,7 @@ def _of_large(
             answer=lambda: kept.solve_by_layers(game, load, progress=progress),
             progress=progress,
         )
-    render(match_document(game, match, None), json)
+    render(match_document(game, match, None))
 
 
 def _played(
@@ -189,14 +175,14 @@ def _played(
     first: Policy,
     second: Policy | None,
     games: int,
-    cluster: str | None,
+    team: Workers,
     **options: Any,
 ) -> Match:
     """Play the games, with a warning for every figure that chance doesn't explain."""
     from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play
 
-    with warnings.catch_warnings(), workers_of(cluster) as pool:
+    with warnings.catch_warnings(), team.cluster_pool() as pool:
         warnings.simplefilter("always", Disagreement)
         return play(graph, first, second, games=games, pool=pool, **options)
 
@@ -207,26 +193,16 @@ def _tell(
     second: Policy | None,
     games: int,
     seed: int | None,
-    *,
-    json: bool,
 ) -> None:
     """Games, move by move."""
     from rollwise.numbers.randomness import check_seed, fresh_seed
     from rollwise.simulate import tell
-    from rollwise.simulate.tell import PLAYERS
 
     graph = policies.graph
     start = fresh_seed() if seed is None else check_seed(seed)
     told = ((n, tell(policies, first, second, seed=n)) for n in range(start, start + games))
-    if json:
-        print_json(told_games_document(graph, dict(told)))
-        return
-    seats = (first, second or first)[: graph.players]
-    playing = ", ".join(f"{n} plays {p.name}" for n, p in zip(PLAYERS, seats, strict=False))
-    for number, moves in told:
-        typer.echo(f"{'' if number == start else chr(10)}{graph.title}, seed {number}: {playing}")
-        for move in moves:
-            typer.echo(f"  {move.text}")
+    names = [one.name for one in (first, second or first)[: graph.players]]
+    render(told_games_document(graph, names, dict(told)))
 
 
 def _play_seats(
@@ -234,10 +210,8 @@ def _play_seats(
     policy: str,
     games: int | None,
     seed: int | None,
-    max_states: int | None,
     *,
     exact: bool,
-    json: bool,
 ) -> None:
     """Play games with a policy for each seat, and print the results."""
     from rollwise.answer.evaluate_seats import evaluate_seats
@@ -245,8 +219,8 @@ def _play_seats(
     from rollwise.simulate.seats import simulate_seats
 
     with Progress() as progress:
-        found = policies_of(game, max_states, progress)
+        found = policies_of(game, progress)
         seated = [found.find(name) for name in names_in(policy)]
     played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
     shares = evaluate_seats(found.graph, seated) if exact else None
-    render(seats_match_document(found.graph, played, shares), json)
+    render(seats_match_document(found.graph, played, shares))

@@ -9,20 +9,15 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    check_workers,
-    processes_or,
+    Workers,
     read_game,
     refuse,
     refuse_with_seats,
 )
 from rollwise.cli.options import (
-    ClusterOption,
     GameArgument,
-    JsonOption,
-    MaxStatesOption,
-    NoCacheOption,
     ParametersArgument,
-    ProcessesOption,
+    WorkersOption,
 )
 from rollwise.cli.printing import (
     SECONDS,
@@ -30,6 +25,7 @@ from rollwise.cli.printing import (
     write_rule,
 )
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.documents.policies import seats_thumb_document, thumb_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
@@ -48,14 +44,12 @@ WithinOption = Annotated[
         "percentage point), or points.",
     ),
 ]
-SecondsOption = Annotated[
-    float | None,
-    typer.Option(metavar="T", help=f"How long to look, in each search; {SECONDS:g}."),
-]
 EvaluationsOption = Annotated[
     int | None,
     typer.Option(
-        metavar="N", help="Look until so many rules are scored: the same rules every time."
+        metavar="N",
+        help="Look until so many rules are scored: the same rules every time; else for "
+        f"{SECONDS:g} seconds in each search.",
     ),
 ]
 SearchesOption = Annotated[
@@ -86,18 +80,13 @@ def thumb(
     parameters: ParametersArgument = None,
     numbers: NumbersOption = NUMBERS,
     within: WithinOption = None,
-    seconds: SecondsOption = None,
     evaluations: EvaluationsOption = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = SEED,
     searches: SearchesOption = None,
-    workers: ProcessesOption = None,
-    cluster: ClusterOption = None,
+    workers: WorkersOption = None,
     save: SaveOption = None,
     python: PythonOption = False,
     out: OutOption = None,
-    max_states: MaxStatesOption = None,
-    no_cache: NoCacheOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Find rules of thumb, each with its certified cost."""
     from rollwise.analysis.thumb.frontier import find_rules
@@ -106,10 +95,8 @@ def thumb(
     from rollwise.answer import kept
     from rollwise.thumb.sentences import python_source
 
-    if evaluations is not None:
-        refuse("can't be had with --evaluations", seconds=seconds)
-    _check(seed, save, out, python=python, json=json)
-    check_searchers(searches, workers, cluster)
+    _check(seed, save, out, python=python)
+    team = check_searchers(searches, workers)
     chosen = read_game(game, parameters)
     if has_many(chosen):
         page = "`rollwise report GAME --rules N` writes a page with the best of N rules"
@@ -118,29 +105,25 @@ def thumb(
             chosen,
             numbers=numbers,
             within=within,
-            seconds=seconds,
             evaluations=evaluations,
             seed=seed,
             searches=searches,
-            workers=workers,
-            cluster=cluster,
+            workers=team,
             save=save,
             python=python,
-            max_states=max_states,
-            json=json,
         )
         return
     limits: dict[str, Any] = {
         "within": within,
-        "seconds": SECONDS if seconds is None else seconds,
+        "seconds": SECONDS,
         "evaluations": evaluations,
         "seed": seed,
         "searches": searches or 1,
     }
-    searchers = processes_or(cluster, workers)
+    searchers = team.processes()
     with Progress() as progress, searchers as limits["pool"]:
         policies = kept.policies_in_one_graph(
-            chosen, other_way=has_turns(chosen), max_states=max_states, progress=progress
+            chosen, other_way=has_turns(chosen), max_states=ASKED.max_states, progress=progress
         )
         if policies is None:
             refuse("needs all positions at once, and these are too many", out=out)
@@ -150,21 +133,21 @@ def thumb(
             graph = policies.graph
             found = find_rules(policies, numbers, progress=progress, **limits)
     written = [*write_rule(graph, found.rules, save), *_write(policies, found, out)]
-    if not json and python and found.rules:
+    if not ASKED.json and python and found.rules:
         last = found.rules[-1]
         typer.echo(python_source(last.rule, graph, chosen, last.text))
     else:
-        render(thumb_document(graph, found), json, *written)
+        render(thumb_document(graph, found), *written)
     if found.stopped:
         typer.echo("rollwise: stopped; these are the rules found so far", err=True)
         raise typer.Exit(130)
 
 
-def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json: bool) -> None:
+def _check(seed: int, save: Path | None, out: Path | None, *, python: bool) -> None:
     """Refuse impossible combinations of options, before any work."""
     from rollwise.machine.atomic_files import check_place
 
-    if python and json:
+    if python and ASKED.json:
         raise UsageError("--python prints Python, and --json a document: ask for one of them")
     if seed < 0:
         raise UsageError(f"--seed is {seed}; it can't be less than 0")
@@ -177,14 +160,14 @@ def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json
         check_sheet(out)
 
 
-def check_searchers(searches: int | None, workers: int | None, cluster: str | None) -> None:
+def check_searchers(searches: int | None, workers: str | None) -> Workers:
     """Refuse, before any work, workers without several searches."""
     if searches is None:
         because = "goes with --searches K: a search is the work of one, and K are that of several"
-        refuse(because, workers=workers, cluster=cluster)
+        refuse(because, workers=workers)
     elif searches < 1:
         raise UsageError(f"--searches is {searches}; it must be at least 1")
-    check_workers(workers, cluster)
+    return Workers.read(workers)
 
 
 def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list[str]:
@@ -202,29 +185,25 @@ def _find_seats(
     *,
     numbers: int,
     within: float | None,
-    seconds: float | None,
     evaluations: int | None,
     seed: int,
     searches: int | None,
-    workers: int | None,
-    cluster: str | None,
+    workers: Workers,
     save: Path | None,
     python: bool,
-    max_states: int | None,
-    json: bool,
 ) -> None:
     """Find rules of thumb, and print the loss of each among equilibrium players."""
     from rollwise.analysis.thumb.seats import find_seats_rules
     from rollwise.answer import kept
     from rollwise.thumb.sentences import python_source
 
-    with Progress() as progress, processes_or(cluster, workers) as pool:
-        found = kept.answer(game, max_states=max_states, progress=progress).equilibrium
+    with Progress() as progress, workers.processes() as pool:
+        found = kept.answer(game, max_states=ASKED.max_states, progress=progress).equilibrium
         rules = find_seats_rules(
             found,
             numbers,
             within=within,
-            seconds=SECONDS if seconds is None else seconds,
+            seconds=SECONDS,
             evaluations=evaluations,
             seed=seed,
             searches=searches or 1,
@@ -232,11 +211,11 @@ def _find_seats(
             pool=pool,
         )
     written = write_rule(found.graph, rules.search.rules, save)
-    if not json and python and rules.rules:
+    if not ASKED.json and python and rules.rules:
         last = rules.rules[-1]
         typer.echo(python_source(last.of_search.rule, found.graph, game, last.text))
     else:
-        render(seats_thumb_document(found.graph, rules), json, *written)
+        render(seats_thumb_document(found.graph, rules), *written)
     if rules.search.stopped:
         typer.echo("rollwise: stopped; these are the rules found so far", err=True)
         raise typer.Exit(130)

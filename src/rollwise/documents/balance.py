@@ -1,0 +1,449 @@
+"""The answer of ``rollwise balance``: the figures of a game as a record, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from rollwise.analysis.lengths import FEW, turns_text
+from rollwise.analysis.losses import loss_text, spread_words
+from rollwise.documents.design import Figure, figure
+from rollwise.documents.model import (
+    Bound,
+    Chance,
+    EquallyGood,
+    GameDocument,
+    Number,
+    Part,
+    Rows,
+    about,
+    as_number,
+    unit,
+)
+from rollwise.documents.policies import Loss, LossSpread, good_of, spread_in, spread_of
+from rollwise.documents.solved import Unit
+from rollwise.graph.policies import ties_in_play
+from rollwise.numbers.printed import POINTS, estimated, how_many, percent, rounded_up
+
+if TYPE_CHECKING:
+    from rollwise.analysis.balance import Balance
+    from rollwise.analysis.played import Played
+
+MOST_NAMED = 12  # actions named in a line
+Line = tuple[str, str]  # a figure: its name and its text
+Counts = Annotated[list[float], unit("probability", "of the turns from 0")]
+EndsOfMean = Annotated[tuple[float, float] | None, about("of the mean, over optimal policies")]
+
+
+class GameLength(Part, frozen=True):
+    """The distribution of lengths."""
+
+    unit: Annotated[str, about("turns or rolls")]
+    quantiles: Annotated[dict[str, int | None], about("by percent")]
+    chances: Annotated[list[float], unit("probability", "of the lengths from 0")]
+    longer: Annotated[Chance, about("of a longer game")]
+    turns: EndsOfMean
+    moves: EndsOfMean
+
+    @property
+    def followed(self) -> int:
+        """The number of followed turns."""
+        return len(self.chances) - 1
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether longer games have more than a negligible share."""
+        return as_number(self.longer) > FEW
+
+    @property
+    def text(self) -> str:
+        """The middle length, and the range of nine games in ten."""
+        low, middle, high = _ends(self.quantiles, self.followed)
+        unit = self.unit if middle != "1" else self.unit[:-1]
+        if max(self.chances) >= 1 - FEW:
+            return f"always {middle} {unit}"
+        if low == high:
+            return f"{middle} {unit} in at least nine games in ten"
+        return f"{middle} {unit} in the middle; {low} to {high} in at least nine games in ten"
+
+
+def _ends(quantiles: dict[str, int | None], followed: int) -> Iterator[str]:
+    return (turns_text(turn, followed) for turn in quantiles.values())
+
+
+class ActionUse(Part, frozen=True):
+    """The use of an action in good play."""
+
+    number: int
+    name: str
+    offered: Annotated[int, about("positions with the action")]
+    best: Annotated[int, about("positions where it is a best action")]
+    only_best: Annotated[int, about("positions where it is the only one")]
+    in_a_game: Annotated[float, about("how often it is taken")]
+    dominated_by: str | None
+
+
+class DecisionFigures(Part, frozen=True):
+    """Decisions in good play."""
+
+    positions: Annotated[int, about("with a choice")]
+    positions_that_matter: int
+    in_a_game: Figure
+    that_matter_in_a_game: Figure
+    threshold: Annotated[float, unit("value", "a decision matters beyond this loss")]
+    never_best: Annotated[list[str], about("actions")]
+    options: list[ActionUse]
+
+    def lines(self, *, is_score: bool) -> Iterator[Line]:
+        """The number of choices, the number that matter, and useless actions."""
+        if not self.positions:
+            yield "decisions", "none"
+            return
+        scale, unit = (1, "points") if is_score else (50, POINTS)
+        matter = self.positions_that_matter
+        yield (
+            "decisions",
+            f"{self.in_a_game.value:z.4f} in a game; {self.that_matter_in_a_game.value:z.4f} "
+            f"matter: to choose at random costs more than {scale * self.threshold:.4g} {unit}",
+        )
+        yield (
+            "positions",
+            f"{self.positions:,} with a choice, of which {matter:,} "
+            f"({100 * matter / self.positions:.1f} %) matter",
+        )
+        dominated = [
+            f"{one.name} (by {one.dominated_by})" for one in self.options if one.dominated_by
+        ]
+        unused = [one.name for one in self.options if not one.in_a_game]
+        for name, words in (
+            ("never best", self.never_best),
+            ("dominated", dominated),
+            ("never taken", unused),
+        ):
+            if words:
+                more = len(words) - MOST_NAMED
+                rest = f", and {more:,} more" if more > 0 else ""
+                yield name, ", ".join(words[:MOST_NAMED]) + rest
+
+
+class DecidedTurn(Part, frozen=True):
+    """The turn in which the winner is nearly certain."""
+
+    mean_turn: Number
+    quantiles: Annotated[dict[str, int | None], about("by percent")]
+    chances: Counts
+    later: Chance
+
+    @property
+    def text(self) -> str:
+        """The turn on average, in the middle, and in nine games in ten."""
+        followed, share = len(self.chances) - 1, as_number(self.later)
+        cut = f" of those by turn {followed:,} ({100 * share:.2g} % of games are later)"
+        low, middle, high = _ends(self.quantiles, followed)
+        spread = f"turn {middle} in the middle; between turns {low} and {high}"
+        spread = f"turn {middle}" if low == high else spread
+        average = f"in turn {self.mean_turn:z.2f} on average{cut if share > FEW else ''}"
+        return f"{average}; {spread} in at least nine games in ten"
+
+
+class SkillFigures(Part, frozen=True):
+    """Results of levels of skill against each other."""
+
+    share: Figure
+    levels: list[str]
+    means: Annotated[list[list[float]], about("the row's level against the column's")]
+    against_best: list[float]
+    error_bound: Bound
+
+
+class BalanceRule(Part, frozen=True):
+    """A rule of thumb."""
+
+    numbers: Annotated[int, about("integers in the rule")]
+    loss: Loss
+    spread: LossSpread | None
+    error_bound: Bound
+    text: str
+
+
+class SampleMean(Part, frozen=True):
+    """A mean over simulated games."""
+
+    mean: float
+    standard_error: float
+
+
+class BesideFigure(Part, frozen=True):
+    """A figure beside simulated games."""
+
+    name: str
+    exact: float
+    error_bound: Bound
+    samples: list[SampleMean]
+    standard_errors_off: float
+    is_share: Annotated[bool, about("whether it is a share of the games or a probability")]
+
+
+class PlayedFigures(Part, frozen=True):
+    """All figures beside simulated games."""
+
+    games: int
+    seeds: list[int]
+    figures: list[BesideFigure]
+    disagreements: Annotated[list[str], about("differences beyond chance")]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        rows = []
+        for one in self.figures:
+            scale, unit = (100, " %") if one.is_share else (1, "")
+            samples = [
+                str(estimated(scale * sample.mean, scale * sample.standard_error)) + unit
+                for sample in one.samples
+            ]
+            exact = f"{scale * one.exact:z.4f}{unit}"
+            rows.append((one.name, exact, *samples, f"{one.standard_errors_off:.1f}"))
+        heads = ("figure", "exact", *(f"played, seed {seed}" for seed in self.seeds), "off")
+        yield Rows(heads, rows, left=("figure",), fold=heads)
+        yield (
+            f"Means of {self.games:,} games of each pair of players, ± standard error (estimated). "
+            "Off: distance of the exact figure from the further mean, in standard errors."
+        )
+
+
+class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"):
+    """Edge, luck, length, decisions, drama and skill of a game."""
+
+    positions: int
+    unit: Unit
+    value: Figure
+    win_probability: Chance
+    luck: Annotated[Figure, about("standard deviation of the result")]
+    edge: Number
+    equally_good: EquallyGood | None
+    turns: Figure
+    moves: Figure
+    length: GameLength
+    decisions: DecisionFigures
+    draws: Annotated[Figure | None, about("share of drawn games")]
+    lead_changes: Annotated[Figure | None, about("in a game")]
+    comebacks: Annotated[Figure | None, about("share of games")]
+    sure: Annotated[Chance, about("from which on a game counts as decided")]
+    decided: DecidedTurn | None
+    skill: SkillFigures | None
+    rules: list[BalanceRule] | None
+    played: Annotated[PlayedFigures | None, about("with --simulate")]
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are points."""
+        return self.unit != "win probability"
+
+    @property
+    def is_for_two(self) -> bool:
+        """Whether the game is for two players."""
+        return self.length.unit == "turns"
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"{self.title}: {self.positions:,} positions"
+        yield Rows(
+            ("", " "), [line for _, part in self.parts() for line in part], ("", " "), (" ",)
+        )
+        yield self.certainty
+        for _, part in self.tables():
+            yield ""
+            yield from part
+
+    def parts(self) -> list[tuple[str, Sequence[Line]]]:
+        """The figures, under a heading each."""
+        return [
+            ("Who has the edge" if self.is_for_two else "What to expect", [*self._edge()]),
+            ("How long it lasts", [*self._lengths()]),
+            ("How it is fought out", [*self._drama()]),
+            ("Decisions", [*self.decisions.lines(is_score=self.is_score)]),
+            ("Luck and skill", [*self._skill()]),
+            ("How hard it is to play well", [*self._rules()]),
+        ]
+
+    def tables(self) -> Iterator[tuple[str, Sequence[str | Rows]]]:
+        """Further tables, under a heading each."""
+        from rollwise.analysis.balance import most_taken
+
+        options = self.decisions.options
+        if options:
+            taken = most_taken(options)
+            rows = [
+                (
+                    one.name,
+                    f"{one.offered:,}",
+                    f"{100 * one.best / one.offered:.1f} %",
+                    f"{100 * one.only_best / one.offered:.1f} %",
+                    f"{one.in_a_game:z.4f}",
+                )
+                for one in taken
+            ]
+            more = len(options) - len(rows)
+            notes = [f"and {more:,} more actions, taken less often"] if more > 0 else []
+            heads = (
+                "action",
+                "positions that offer it",
+                "best",
+                "better than all",
+                "taken in a game",
+            )
+            yield "The use of each action", [Rows(heads, rows, ("action",), heads), *notes]
+        if self.played:
+            yield "Played games beside the figures", [*self.played.blocks()]
+
+    @property
+    def certainty(self) -> str:
+        """The kind of the figures."""
+        lasts, skill = self.length, self.skill
+        figures = [self.value, self.luck, self.turns, self.moves, self.decisions.in_a_game]
+        figures += [self.decisions.that_matter_in_a_game]
+        figures += [one for one in (self.draws, self.lead_changes, self.comebacks) if one]
+        figures += [skill.share] if skill else []
+        bounds = [one.error_bound for one in figures] + ([skill.error_bound] if skill else [])
+        bounds += [rule.error_bound for rule in self.rules or ()]
+        cut = (  # some games are longer than the followed turns
+            f", for {lasts.followed:,} {lasts.unit}: {100 * as_number(lasts.longer):.2g} % of the "
+            "games last longer, and the true frequency of an action may be larger"
+        )
+        worst = 100 * max(map(as_number, bounds))  # some figures are shown in hundredths
+        return (
+            f"Means and shares are certified (± {rounded_up(worst)} at most), and shown rounded. "
+            "The distribution of turns and the frequencies of actions are followed in floating "
+            f"point{cut if lasts.is_cut else ''}."
+        )
+
+    def _worth(self, value: float, gets: str, wins: str) -> str:
+        """A value with its verb: points, or a win probability."""
+        if self.is_score:
+            return f"{gets}{value:z.4f}"
+        from rollwise.graph import win_probability
+
+        return f"{wins}{percent(win_probability(value))}"
+
+    def _edge(self) -> Iterator[Line]:
+        value, luck = as_number(self.value.value), as_number(self.luck.value)
+        if not self.is_for_two:
+            yield self.unit, self._worth(value, "", "")
+            yield "luck", f"{luck:z.4f} (standard deviation)"
+            return
+        sign = "+" if value > 0 else ""
+        gets = self._worth(value, f"gets {sign}", "wins ")
+        if luck <= as_number(self.luck.error_bound):
+            yield "first player", gets
+            yield "luck", "none: the dice have no effect"
+            return
+        yield "first player", f"{gets}: ahead by {self.edge:+z.4f} of the luck of a game"
+        yield "luck", f"{luck:z.4f} (standard deviation of the result)"
+
+    def _lengths(self) -> Iterator[Line]:
+        for name in ("turns", "moves"):
+            mean = getattr(self, name).value
+            ends = getattr(self.length, name) or (mean, mean)
+            if name != "turns" or self.is_for_two:
+                yield name, " to ".join(dict.fromkeys(f"{end:z.4f}" for end in ends))
+        yield "a game lasts", self.length.text
+        if self.equally_good:
+            yield "ties", self.equally_good.text.removeprefix("ties: ")
+
+    def _drama(self) -> Iterator[Line]:
+        if not (self.lead_changes and self.decided and self.comebacks and self.draws):
+            return
+        sure = as_number(self.sure)
+        yield "lead changes", f"{self.lead_changes.value:z.4f}"
+        yield "decided", f"{self.decided.text}: then one player wins with {100 * sure:g} % or more"
+        yield (
+            "comebacks",
+            f"{percent(as_number(self.comebacks.value))} of the games are won by a player with "
+            f"{100 * (1 - sure):.3g} % or less at some time",
+        )
+        if self.draws.value:
+            yield "draws", percent(self.draws.value)
+
+    def _skill(self) -> Iterator[Line]:
+        skill = self.skill
+        if skill is None:
+            return
+        drawn = "players are" if self.is_for_two else "player is"
+        share = f"{100 * as_number(skill.share.value):z.2f} % of the variance of the result"
+        yield "skill", f"{share}, where the {drawn} drawn from: {', '.join(skill.levels)}"
+        against = " against the best, on average over the seats" if self.is_for_two else ""
+        for level, gets in zip(skill.levels[:-1], skill.against_best, strict=False):
+            yield f"  {level}", self._worth(gets, "gets ", "wins ") + against
+
+    def _rules(self) -> Iterator[Line]:
+        scale, unit = (1, "points") if self.is_score else (100, POINTS)
+        spreads = [spread_in(rule.spread) for rule in self.rules or ()]
+        for k, (rule, spread) in enumerate(zip(self.rules or (), spreads, strict=True)):
+            lost = f"{loss_text(as_number(rule.loss), spread, scale)} {unit} lost"
+            integers = how_many(rule.numbers, "integer")
+            yield "" if k else "rule of thumb", f"{integers}, {lost}: {rule.text}"
+        yield from (("", note) for note in spread_words(spreads))
+
+
+def balance_document(found: Balance, played: Played | None = None) -> Balanced:
+    """The figures of a game; each with its proved error bound, or none where it has none."""
+    from rollwise.analysis.balance import QUANTILES
+    from rollwise.analysis.second_aims import length_ranges
+
+    solution, chosen, drama, skill = found.solution, found.decisions, found.drama, found.skill
+    graph, lasts = solution.graph, found.lengths
+    ranges = length_ranges(solution, ["turns", "moves"])
+    ends = [None, None] if ranges is None else [(one.least, one.most) for one in ranges]
+
+    def quantiles(of: Any) -> dict[str, int | None]:
+        return {str(q): of.quantile(q / 100) for q in QUANTILES}
+
+    decided = None
+    if drama is not None:
+        turn = drama.decided
+        decided = DecidedTurn(turn.mean, quantiles(turn), turn.turn.tolist(), turn.later)
+    return Balanced.on(
+        graph,
+        kind="certified",
+        positions=graph.n_positions,
+        unit=graph.view.worth_name,
+        value=figure(found.value),
+        win_probability=graph.view.win_probability(found.value.value),
+        luck=figure(found.luck),
+        edge=found.edge,
+        equally_good=good_of(ties_in_play(graph, solution.policy)),
+        turns=figure(found.turns),
+        moves=figure(found.moves),
+        length=GameLength(lasts.unit, quantiles(lasts), lasts.chance.tolist(), lasts.tail, *ends),
+        decisions=DecisionFigures.from_result(
+            chosen,
+            positions_that_matter=chosen.matter,
+            in_a_game=figure(chosen.in_a_game),
+            that_matter_in_a_game=figure(chosen.matter_in_a_game),
+            never_best=list(chosen.never_best),
+            options=[ActionUse.from_result(option) for option in chosen.options],
+        ),
+        draws=figure(drama and drama.draws),
+        lead_changes=figure(drama and drama.lead_changes),
+        comebacks=figure(drama and drama.comebacks),
+        sure=found.sure,
+        decided=decided,
+        skill=None if skill is None else SkillFigures.from_result(skill, share=figure(skill.share)),
+        rules=None
+        if found.rules is None
+        else [
+            BalanceRule.from_result(rule, spread=spread_of(rule.spread))
+            for rule in found.rules.rules
+        ],
+        played=None if played is None else _played(played),
+    )
+
+
+def _played(played: Played) -> PlayedFigures:
+    figures = [
+        BesideFigure.from_result(
+            one,
+            samples=[SampleMean(*sample) for sample in one.samples],
+            standard_errors_off=one.furthest,
+        )
+        for one in played.figures
+    ]
+    return PlayedFigures(played.games, list(played.seeds), figures, played.disagreements())
