@@ -254,7 +254,7 @@ def rules(folder: Path) -> None:
         (("table", "pig", "target=9", "--where", "bank > 1"), ("bank", "did you mean banked")),
         (("table", "pig", "target=9", "--where", "open('x')"), ("no condition",)),
         (("table", "pig", "target=9", "--where", f"turn > {500 * '-'}1"), ("too deeply nested",)),
-        (("serve", "pig", "--memory", "inf"), ("--memory is inf GB", "at most")),
+        (("serve", "pig", "--game-memory", "inf"), ("--game-memory is inf GB", "at most")),
         (("table", "pig", "target=9", "--where", "action > 3"), ("no action", "roll, hold")),
         (("table", "pig", "target=9", "--out", "x.txt"), (".csv",)),
         (("table", "pig", "target=9", "--out", "no/where/x.csv"), ("x.csv", "written")),

@@ -38,7 +38,7 @@ def serve(
     time_limit: Annotated[
         float, typer.Option(min=0.1, help="Seconds for a game to be solved, and for an answer.")
     ] = 600.0,
-    memory: Annotated[
+    game_memory: Annotated[
         float, typer.Option(min=0.5, help="GB of addresses for each process of a game.")
     ] = 4.0,
     total_memory: Annotated[
@@ -66,13 +66,13 @@ def serve(
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 
-    _check_memory({"--memory": memory, "--total-memory": total_memory})
+    _check_memory({"--game-memory": game_memory, "--total-memory": total_memory})
     offered = offer(games or (), solutions)
     if history is not None:
         History(history)  # raises the error of an unusable file
     all_together = 0.75 * memory_of_machine() if total_memory is None else total_memory * 1e9
     limits = Limits(
-        seconds=time_limit, memory=int(memory * 1e9), games=most_games, rate=rate,
+        seconds=time_limit, memory=int(game_memory * 1e9), games=most_games, rate=rate,
         total=int(all_together) or Limits.total,
     )  # fmt: skip
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
