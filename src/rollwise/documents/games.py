@@ -253,6 +253,10 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
         Maybe[Number], unit("value", "largest distance to a proved value; folders")
     ] = UNSET
     deviation_gain: Maybe[DeviationGain] = UNSET
+    endless: Annotated[
+        Maybe[tuple[float, float] | None],
+        unit("value", "of endless play for the mover and the opponent; certificates"),
+    ] = UNSET
     rounding: Annotated[
         Maybe[str], about("of a model's numbers when it was read; with --exact")
     ] = UNSET
