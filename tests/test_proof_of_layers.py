@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rollwise import build
-from rollwise.builders.arrays import as_arrays, block_from, layer_of
+from rollwise.builders.arrays import block_from, layer_of
 from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import expanded
 from rollwise.engine.bounds import bounds_of, is_proved, values_of
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -30,8 +31,8 @@ NOTHING = np.empty(0)
 
 def whole(game):
     """A game as one layer, and its positions in the order in which the rules are read."""
-    graph = build(game, mode="interpreted")
-    rules, arrays = Rules(game), as_arrays(graph)
+    rules = Rules(game)
+    arrays, _ = expanded(rules, build(game, mode="interpreted").states)
     return layer_of(rules, arrays, [(0, block_from(arrays))], len(arrays.states), 0), arrays.states
 
 
