@@ -87,6 +87,21 @@ def bar(kept: int, risked: int = 0, *, of: int, theirs: int = False) -> Cell:
     return Cell("bar", "", (int(kept), int(risked), int(of), int(theirs)))
 
 
+def numbered(board: Board, players: int) -> Board:
+    """A board of three or more players, where the seats after the mover have numbers."""
+    if players < 3:
+        return board
+    return [
+        [
+            label(f"player {cell.numbers[0] + 1}")
+            if cell.kind == "seat" and cell.numbers[0]
+            else cell
+            for cell in row
+        ]
+        for row in board
+    ]
+
+
 def text_board(board: Board) -> str:
     """A board in lines of text: o and # are the mover's, x the opponent's."""
     rows = [[_text(cell) for cell in row] for row in board]

@@ -19,7 +19,7 @@ from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar
 
-from rollwise.boards import Board, text_board
+from rollwise.boards import Board, numbered, text_board
 from rollwise.errors import ParameterError, UsageError
 from rollwise.faults import one_line, shown
 from rollwise.hooks import HOOKS
@@ -590,7 +590,7 @@ class Game:
         By default the `cells` in text. If that is empty too, play shows the position in words
         (see `describe`).
         """
-        return text_board(self.cells(s))
+        return text_board(numbered(self.cells(s), self.players))
 
     def cells(self, s: Any) -> Board:
         """A position as rows of cells, from the view of the mover: see `rollwise.boards`.

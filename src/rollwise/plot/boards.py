@@ -180,7 +180,8 @@ class Cards:
         for line in textwrap.wrap(self.words(state), int((CARD - 24) / LETTER)):
             parts.append(_text(12, y, line))
             y += LINE
-        board = self.narrator.cells(state) or self._fields(state)
+        board = boards.numbered(self.narrator.cells(state), self.solution.graph.players)
+        board = board or self._fields(state)
         has_dice = any(cell.kind == "die" for row in board for cell in row)
         thrown = _dice(() if has_dice else self.solution.graph.view[state].throw)
         marked = self._marked(state, board) if self.hints else set()
