@@ -150,7 +150,7 @@ MORE = (
     "solve super-six sticks=6 --method linear-programming",
     "solve super-six sticks=5 --method mixed-integer",
     "solve super-six sticks=5 --method exact",
-    "solve threes dice=2 --method sampled --set samples=100 --seed 3",
+    "solve threes dice=2 --method sampled --set samples=100 --set seed=3",
     "learn dice-blackjack --games 500 --seed 3",
     "balance piglet",
     "optimal super-six sticks=6",
