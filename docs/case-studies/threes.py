@@ -330,8 +330,8 @@ def simulated(page: Page, solution: Solution, chase: Solution) -> None:
         The source uses *simulated backward induction*: from the last die back to the first roll,
         each position is rolled {samples:,} times, the best choice follows from earlier estimates,
         and the results are averaged. The same here (`rollwise table threes --method sampled --set
-        samples={samples} --seed {SEED}`), with standard errors: the *own* error of the draws and
-        the *inherited* error of other estimates, whose squares add up. The last column has the
+        samples={samples} --set seed={SEED}`), with standard errors: the *own* error of the draws
+        and the *inherited* error of other estimates, whose squares add up. The last column has the
         true error in standard errors:
     """)
     head = [
