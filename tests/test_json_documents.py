@@ -6,7 +6,6 @@ a change that is meant, with `python tests/test_json_documents.py`.
 
 from __future__ import annotations
 
-import inspect
 import json
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from cli_runner import refusal, run
 
 from rollwise import Chase, solve, solve_by_layers
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.cli.app import all_functions
+from rollwise.cli.app import NO_JSON, all_functions
 from rollwise.documents.answers import (
     advice_document,
     evaluation_document,
@@ -223,11 +222,7 @@ def test_a_schema_has_units_meanings_and_a_version():
 
 def test_every_command_that_prints_json_is_here():
     """But for `play`, which prints the ledger of the game that was played."""
-    with_json = {
-        name
-        for name, function in all_functions().items()
-        if "json" in inspect.signature(function).parameters
-    }
+    with_json = all_functions().keys() - {*NO_JSON}
     assert {command.split()[0] for command in COMMANDS} == with_json - {"play"}
     assert set(json.loads(OUTLINES.read_text())) == set(COMMANDS)
 
