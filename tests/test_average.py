@@ -180,6 +180,8 @@ def test_a_published_average(tmp_path: Path) -> None:
     assert solved["average_bound"] < 1e-13
     assert "average in the long run" in output("solve", "parrondo.py", cwd=tmp_path)
     assert output("table", "parrondo.py", cwd=tmp_path).count("coin B") == 2
+    output("report", "parrondo.py", "--out", "report.html", cwd=tmp_path)
+    assert "average of best play in the long run" in (tmp_path / "report.html").read_text()
     output("solve", "parrondo.py", "--save", "kept.rollwise", cwd=tmp_path)
     checked = output("verify", "kept.rollwise", "parrondo.py", "--exact", cwd=tmp_path)
     assert "verified" in checked

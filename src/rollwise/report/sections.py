@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
+from rollwise.answer.average import average_of
 from rollwise.answer.references import Policies
 from rollwise.coach.rating import policy_losses
 from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import THROW
-from rollwise.numbers.printed import how_many, rounded_up
+from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.boards import Cards, different
@@ -90,6 +91,12 @@ def _edge(facts: Facts) -> str:
         return (
             f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>This is the average gain of "
             f"{who} a game with best play of all players. {_sure(facts)}</p>"
+        )
+    if solution.game is not None and solution.game.base_game.objective == "average":
+        number = certified(*average_of(solution))
+        return (
+            f"<p class='big'>{number.number}</p>\n<p>This is the average of best play in the long "
+            f"run ({number.sure}). Values of positions compare with it.</p>"
         )
     if solution.is_score:
         return (
