@@ -114,6 +114,6 @@ def test_a_row_for_each_position_of_an_evaluation(tmp_path):
     swept = output(*pig, "--set", "max_sweeps=1")
     assert "not certified" in swept
     assert "error_bound" not in swept
-    assert "goes with --table" in refusal(*pig[:-1], "--limit", "3")
-    mixed = output("evaluate", "threes", "dice=2", "--policy", "random", "--table", "--limit", "2")
+    assert "--table" in refusal(*pig[:-1], "--where", "turn > 3")
+    mixed = output("evaluate", "threes", "dice=2", "--policy", "random", "--table")
     assert mixed.splitlines()[2].split()[-3] == "mixed"

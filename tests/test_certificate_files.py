@@ -320,6 +320,6 @@ def test_long_work_is_told_and_a_stopped_check_proves_nothing(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rollwise.answer.certificates.save_certificate", stop)
         with pytest.raises(KeyboardInterrupt) as stopped:
-            certify(solution, path, json=False)
+            certify(solution, path)
     assert stopped.value.__notes__[0].endswith("is left as it was")
     assert path.read_text() == "before"

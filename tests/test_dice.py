@@ -113,6 +113,7 @@ class Thrower(Game):
 
 
 @pytest.mark.parametrize(("n", "sides"), [(0, 6), (1, 1), (3, 6), (7, 4)])
+@pytest.mark.filterwarnings("error")  # the rules must compile, also with fields s and kind
 def test_dice_inside_rules(n, sides, mode):
     graph = build(Thrower(n, sides), mode=mode)
     expected = [

@@ -165,7 +165,8 @@ def test_the_page_on_the_command_line_is_up_to_date():
     # it holds what the program itself says
     assert set(re.findall(r"^### ([\w-]+)$", page, re.M)) == set(all_functions())
     flags = set(re.findall(r"--[a-z][\w-]+", output("solve", "--help"))) - {"--help"}
-    section = page.partition("### solve\n")[2].partition("\n### ")[0]
+    common = page.partition("\n### ")[0]  # options of every command
+    section = common + page.partition("### solve\n")[2].partition("\n### ")[0]
     assert set(re.findall(r"`(--[\w-]+)", section)) >= flags
 
 

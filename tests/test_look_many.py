@@ -186,4 +186,4 @@ def test_time_ends_a_search():
     document = json.loads(run(*command, "--json").stdout)
     assert document["timed_out"]
     assert document["unsettled_components"] >= len(document["unsettled"]) > 10
-    assert not json.loads(run(*command[:-1], "600", "--json").stdout)["timed_out"]
+    assert not json.loads(run(*command[:-1], "time_limit=600", "--json").stdout)["timed_out"]

@@ -123,7 +123,7 @@ class Crooked(Threes):
 def test_what_the_method_is_not_for():
     with pytest.raises(UsageError, match="isn't a game of taking the lowest dice"):
         many_dice(Pig(), 10)
-    with pytest.raises(NotConverged, match="isn't what its face_points"):
+    with pytest.raises(NotConverged, match="differ from face_points"):
         many_dice(Misdeclared(), 10)
     with pytest.raises(UsageError, match="must ascend from a"):
         many_dice(Crooked(), 10)

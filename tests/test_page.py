@@ -21,8 +21,8 @@ from tests.throwing import Runners
 
 import rollwise
 from rollwise.answer.references import Policies
-from rollwise.cli.printing import Figures
 from rollwise.coach import Session, Table, read_records, replay
+from rollwise.documents.played import Figures
 from rollwise.games import available, find
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -100,7 +100,7 @@ def key_of(solution: rollwise.Solution, state: int) -> tuple[int, ...]:
 
 def test_every_state_is_what_python_says(solution, node):
     graph, narrator = solution.graph, Narrator(solution.graph, solution.game)
-    figures = Figures(solution)
+    figures = Figures.of(solution)
     found = states_by_row(node(solution, "states"))
     assert len(found) == graph.n_states
     for state in graph.view:

@@ -15,7 +15,7 @@ from tests.little_games import HostileNames
 import rollwise
 from rollwise import Solution
 from rollwise.answer.advice import advise
-from rollwise.cli.printing import Figures
+from rollwise.documents.played import Figures
 from rollwise.game import Game
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -114,7 +114,7 @@ def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
 def test_the_coach_says_what_advise_says(browser: Browser, pages: Any, name: str) -> None:
     """In every position of a whole game in which there is a choice."""
     place, solution = pages(name)
-    figures, narrator = Figures(solution), Narrator(solution.graph, solution.game)
+    figures, narrator = Figures.of(solution), Narrator(solution.graph, solution.game)
     states = {narrator.position(s.index): s for s in solution.graph.view if s.is_choice}
     browser.visit(place)
     heard = 0
@@ -179,7 +179,7 @@ def test_nobody_is_shut_out(browser: Browser, pages: Any, name: str, dark: bool)
 def test_the_map_is_explored(browser: Browser, pages: Any, name: str) -> None:
     """By lists and by keys; what stands beside it is what `advise` says."""
     place, solution = pages(name)
-    figures, view = Figures(solution), solution.graph.view
+    figures, view = Figures.of(solution), solution.graph.view
     choices = [s for s in view if s.is_choice]
     browser.visit(place)
     browser.click("#tab-strategy")
@@ -307,7 +307,7 @@ def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:
         "[...document.querySelectorAll('.advice tbody tr')]"
         ".map(row => [...row.children].map(cell => cell.textContent))"
     )
-    assert found == expected_rows(solution, Figures(solution), state)
+    assert found == expected_rows(solution, Figures.of(solution), state)
     browser.js("document.querySelector('#coach details').open = true")
     browser.wait("document.querySelector('#coach details a')")
     browser.click("#coach tr:nth-child(2) a")
@@ -372,7 +372,7 @@ def test_a_drill_answers_after_the_guess(browser: Browser, pages: Any) -> None:
         wrong.discard(words)
         browser.click(".choices button")
         rows = advised(browser)
-        assert rows == expected_rows(solution, Figures(solution), states[words])
+        assert rows == expected_rows(solution, Figures.of(solution), states[words])
         if "Better" in text_of(browser, ".bottom .warning"):
             wrong.add(words)
             assert "roll" not in rows[0][0]
@@ -424,7 +424,7 @@ def test_the_board_is_an_editor(browser: Browser, pages: Any) -> None:
     browser.press("Enter")  # the focus stays on the cell
     browser.wait("location.hash.startsWith('#30,')")
     (state,) = [s for s in solution.graph.view if s.fields == (30, 2) and s.throw == (4,)]
-    assert advised(browser) == expected_rows(solution, Figures(solution), state)
+    assert advised(browser) == expected_rows(solution, Figures.of(solution), state)
     browser.visit(pages("royal-ur")[0], "#4,2,0,0;2")
     assert text_of(browser, ".words") == "on 2; the opponent: on 1"
     spots = browser.js(

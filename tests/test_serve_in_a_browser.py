@@ -21,8 +21,8 @@ import pytest
 from browser import Browser, open_browser
 
 import rollwise
-from rollwise.cli.printing import Figures
 from rollwise.coach import Table, read_records, replay
+from rollwise.documents.played import Figures
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.yahtzee import Yahtzee
 
@@ -226,7 +226,7 @@ def test_a_large_game_is_played_to_its_end(
     browser: Browser, open_server: Server, game: rollwise.Game
 ) -> None:
     solution = rollwise.solve(game)
-    figures, table = Figures(solution), Table(solution, game)
+    figures, table = Figures.of(solution), Table(solution, game)
     words = open_server.solve(game.name, **{name: 1 for name in ("pieces", "boxes")
                                             if name in game.parameters})  # fmt: skip
     browser.screen(390, 844)

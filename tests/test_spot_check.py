@@ -101,11 +101,8 @@ def test_check_says_so_in_a_line(fault, last, monkeypatch):
     report = rollwise.check(Path(fault))
     assert not report.passed
     (line,) = [finding.text for finding in report.findings if finding.level == "error"]
-    assert (
-        line.replace(f"{last:d}", "21000")
-        .replace(f"{last - 1:d}", "20999")
-        .startswith(f"path: {TOLD[fault]}")
-    )
+    said, expected = (re.sub(r"x=\d+", "x=N", text) for text in (line, TOLD[fault]))
+    assert said.startswith(f"path: {expected}")
 
 
 def test_a_compiled_policy_is_held_against_pythons():

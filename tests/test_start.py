@@ -200,7 +200,7 @@ def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_pa
     found = [stamp()]
     assert stamp() == found[0]
     change("kernels/by_score.py")  # nothing of it is used
-    change("machine/pipeline.py")
+    change("machine/parquet_files.py")
     assert stamp() == found[0]
     parts = ("engine/components", "engine/condensed", "layers/layer", "machine/kernel_cache")
     for part in parts:  # itself; directly; not

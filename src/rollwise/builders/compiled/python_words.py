@@ -373,26 +373,26 @@ def word(name: str, value: Any, state: Any, start: Any) -> Any:
 
 
 def _with_fields(fields: tuple[str, ...], state: Any, start: Any) -> Callable[..., Any]:
-    """A state with other values of some fields."""
-    scope: dict[str, Any] = {"kind": state, "exact": _exact}
-    given = [_in_state(name, start) if name in fields else f"s.{name}" for name in state._fields]
-    exec(f"def changed(s, {', '.join(fields)}):\n    return kind({', '.join(given)})\n", scope)
+    """A state with other values of some fields; no field begins with an underscore."""
+    scope: dict[str, Any] = {"_kind": state, "_exact": _exact}
+    given = [_in_state(name, start) if name in fields else f"_s.{name}" for name in state._fields]
+    exec(f"def changed(_s, {', '.join(fields)}):\n    return _kind({', '.join(given)})\n", scope)
     return scope["changed"]  # type: ignore[no-any-return]
 
 
 def _in_state(name: str, start: Any) -> str:
     """The source of a field's value: a list becomes a tuple of the length in `start`."""
     size = getattr(start, name, 0)
-    return f"exact({name}, {(0,) * len(size)!r})" if isinstance(size, tuple) and size else name
+    return f"_exact({name}, {(0,) * len(size)!r})" if isinstance(size, tuple) and size else name
 
 
 def _made(kind: Any, start: Any) -> Callable[..., Any]:
     """The constructor of a NamedTuple, with its defaults."""
-    scope: dict[str, Any] = {"kind": kind, "exact": _exact}
-    scope |= {f"default_{name}": value for name, value in kind._field_defaults.items()}
+    scope: dict[str, Any] = {"_kind": kind, "_exact": _exact}
+    scope |= {f"_default_{name}": value for name, value in kind._field_defaults.items()}
     heads = [
-        f"{name}=default_{name}" if name in kind._field_defaults else name for name in kind._fields
+        f"{name}=_default_{name}" if name in kind._field_defaults else name for name in kind._fields
     ]
     values = [_in_state(name, start) for name in kind._fields]
-    exec(f"def made({', '.join(heads)}):\n    return kind({', '.join(values)})\n", scope)
+    exec(f"def made({', '.join(heads)}):\n    return _kind({', '.join(values)})\n", scope)
     return scope["made"]  # type: ignore[no-any-return]
