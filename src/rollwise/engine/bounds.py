@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rollwise.engine import sweeps
 from rollwise.engine.search import Search
 from rollwise.layers import Layer, has_no_cycle
-from rollwise.machine.pipeline import Source, Stage, on_both_cores, pipeline
+from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.proofs import layers as proof
 
 # room over e and closeness to the fixed point; the first try nearly always succeeds
@@ -216,7 +216,7 @@ def bounds_of(
             return Proved(enclosed(layer, values, border), np.nan)
 
         def believes(bounds: Floats) -> bool:
-            return is_proved(layer, values, bounds, border, is_free)
+            return is_proved(layer, values, bounds, border)
 
     if not np.all(np.isfinite(values)):
         return None
@@ -248,22 +248,6 @@ def enclosed(layer: Layer, values: Floats, border: Border) -> Floats:
     return np.where(off == 0.0, 0.0, np.nextafter(off, np.inf))
 
 
-def is_proved(
-    layer: Layer,
-    values: Floats,
-    bounds: Floats,
-    border: Border,
-    is_free: Callable[[], bool] = lambda: True,
-) -> bool:
-    """Whether the proof accepts values and error bounds: (n,) float64, by place.
-
-    A large layer is proved in two parts with the same claims, each by its own core.
-    """
-    claimed, parts = proof.claims(layer, values, bounds, *border), [layer]
-    if len(layer.blocks) == 1 and is_free():
-        ((_, block),) = layer.blocks
-        parts = [
-            replace(layer, blocks=[(begin, block.part(begin, end))])
-            for begin, end in layer.halves()
-        ]
-    return all(on_both_cores(lambda part: proof.holds(part, claimed), parts))
+def is_proved(layer: Layer, values: Floats, bounds: Floats, border: Border) -> bool:
+    """Whether the proof accepts values and error bounds: (n,) float64, by place."""
+    return proof.holds(layer, proof.claims(layer, values, bounds, *border))
