@@ -187,6 +187,36 @@ def test_a_published_average(tmp_path: Path) -> None:
     assert "verified" in checked
 
 
+def test_the_average_of_a_policy(tmp_path: Path) -> None:
+    """Coin A alone loses 1/200 a throw on each side; coin B alone loses, too."""
+    (tmp_path / "parrondo.py").write_text(
+        SHEET
+        + """
+    from rollwise.game import policy
+
+    @policy
+    def coin_a(self, s):
+        return 0
+
+    @policy
+    def coin_b(self, s):
+        return 1
+"""
+    )
+    for name, average in (
+        ("coin-a", -0.01),
+        ("coin-b", -0.00869528669),
+        ("optimal", 0.3144856613545),
+    ):
+        told = output("evaluate", "parrondo.py", "--policy", name, "--json", cwd=tmp_path)
+        found = json.loads(told)
+        assert found["average"] == pytest.approx(average, abs=1e-7)
+        assert found["average_bound"] < 1e-12
+    assert "in the long run" in output(
+        "evaluate", "parrondo.py", "--policy", "coin-a", cwd=tmp_path
+    )
+
+
 def test_a_wrong_rate_has_a_wide_bound() -> None:
     average, bound = average_of(rollwise.solve(Average(Machine(), 9.0)))
     best, _ = average_of(rollwise.solve(Machine()))

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluation import evaluate
 from rollwise.derive.average import Average
 from rollwise.errors import EndlessPlay, RulesError
 from rollwise.game import Game
+from rollwise.graph.policies import Policy
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -134,10 +136,29 @@ def average_of(solution: Solution) -> tuple[float, float]:
     """
     game = solution.game
     assert isinstance(game, Average)
-    rate = game.rate or 0.0
-    counted = game.durations > 0
-    reward, duration = solution.graph.action_reward[counted], game.durations[counted]
-    blur = 2 * UNIT * (abs(rate) * duration + np.abs(reward)) / duration
     at_home = float(solution.values[game.home])
     error = (abs(at_home) + float(solution.error_bounds[game.home])) / least_duration(game)
-    return rate, (error + float(blur.max())) * (1 + 1e-12)
+    return game.rate or 0.0, (error + _blur(game)) * (1 + 1e-12)
+
+
+def _blur(game: Average) -> float:
+    """The largest effect of the rounding of a reward on an average."""
+    timed = game.durations > 0
+    reward, duration = game.inner_graph.action_reward[timed], game.durations[timed]
+    return float(np.max(4 * UNIT * (abs(game.rate or 0.0) + np.abs(reward) / duration)))
+
+
+def average_of_policy(game: Average, policy: Policy) -> tuple[float, float]:
+    """The average of a policy and its error bound.
+
+    A cycle brings the value at home, at the rate of the game, in its expected duration. The average
+    is the rate and the ratio of both.
+    """
+    home, graphs = game.home, (game.derive(), game.cycle(game.durations))
+    (value, bound), (time, off) = (
+        (float(run.values[home]), float(np.inf if run.bounds is None else run.bounds[home]))
+        for run in (evaluate(graph, policy) for graph in graphs)
+    )
+    gain = value / time
+    error = (bound + abs(gain) * off) / (time - off) if off < time else np.inf
+    return (game.rate or 0.0) + gain, (error + _blur(game) + 4 * UNIT * abs(gain)) * (1 + 1e-12)

@@ -430,6 +430,8 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
     equally_good: Maybe[EquallyGood | None] = UNSET
     iterate: Maybe[Iterate] = UNSET
     rows: Annotated[Maybe[list[dict[str, Any]]], about("with --table")] = UNSET
+    average: Annotated[Maybe[Number], about("of play without an end, per unit of duration")] = UNSET
+    average_bound: Maybe[Bound] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.policies:
@@ -445,6 +447,10 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
         yield f"{self.policy}{versus}, at {place_text(self.state or {})}"
         if self.iterate:
             yield from self._iterate(self.iterate)
+            return
+        if self.average is not UNSET:
+            average = certified(as_number(self.average), as_number(self.average_bound))
+            yield f"  average in the long run: {average.number} ({average.sure})"
             return
         yield from self.worth_lines()
         if self.equally_good:
@@ -478,6 +484,7 @@ def evaluation_document(
     state: int,
     ties: Ties | None = None,
     order: str = "reversed",
+    average: tuple[float, float] | None = None,
 ) -> Evaluated:
     """The value of a policy at a state; null for an unfinished evaluation.
 
@@ -489,6 +496,8 @@ def evaluation_document(
         The effect of the choice among equally good actions of an optimal policy.
     order : str
         The order of the states in a sweep.
+    average : (float, float), optional
+        The average of play without an end, with its error bound.
     """
     facts = _worth_facts(graph, found, state)
     if found.status != "converged":
@@ -497,6 +506,8 @@ def evaluation_document(
         facts |= dict.fromkeys(values)
         if found.history:
             facts["iterate"] = Iterate(**values, order=order, last_change=float(found.history[-1]))
+    if average is not None:
+        facts["average"], facts["average_bound"] = average
     good = None if ties is None else EquallyGood.from_result(ties)
     return Evaluated.on(graph, equally_good=good, **facts)
 

@@ -133,7 +133,14 @@ def evaluate(
     finished = found.status is Status.CONVERGED
     # against itself an optimal policy has the value of the game, whichever it is
     resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
-    document = evaluation_document(graph, found, s, resting, options.get("order", ORDER))
+    average = None
+    if chosen.base_game.objective == "average" and finished and state is None:
+        from rollwise.answer.average import average_of_policy
+
+        assert mine is not None
+        average = average_of_policy(chosen, mine)  # type: ignore[arg-type]
+    order = options.get("order", ORDER)
+    document = evaluation_document(graph, found, s, resting, order, average)
     # so many sweeps and no more were asked for, and not a threshold
     counted = "max_sweeps" in options and "theta" not in options
     iterate = found.status is Status.SWEEP_LIMIT and counted
