@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import naive_endings
 import numpy as np
@@ -24,7 +25,7 @@ from stalling_games import (
 )
 
 import rollwise
-from rollwise import AGAIN, END, certify, solve
+from rollwise import AGAIN, END, LOSE, PASS, Game, certify, check, solve
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response, evaluate
@@ -163,6 +164,33 @@ def test_a_game_that_nobody_can_end_is_refused():
     for method in ("strategy-iteration", "policy-iteration"):
         with pytest.raises(EndlessPlay, match="give the players a way to end it"):
             solve(NoWayOut(), method=method)
+
+
+class Spot(NamedTuple):
+    x: int
+
+
+class BothStall(Game):
+    """Whoever plays action 1 second loses; both would lose by playing 0 for ever."""
+
+    endless = "lose"
+
+    def start(self) -> Spot:
+        return Spot(0)
+
+    def actions(self, s: Spot):
+        yield from (0, 1)
+
+    def outcomes(self, s: Spot, action: int):
+        yield 1, LOSE if action and s.x else PASS, Spot(1 if action else 1 - s.x)
+
+
+def test_check_lists_endless_play_without_a_value():
+    report = check(BothStall())
+    assert not report.passed
+    assert "could not be shown" in report.findings[-1].text
+    with pytest.raises(EndlessPlay, match="could not be shown"):
+        solve(BothStall())
 
 
 def test_the_optimal_policy_waits_as_little_as_it_must():

@@ -111,7 +111,12 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
         return report
-    _look_for_useless_actions(report, Solution.of_graph(graph, game))
+    try:
+        solution = Solution.of_graph(graph, game)
+    except EndlessPlay as error:  # no value could be proved
+        report.add("error", "endless play", str(error).removeprefix(f"{graph.game}: "))
+        return report
+    _look_for_useless_actions(report, solution)
     _try_policies(report, game, graph)
     look_at_progress(report, game, graph)
     for text in word_faults(game, graph):
