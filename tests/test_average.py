@@ -13,10 +13,11 @@ import pytest
 from cli_runner import output, refusal
 
 import rollwise
-from rollwise.answer.average import average_of
+import rollwise.answer.average as average_module
+from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
 from rollwise.derive.average import Average
-from rollwise.errors import RulesError
+from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, Game
 
 SHEET = """
@@ -160,6 +161,53 @@ class Away(Machine):
     def outcomes(self, s: Age, action: int):
         for weight, then, after in Machine.outcomes(self, s, action):
             yield weight, then, after if after.age else Age(1)
+
+
+class Hill(Machine):
+    """A 1 of the die leads to the foot; the start isn't seen again."""
+
+    def start(self) -> Age:
+        return Age(-1)
+
+    def actions(self, s: Age):
+        yield from (0, 1)[: 1 + (s.age >= 0)]
+
+    def outcomes(self, s: Age, action: int):
+        if s.age < 0 or action:
+            yield 1, AGAIN, Age(max(0, s.age - 1))
+        else:
+            for face in range(1, 7):
+                yield 1, AGAIN, Age(0 if face == 1 else min(8, s.age + face))
+
+    def reward(self, s: Age, action: int) -> float:
+        return max(s.age, 0) * action
+
+    def duration(self, s: Age, action: int) -> float:
+        return 1
+
+
+def test_few_rates_lead_to_the_average(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = []
+    cycle = average_module._cycle
+    monkeypatch.setattr(
+        "rollwise.answer.average._cycle",
+        lambda game, rate: rates.append(rate) or cycle(game, rate),
+    )
+    average, bound = average_of(rollwise.solve(Hill()))
+    assert len(rates) < 20
+    assert average == pytest.approx(float(best_of_all_policies(Hill())), abs=1e-11)
+    assert bound < 1e-12
+
+
+def test_a_home_that_was_asked_for_stays() -> None:
+    average, bound = average_of(rollwise.solve(Hill()))
+    solution = rollwise.solve(with_best_rate(Average(Hill(), home=3)))
+    assert solution.game.home == 3
+    assert average_of(solution)[0] == pytest.approx(average, abs=bound + 1e-11)
+    with pytest.raises(ParameterError, match="no position 99"):
+        with_best_rate(Average(Hill(), home=99))
+    with pytest.raises(RulesError, match="doesn't return to the position 9"):
+        with_best_rate(Average(Hill(), home=9))
 
 
 @pytest.mark.parametrize("game", [Machine(), Store(), Away()], ids=["machine", "store", "away"])

@@ -292,7 +292,7 @@ def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
     assert found.exploitability_bound is not None
     ends = (found.first,) * 2, (found.second,) * 2, (found.loss,) * 2
     if spread is not None:
-        assert spread.is_known, f"{graph.title}: nobody knows what {policy.name} loses"
+        assert spread.is_known, f"{graph.title}: the loss of {policy.name} is unknown"
         ends, bound = (spread.first, spread.second, spread.mean), spread.error_bound
     scale, places, unit = (1, 6, "") if graph.has_stakes else (100, 4, " %")
     even, worth = (0.0, best) if graph.has_stakes else (0.5, best / 2)

@@ -100,7 +100,7 @@ def _flags(key: str, info: OptionInfo) -> list[str]:
 
 
 def _takes(kind: Any, info: OptionInfo) -> str:
-    """What follows an option, as `` N``; nothing after a switch."""
+    """The value of an option, as `` N``; empty for a switch."""
     kinds = [one for one in typing.get_args(kind) if one is not type(None)]
     one = kinds[0] if isinstance(kind, types.UnionType) else kind
     if one is bool:

@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found for a game, and what known rules lose."""
+    """The rules found for a game, and the losses of known rules."""
 
     is_score: bool
     frontier: Frontier
@@ -105,7 +105,7 @@ def write() -> None:
 
 
 def look(one: Asked) -> Found:
-    """The rules of thumb of a game, and what those that people know lose."""
+    """The rules of thumb of a game, and the losses of well-known ones."""
     policies = Policies.of(one.game)
     graph = policies.graph
     frontier = find_rules(policies, one.numbers, evaluations=one.evaluations, seed=1)

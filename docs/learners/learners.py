@@ -63,9 +63,9 @@ def study(page: Page) -> None:
         In Pig to 20 he who never holds plays optimally, as the lines above found out.
         Every seed finds that
         within the first checkpoints: the exact loss of the greedy policy is 0. The reward of
-        MaskablePPO goes on rising for ten times as long. What rises isn't what it has learned, but
-        how seldom it still holds by chance. The reward of Q-learning stays where it is, since it
-        explores as much as ever.
+        MaskablePPO goes on rising for ten times as long. The curve rises because it holds by chance
+        less often, and not because it has learned more. The reward of Q-learning stays where it is,
+        since it explores as much as ever.
     """)
     chapter(page, hard, "50")
     ppo, table = hard["runs"]

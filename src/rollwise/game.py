@@ -450,7 +450,7 @@ class Game:
     objective : {"win", "maximize", "minimize", "average"}
         Win a game of wins and losses (or get the most of a game for stakes, with any
         `payoff`), or get the largest or smallest expected total of the rewards of a
-        solitaire game. "average": play has no end and comes back to the start again and again; get
+        solitaire game. "average": play has no end and returns to a position again and again; get
         the most `reward` per `duration`.
     column_names : mapping
         Names for numbers of a state, where they differ from the names of the fields: ``{"rivals.0":

@@ -45,56 +45,65 @@ def with_best_rate(rules: Game) -> Average:
     Raises
     ------
     RulesError
-        Play can go on without a duration, or best play doesn't come back to the start.
+        Play can go on without a duration, or best play doesn't return to its home.
     """
     game = rules if isinstance(rules, Average) else Average(rules)
     game, name = game.with_likely_home(), game.inner.name
     least = least_duration(game)
     reward = np.abs(game.inner_graph.action_reward).max()
     step = 1.0 + float(reward) / least
-    high = _cycle(game, step)
-    while high.value > 0:
+    high = [_cycle(game, step)]
+    while high[-1].value > 0:
         step *= 2
         if step > 1e15:
             raise RulesError(f"{name}: no average is an upper limit; are durations too small?")
-        high = _cycle(game, step)
+        high = [_cycle(game, step)]
     low = [_cycle(game, -step)]
     while low[-1].value < 0:
         step *= 2
         low = [_cycle(game, -step)]
     for _ in range(MOST_RATES):
-        if abs(high.value) <= high.bound:
-            return replace(game, rate=high.rate)
+        if abs(high[-1].value) <= high[-1].bound:
+            return replace(game, rate=high[-1].rate)
         if low[-1].value <= low[-1].bound:
             return replace(game, rate=low[-1].rate)
         rate = _next_rate(low, high)
-        if not low[-1].rate < rate < high.rate:
+        if not low[-1].rate < rate < high[-1].rate:
             break
         cycle = _cycle(game, rate)
         if cycle.value > 0:
             low = [*low[-1:], cycle] if np.isfinite(low[-1].value) else [cycle]
         else:
-            high = cycle
+            high = [*high[-1:], cycle]
     if np.isinf(low[-1].value):
         raise RulesError(
-            f"{name}: best play doesn't come back to the start; let start() give a position to "
-            "which every play returns"
+            f"{name}: best play doesn't return to the position {game.home} again and again; give "
+            "another one (as=average home=N), or let start() give a position to which every play "
+            "returns"
         )
-    return replace(game, rate=min(high, low[-1], key=lambda cycle: abs(cycle.value)).rate)
+    return replace(game, rate=min(high[-1], low[-1], key=lambda cycle: abs(cycle.value)).rate)
 
 
-def _next_rate(low: list[Cycle], high: Cycle) -> float:
-    """A rate between: two rates below the average give a third one, at most the average."""
-    last = low[-1]
-    if not np.isfinite(last.value):
-        return (last.rate + high.rate) / 2
-    if len(low) == 2:
-        slope = (low[0].value - last.value) / (last.rate - low[0].rate)
-        rate = last.rate + last.value / slope if slope > 0 else high.rate
-        if last.rate < rate < high.rate:
-            return rate
-    part = last.value / (last.value - high.value)
-    return last.rate + part * (high.rate - last.rate)
+def _next_rate(low: list[Cycle], high: list[Cycle]) -> float:
+    """A rate between the last low and the last high one.
+
+    The value of a cycle is a convex function of the rate, and falls. The line through two low
+    rates, or through two high ones, reaches 0 at the average or below. The line through a low rate
+    and a high one reaches 0 at the average or above.
+    """
+    first, last = low[-1], high[-1]
+    nearest = max((_zero(*pair) for pair in (low, high) if len(pair) == 2), default=-np.inf)
+    if first.rate < nearest < last.rate:
+        return nearest
+    if not np.isfinite(first.value):
+        return (first.rate + last.rate) / 2
+    return _zero(first, last)
+
+
+def _zero(one: Cycle, other: Cycle) -> float:
+    """The rate at which the line through the values of two rates is 0; -inf if it never is."""
+    slope = (other.value - one.value) / (other.rate - one.rate)
+    return other.rate - other.value / slope if slope < 0 else -np.inf
 
 
 def _cycle(game: Average, rate: float) -> Cycle:
@@ -129,7 +138,7 @@ def least_duration(game: Average) -> float:
 
 
 def average_of(solution: Solution) -> tuple[float, float]:
-    """The best average and its error bound, by the value of the start.
+    """The best average and its error bound, by the value at home.
 
     The rewards of the graph are rounded. An error e of an action with the duration d changes an
     average by at most e / d.

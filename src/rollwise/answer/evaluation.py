@@ -293,13 +293,11 @@ def best_responses(game: Subject, policy: AnyPolicy) -> Response:
         The game has one player.
     """
     policies = Policies.of(game, any_players=True)
-    graph, policy_found = policies.graph, policies.find(policy)
+    graph, chosen = policies.graph, policies.find(policy)
     if graph.players > 2:
-        return respond_to(graph, policy_found)
-    worth, best = (
-        _shares(policies, [policy_found]),
-        best_response(policies, policy_found, starts=[0]),
-    )
+        return respond_to(graph, chosen)
+    worth = _shares(policies, [chosen])
+    best = best_response(policies, chosen, starts=[0])
     assert best.bounds is not None
     assert best.bounds_second is not None
     got = (float(best.values[0]), float(best.values_second[0]))
@@ -307,7 +305,7 @@ def best_responses(game: Subject, policy: AnyPolicy) -> Response:
     if not graph.is_score:
         got, bound = (win_probability(got[0]), win_probability(got[1])), bound / 2.0
     bound = max(worth.error_bound, bound + CHANCE_ROUNDING)
-    return Response(policy_found.name, worth.win_probabilities, got, bound)
+    return Response(chosen.name, worth.win_probabilities, got, bound)
 
 
 def _swept(

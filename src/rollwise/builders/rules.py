@@ -546,8 +546,8 @@ class Rules:
         """Advice for a large game with a measure of progress."""
         by_layers = spelled(
             python="rollwise.solve_by_layers needs less memory",
-            command_line="solve --by-layer finds what it is worth in less memory, and simulate "
-            "estimates what policies are worth and how long games last",
+            command_line="solve --by-layer finds its value in less memory, and simulate "
+            "estimates the values of policies and the length of games",
         )
         return f"; {by_layers}" if self.has_progress and self.game.players <= 2 else ""
 

@@ -159,8 +159,12 @@ class Average(DerivedGame):
     def with_likely_home(self) -> Average:
         """This game with a home that good play visits often; the start, if it is visited at all.
 
+        A home other than the start was asked for, and stays.
+
         Value iteration finds a policy, and its frequencies give its average. This is the next rate.
         """
+        if self.home_state != self.inner.start():
+            return self
         graph, n = self.inner_graph, self.inner_graph.n_states
         chance, target = chances(graph), graph.outcome_state
         source = graph.action_state[outcome_action(graph)]
