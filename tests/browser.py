@@ -16,6 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +76,14 @@ class Browser:
         script = self.call("Page.addScriptToEvaluateOnNewDocument", source=source)
         self._forgets = script["identifier"]
 
-    def remember_games(self) -> None:
-        """From now on, leave games on the device."""
+    @contextlib.contextmanager
+    def remembering_games(self) -> Iterator[None]:
+        """Leave games on the device, also if the test fails inside."""
         self.call("Page.removeScriptToEvaluateOnNewDocument", identifier=self._forgets)
+        try:
+            yield
+        finally:
+            self.forget_games()
 
     def close(self) -> None:
         """End the browser and all its processes."""
@@ -139,6 +145,12 @@ class Browser:
         self.call("Page.navigate", url=path.resolve().as_uri() + address)
         self.wait("document.documentElement?.dataset.ready")
 
+    def reload(self) -> None:
+        """Load the page again in the same process, which has all it stored, and wait for it."""
+        self.js("delete document.documentElement.dataset.ready")
+        self.call("Page.reload")
+        self.wait("document.documentElement?.dataset.ready")
+
     def go(self, url: str) -> None:
         """Open a page of a server, with the network of this machine, and wait until it is ready."""
         self.call("Network.emulateNetworkConditions", offline=False, latency=0,
@@ -170,10 +182,19 @@ class Browser:
     def wait(self, condition: str) -> None:
         """Wait until an expression holds in the page."""
         end = time.monotonic() + SECONDS
-        while not self.js(f"Boolean({condition})"):
+        while not self._holds(condition):
             if time.monotonic() > end:
                 raise TimeoutError(f"never true: {condition}; {self.errors}")
             time.sleep(0.02)
+
+    def _holds(self, condition: str) -> bool:
+        """Whether an expression holds; no while the page is being replaced by another."""
+        try:
+            return bool(self.js(f"Boolean({condition})"))
+        except RuntimeError as error:
+            if "context" in str(error) or "navigated" in str(error):
+                return False
+            raise
 
     def press(self, key: str, *, shift: bool = False) -> None:
         """Press a key."""

@@ -280,21 +280,20 @@ def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None
 
 def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig")[0])
-    browser.remember_games()
-    for _ in range(4):
-        browser.click(".ask button")
-    before = [text_of(browser, place) for place in (".words", ".moves", ".plates")]
-    browser.visit(pages("pig")[0])
-    assert [text_of(browser, place) for place in (".words", ".moves", ".plates")] == before
-    for _ in range(MOST_MOVES):
-        if heading(browser) == "The game is over":
-            break
-        browser.click(".ask button")
-    browser.visit(pages("pig")[0])
-    assert heading(browser) == "The game is over"
-    browser.press("ArrowLeft")
-    assert re.fullmatch(r"Move (\d+) of \1", heading(browser))
-    browser.forget_games()
+    with browser.remembering_games():
+        for _ in range(4):
+            browser.click(".ask button")
+        before = [text_of(browser, place) for place in (".words", ".moves", ".plates")]
+        browser.reload()
+        assert [text_of(browser, place) for place in (".words", ".moves", ".plates")] == before
+        for _ in range(MOST_MOVES):
+            if heading(browser) == "The game is over":
+                break
+            browser.click(".ask button")
+        browser.reload()
+        assert heading(browser) == "The game is over"
+        browser.press("ArrowLeft")
+        assert re.fullmatch(r"Move (\d+) of \1", heading(browser))
 
 
 def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:
