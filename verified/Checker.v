@@ -37,12 +37,14 @@ Record position := {
 Record claims := {
   upper : list Z;                (* no deviation brings a role more than this *)
   lower : list Z;                (* the table brings a role at least this *)
-  rank : Z                       (* see [descends] *)
+  ranks : list Z                 (* for each role that may leave the table: see [descends] *)
 }.
 
 Record certificate := {
   players : nat;
   zero_sum : bool;               (* for two players: what one gets, the other loses *)
+  endless : option (list Z);     (* the worth of endless play to each role that leaves the table;
+                                    [None]: play ends, whatever the players do *)
   size : Z;                      (* the positions are 0, 1, ..., size - 1 *)
   get : Z -> position;           (* the program asks once for each, in order *)
   claimed : Z -> claims;
@@ -90,7 +92,8 @@ Definition known (t : target) : bool :=
   end.
 
 Definition modest (q : claims) : bool :=
-  (0 <=? rank q) && (rank q <? height c) && forallb (fun x => Z.abs x <=? range c) (upper q ++ lower q).
+  forallb (fun r => (0 <=? r) && (r <? height c)) (ranks q)
+  && forallb (fun x => Z.abs x <=? range c) (upper q ++ lower q).
 
 Definition well_formed (p : position) : bool :=
   (0 <? lot p) && (0 <? mixed p) && (0 <? total_weight p) && (lot p * total_weight p <=? most c)
@@ -113,19 +116,32 @@ Definition by_deviation (p : position) (role : nat) (t : throw) : Z :=
 
 Definition scale (p : position) : Z := total_weight p * mixed p * lot p.
 
+(** If play may be endless, the table guarantees what the opponent's deviations leave. *)
 Definition bounded (p : position) (q : claims) (role : nat) : bool :=
   (sum (fun t => weight t * by_deviation p role t) (throws p) <=? scale p * in_row role (upper q))
-  && (scale p * in_row role (lower q) <=? sum (fun t => weight t * by_table p lower role t) (throws p)).
+  && match endless c with
+     | None => scale p * in_row role (lower q) <=? sum (fun t => weight t * by_table p lower role t) (throws p)
+     | Some _ => in_row role (lower q) =? - in_row (1 - role) (upper q)
+     end.
 
-(** After some throw, every action may end the game or lead to a smaller rank. *)
-Definition descends (p : position) (q : claims) : bool :=
+(** A position is quiet for a role if endless play brings the role no more than its bound. *)
+Definition quiet (role : nat) (q : claims) : bool :=
+  match endless c with
+  | None => false
+  | Some worth => in_row role worth <=? in_row role (upper q)
+  end.
+
+(** After some throw, every action may end the game or lead to a smaller rank. While role 0 waits for a
+    role that leaves the table, only the actions of the table count. *)
+Definition descends (p : position) (q : claims) (role : nat) : bool :=
   existsb (fun t =>
     forallb (fun a =>
-      existsb (fun o =>
-        match snd o with
-        | End _ => true
-        | Go _ to => rank (claimed c to) <? rank q
-        end) (outcomes a)) (actions t)) (throws p).
+      ((0 <? role)%nat && (share a =? 0))
+      || existsb (fun o =>
+           match snd o with
+           | End _ => true
+           | Go seats to => in_row (turn (players c) role seats) (ranks (claimed c to)) <? in_row role (ranks q)
+           end) (outcomes a)) (actions t)) (throws p).
 
 (** The payoffs and rewards of both roles sum to zero. *)
 Definition balanced (row : list Z) : bool := in_row 0 row + in_row 1 row =? 0.
@@ -140,7 +156,7 @@ Definition zero_sum_at (p : position) : bool :=
 Definition good (i : Z) : bool :=
   let p := get c i in
   let q := claimed c i in
-  well_formed p && modest q && forallb (bounded p q) (seq 0 (players c)) && descends p q
+  well_formed p && modest q && forallb (fun role => bounded p q role && (quiet role q || descends p q role)) (seq 0 (players c))
   && (if zero_sum c then zero_sum_at p else true).
 
 (** * The program *)
@@ -152,7 +168,9 @@ Fixpoint first_fault (todo : nat) (i : Z) : option Z :=
   | S todo => if good i then first_fault todo (i + 1) else Some i
   end.
 
-Definition header_is_good : bool := (0 <? Z.of_nat (players c)) && (0 <? most c) && (0 <? height c) && (0 <=? range c).
+Definition header_is_good : bool :=
+  (0 <? Z.of_nat (players c)) && (0 <? most c) && (0 <? height c) && (0 <=? range c)
+  && match endless c with None => true | Some _ => zero_sum c && (players c =? 2)%nat end.
 
 Definition check : option Z := if header_is_good then first_fault (Z.to_nat (size c)) 0 else Some (-1).
 

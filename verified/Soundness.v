@@ -1,7 +1,10 @@
 (** The meaning of the checker's answer.
 
     Play is described move by move, for [n] moves. A deviating seat has any strategy: it may depend on
-    the whole history and may be random. All other seats play by the table of the certificate. *)
+    the whole history and may be random. All other seats play by the table of the certificate.
+
+    If play may be endless, it stops in the first quiet position after [w] moves. The stop counts as endless
+    play does: it is worth no less to the seat that deviates than any play that goes on. *)
 
 Require Import ZArith QArith Qabs List Bool Arith Lia Lqa Psatz Qpower.
 Require Import Rollwise.Checker.
@@ -140,26 +143,39 @@ Definition mean (p : position) (take : nat -> nat -> action -> Q) (r : action ->
       (r A + isum (fun k o => frac (fst o) (lot p) * v t a k (snd o)) 0 (outcomes A)))
       0 (actions T)) 0 (throws p).
 
-(** What role [j] gets on average in [n] moves: rewards, and the payoff if the game ends.
+(** Whether play stops, after [w] further moves at the earliest. *)
+Definition stops (w d : nat) (i : Z) : bool := (w =? 0)%nat && quiet c d (claimed c i).
+
+(** A stop brings endless play's worth to the seat that deviates, role [d], and costs the other as much. *)
+Definition at_stop (d j : nat) : Z :=
+  match endless c with
+  | None => 0
+  | Some worth => if (j =? d)%nat then in_row d worth else - in_row d worth
+  end%Z.
+
+(** What role [j] gets on average in [n] moves: rewards, and the payoff if the game ends or stops.
     Role [d] deviates. *)
-Fixpoint gain (n : nat) (h : list event) (d j : nat) (i : Z) : Q :=
+Fixpoint gain (w n : nat) (h : list event) (d j : nat) (i : Z) : Q :=
   match n with
   | O => 0
-  | S n => mean (get c i) (chance h d i) (fun A => iz (in_row j (reward A)))
+  | S n => if stops w d i then iz (at_stop d j) else
+    mean (get c i) (chance h d i) (fun A => iz (in_row j (reward A)))
       (fun t a k g => match g with
         | End row => iz (in_row j row)
-        | Go seats to => gain n ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to
+        | Go seats to =>
+          gain (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to
         end)
   end.
 
-(** The probability that the game has not ended after [n] moves. *)
-Fixpoint lasting (n : nat) (h : list event) (d : nat) (i : Z) : Q :=
+(** The probability that the game has neither ended nor stopped after [n] moves. *)
+Fixpoint lasting (w n : nat) (h : list event) (d : nat) (i : Z) : Q :=
   match n with
   | O => 1
-  | S n => mean (get c i) (chance h d i) (fun _ => 0)
+  | S n => if stops w d i then 0 else
+    mean (get c i) (chance h d i) (fun _ => 0)
       (fun t a k g => match g with
         | End _ => 0
-        | Go seats to => lasting n ((i, t, a, k) :: h) (turn (players c) d seats) to
+        | Go seats to => lasting (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) to
         end)
   end.
 
@@ -198,11 +214,14 @@ Record formed (c : certificate) (p : position) : Prop := {
 }.
 
 (** The facts behind [modest]. *)
-Lemma modest_facts c q : modest c q = true -> (0 <= rank q < height c)%Z /\
+Lemma modest_facts c q : (0 < height c)%Z -> modest c q = true ->
+  (forall d, 0 <= in_row d (ranks q) < height c)%Z /\
   forall x, In x (upper q ++ lower q) -> (Z.abs x <= range c)%Z.
 Proof.
-  unfold modest. rewrite !andb_true_iff, forallb_forall, Z.leb_le, Z.ltb_lt. intros [H Hrange].
-  split; [exact H|]. intros x Hx. apply Z.leb_le. now apply Hrange.
+  intros Hh. unfold modest. rewrite andb_true_iff, !forallb_forall. intros [H Hrange]. split.
+  - intros d. unfold in_row. destruct (nth_in_or_default d (ranks q) 0%Z) as [Hin | ->]; [|lia].
+    specialize (H _ Hin). rewrite andb_true_iff, Z.leb_le, Z.ltb_lt in H. exact H.
+  - intros x Hx. apply Z.leb_le. now apply Hrange.
 Qed.
 
 Lemma formed_of c p : well_formed c p = true -> formed c p.
@@ -423,13 +442,20 @@ Hypothesis ok : accepted c.
 
 Definition inside (i : Z) : Prop := (0 <= i < size c)%Z.
 
+Lemma header_facts : header_is_good c = true.
+Proof. unfold accepted, check in ok. now destruct (header_is_good c). Qed.
+
 Lemma header : (0 < players c)%nat /\ (0 < most c)%Z /\ (0 < height c)%Z /\ (0 <= range c)%Z.
 Proof.
-  unfold accepted, check, header_is_good in ok.
-  destruct ((0 <? Z.of_nat (players c))%Z && (0 <? most c)%Z && (0 <? height c)%Z && (0 <=? range c)%Z)%bool eqn:E;
-    [|discriminate].
-  rewrite !andb_true_iff, !Z.ltb_lt, Z.leb_le in E. destruct E as [[[E1 E2] E3] E4].
+  pose proof header_facts as E. unfold header_is_good in E.
+  rewrite !andb_true_iff, !Z.ltb_lt, Z.leb_le in E. destruct E as [[[[E1 E2] E3] E4] _].
   repeat split; try assumption. lia.
+Qed.
+
+Lemma endless_is_for_two : endless c <> None -> players c = 2%nat /\ zero_sum c = true.
+Proof.
+  intros H. pose proof header_facts as E. unfold header_is_good in E.
+  destruct (endless c); [|contradiction]. rewrite !andb_true_iff, Nat.eqb_eq in E. tauto.
 Qed.
 
 Lemma all_good i : inside i -> good c i = true.
@@ -445,17 +471,20 @@ Proof.
   apply formed_of. apply H.
 Qed.
 
-Lemma is_modest i : inside i -> (0 <= rank (claimed c i) < height c)%Z /\
+Lemma is_modest i : inside i -> (forall d, 0 <= in_row d (ranks (claimed c i)) < height c)%Z /\
   forall x, In x (upper (claimed c i) ++ lower (claimed c i)) -> (Z.abs x <= range c)%Z.
 Proof.
   intros Hi. pose proof (all_good i Hi) as H. unfold good in H. rewrite !andb_true_iff in H.
-  apply modest_facts. apply H.
+  apply modest_facts; [apply header|apply H].
 Qed.
 
-Lemma is_bounded i j : inside i -> (j < players c)%nat -> bounded c (get c i) (claimed c i) j = true.
+(** The checks of a position for a role. *)
+Lemma is_good_for i j : inside i -> (j < players c)%nat -> bounded c (get c i) (claimed c i) j = true /\
+  (quiet c j (claimed c i) = true \/ descends c (get c i) (claimed c i) j = true).
 Proof.
   intros Hi Hj. pose proof (all_good i Hi) as H. unfold good in H. rewrite !andb_true_iff, forallb_forall in H.
-  apply H. apply in_seq. lia.
+  destruct H as [[_ H] _]. specialize (H j ltac:(apply in_seq; lia)).
+  rewrite andb_true_iff, orb_true_iff in H. exact H.
 Qed.
 
 Lemma turn_below j k : (turn (players c) j k < players c)%nat.
@@ -484,7 +513,8 @@ Lemma upper_step s h j i : legal c s -> inside i -> (j < players c)%nat ->
   mean (get c i) (chance c s h j i) (paid j) (by_claim c upper j) <= iz (in_row j (upper (claimed c i))).
 Proof.
   intros L Hi Hj. pose proof (is_formed i Hi) as F.
-  pose proof (is_bounded i j Hi Hj) as B. unfold bounded in B. rewrite andb_true_iff, !Z.leb_le in B.
+  pose proof (proj1 (is_good_for i j Hi Hj)) as B. unfold bounded in B.
+  rewrite andb_true_iff, Z.leb_le in B.
   eapply Qle_trans; [|apply (frac_below _ _ F _ _ (proj1 B))].
   destruct j as [|j].
   - apply (deviation_mean c _ F). now apply chance_fair.
@@ -493,15 +523,18 @@ Qed.
 
 (** *** From above *)
 
-Theorem deviation_bound s : legal c s -> forall n h j i, inside i -> (j < players c)%nat ->
-  gain c s n h j j i <= iz (in_row j (upper (claimed c i))) + iz (range c) * lasting c s n h j i.
+Theorem deviation_bound s : legal c s -> forall n w h j i, inside i -> (j < players c)%nat ->
+  gain c s w n h j j i <= iz (in_row j (upper (claimed c i))) + iz (range c) * lasting c s w n h j i.
 Proof.
-  intros L. induction n as [|n IH]; intros h j i Hi Hj; pose proof (is_formed i Hi) as F.
+  intros L. induction n as [|n IH]; intros w h j i Hi Hj; pose proof (is_formed i Hi) as F.
   - simpl. pose proof (in_row_small c (upper (claimed c i)) j (proj2 (proj2 (proj2 header)))) as B.
     assert (H : (- range c <= in_row j (upper (claimed c i)))%Z).
     { apply B. intros x Hx. apply (is_modest i Hi). apply in_or_app. now left. }
     apply iz_le in H. rewrite iz_opp in H. lra.
-  - cbn [gain lasting].
+  - cbn [gain lasting]. destruct (stops c w j i) eqn:Stop.
+    { unfold stops, quiet in Stop. rewrite andb_true_iff in Stop. unfold at_stop.
+      destruct (endless c) as [worth|]; [|destruct Stop; discriminate].
+      rewrite Nat.eqb_refl. rewrite Z.leb_le in Stop. apply proj2, iz_le in Stop. lra. }
     eapply Qle_trans; [|apply Qplus_le_l; apply (upper_step s h j i L Hi Hj)].
     rewrite <- mean_plus.
     apply (mean_le c); [exact F| |].
@@ -530,16 +563,18 @@ Proof.
     + intros a A HA; cbn [Nat.add]. rewrite HA. reflexivity.
 Qed.
 
-Theorem table_bound : forall n h d j i, inside i -> (j < players c)%nat ->
-  iz (in_row j (lower (claimed c i))) - iz (range c) * lasting c (table c) n h d i <= gain c (table c) n h d j i.
+Theorem table_bound : endless c = None -> forall n w h d j i, inside i -> (j < players c)%nat ->
+  iz (in_row j (lower (claimed c i))) - iz (range c) * lasting c (table c) w n h d i <= gain c (table c) w n h d j i.
 Proof.
-  induction n as [|n IH]; intros h d j i Hi Hj; pose proof (is_formed i Hi) as F.
+  intros Ends. induction n as [|n IH]; intros w h d j i Hi Hj; pose proof (is_formed i Hi) as F.
   - simpl. pose proof (in_row_small c (lower (claimed c i)) j (proj2 (proj2 (proj2 header)))) as B.
     assert (H : (in_row j (lower (claimed c i)) <= range c)%Z).
     { apply B. intros x Hx. apply (is_modest i Hi). apply in_or_app. now right. }
     apply iz_le in H. lra.
   - cbn [gain lasting].
-    pose proof (is_bounded i j Hi Hj) as B. unfold bounded in B. rewrite andb_true_iff, !Z.leb_le in B.
+    replace (stops c w d i) with false by (unfold stops, quiet; rewrite Ends, andb_false_r; reflexivity).
+    pose proof (proj1 (is_good_for i j Hi Hj)) as B. unfold bounded in B.
+    rewrite Ends, andb_true_iff, !Z.leb_le in B.
     assert (step : iz (in_row j (lower (claimed c i)))
       <= mean (get c i) (chance c (table c) h d i) (paid j) (by_claim c lower j)).
     { rewrite (table_mean c _ F); [apply (frac_above _ _ F _ _ (proj2 B))|].
@@ -547,21 +582,21 @@ Proof.
     pose proof (mean_plus (get c i) (chance c (table c) h d i) (paid j)
       (fun t a k g => match g with
         | End row => iz (in_row j row)
-        | Go seats to => gain c (table c) n ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to
+        | Go seats to => gain c (table c) (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to
         end) (iz (range c))
       (fun t a k g => match g with
         | End _ => 0
-        | Go seats to => lasting c (table c) n ((i, t, a, k) :: h) (turn (players c) d seats) to
+        | Go seats to => lasting c (table c) (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) to
         end)) as P.
     fold (paid j).
     assert (H : mean (get c i) (chance c (table c) h d i) (paid j) (by_claim c lower j)
       <= mean (get c i) (chance c (table c) h d i) (paid j)
         (fun t a k g => match g with
           | End row => iz (in_row j row)
-          | Go seats to => gain c (table c) n ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to
+          | Go seats to => gain c (table c) (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to
           end + iz (range c) * match g with
           | End _ => 0
-          | Go seats to => lasting c (table c) n ((i, t, a, k) :: h) (turn (players c) d seats) to
+          | Go seats to => lasting c (table c) (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) to
           end)).
     { apply (mean_le c); [exact F| |].
       - intros t T HT a A HA. now apply (chance_fair (table c) h d i table_legal Hi t T HT).
@@ -569,7 +604,7 @@ Proof.
         destruct (snd o) as [row|seats to] eqn:E; [lra|].
         assert (In1 : inside to).
         { apply (target_inside i T A o seats to Hi); try (eapply nth_error_In; eassumption). exact E. }
-        specialize (IH ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to In1
+        specialize (IH (pred w) ((i, t, a, k) :: h) (turn (players c) d seats) (turn (players c) j seats) to In1
           (turn_below j seats)). lra. }
     unfold paid in *. lra.
 Qed.
@@ -594,23 +629,23 @@ Qed.
 Variable s : strategy.
 Hypothesis s_legal : legal c s.
 
-Lemma lasting_between : forall n h d i, inside i -> 0 <= lasting c s n h d i <= 1.
+Lemma lasting_between : forall n w h d i, inside i -> 0 <= lasting c s w n h d i <= 1.
 Proof.
-  induction n as [|n IH]; intros h d i Hi; [simpl; lra|].
+  induction n as [|n IH]; intros w h d i Hi; [simpl; lra|].
   pose proof (is_formed i Hi) as F. pose proof (chance_fair s h d i s_legal Hi) as Fair.
   assert (Hv : forall t T a A k o, nth_error (throws (get c i)) t = Some T ->
     nth_error (actions T) a = Some A -> nth_error (outcomes A) k = Some o ->
     0 <= match snd o with
       | End _ => 0
-      | Go seats to => lasting c s n ((i, t, a, k) :: h) (turn (players c) d seats) to
+      | Go seats to => lasting c s (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) to
       end <= 1).
   { intros t T a A k o HT HA Ho. destruct (snd o) as [row|seats to] eqn:E; [lra|].
     apply IH. apply (target_inside i T A o seats to Hi); try (eapply nth_error_In; eassumption). exact E. }
-  cbn [lasting]. split.
+  cbn [lasting]. destruct (stops c w d i); [lra|]. split.
   - assert (Z0 : mean (get c i) (chance c s h d i) (fun _ => 0) (fun _ _ _ _ => 0)
       <= mean (get c i) (chance c s h d i) (fun _ => 0) (fun t a k g => match g with
         | End _ => 0
-        | Go seats to => lasting c s n ((i, t, a, k) :: h) (turn (players c) d seats) to
+        | Go seats to => lasting c s (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) to
         end)).
     { apply (mean_le c); [exact F|intros t T HT a A HA; now apply (Fair t T HT)|].
       intros. now apply (Hv t T a A k o). }
@@ -628,17 +663,18 @@ Proof.
     intros. now apply (Hv t T a A k o).
 Qed.
 
-Lemma lasting_splits q m : (forall h d i, inside i -> lasting c s m h d i <= q) ->
-  forall n h d i, inside i -> lasting c s (n + m) h d i <= q * lasting c s n h d i.
+Lemma lasting_splits q m : (forall h d i, inside i -> (d < players c)%nat -> lasting c s 0 m h d i <= q) ->
+  forall n w h d i, (w <= n)%nat -> inside i -> (d < players c)%nat ->
+  lasting c s w (n + m) h d i <= q * lasting c s w n h d i.
 Proof.
-  intros Hq. induction n as [|n IH]; intros h d i Hi.
-  - simpl. specialize (Hq h d i Hi). lra.
+  intros Hq. induction n as [|n IH]; intros w h d i Hw Hi Hd.
+  - replace w with 0%nat by lia. simpl. specialize (Hq h d i Hi Hd). lra.
   - pose proof (is_formed i Hi) as F. pose proof (chance_fair s h d i s_legal Hi) as Fair.
-    cbn [lasting Nat.add].
+    cbn [lasting Nat.add]. destruct (stops c w d i); [lra|].
     pose proof (mean_plus (get c i) (chance c s h d i) (fun _ => 0) (fun _ _ _ _ => 0) q
       (fun t a k g => match g with
         | End _ => 0
-        | Go seats to => lasting c s n ((i, t, a, k) :: h) (turn (players c) d seats) to
+        | Go seats to => lasting c s (pred w) n ((i, t, a, k) :: h) (turn (players c) d seats) to
         end)) as P.
     assert (Z0 : mean (get c i) (chance c s h d i) (fun _ => 0) (fun _ _ _ _ => 0) == 0).
     { unfold mean. apply Qle_antisym; [|apply isum_nonneg]; [|intros t T HT; cbn [Nat.add]].
@@ -662,7 +698,7 @@ Proof.
     intros t T a A k o HT HA Ho. destruct (snd o) as [row|seats to] eqn:E; [lra|].
     assert (In1 : inside to).
     { apply (target_inside i T A o seats to Hi); try (eapply nth_error_In; eassumption). exact E. }
-    specialize (IH ((i, t, a, k) :: h) (turn (players c) d seats) to In1). lra.
+    specialize (IH (pred w) ((i, t, a, k) :: h) (turn (players c) d seats) to ltac:(lia) In1 (turn_below d seats)). lra.
 Qed.
 
 Fixpoint power (q : Q) (k : nat) : Q := match k with O => 1 | S k => q * power q k end.
@@ -689,7 +725,7 @@ Lemma leaving p take w e T : formed c p -> fair p take -> 0 <= e -> In T (throws
   (forall t T a A k o, nth_error (throws p) t = Some T -> nth_error (actions T) a = Some A ->
     nth_error (outcomes A) k = Some o -> 0 <= w t a k (snd o)) ->
   (forall t a A, nth_error (throws p) t = Some T -> nth_error (actions T) a = Some A ->
-    exists k o, nth_error (outcomes A) k = Some o /\ e <= w t a k (snd o)) ->
+    take t a A == 0 \/ exists k o, nth_error (outcomes A) k = Some o /\ e <= w t a k (snd o)) ->
   least * e <= mean p take (fun _ => 0) w.
 Proof.
   intros F Fair He InT Hw Hsome.
@@ -712,8 +748,9 @@ Proof.
   { setoid_replace (frac 1 (lot p) * e) with (frac 1 (lot p) * e * isum (fun a A => take t a A) 0 (actions T))
       by (rewrite Hone; ring).
     rewrite <- isum_scale. apply isum_le; intros a A HA; cbn [Nat.add].
+    destruct (Hsome t a A HT HA) as [Never | [k [o [Ho Hk]]]]; [rewrite Never; lra|].
     rewrite (Qmult_comm (frac 1 (lot p) * e)). apply Qmult_le_l'; [now apply Hpos|].
-    rewrite Qplus_0_l. destruct (Hsome t a A HT HA) as [k [o [Ho Hk]]].
+    rewrite Qplus_0_l.
     eapply Qle_trans; [|apply (isum_term _ _ 0%nat k o); [|exact Ho]].
     - cbn [Nat.add].
       assert (H1 : frac 1 (lot p) <= frac (fst o) (lot p)).
@@ -749,19 +786,20 @@ Proof.
   eapply Qle_trans; [|exact actions_leave]. now apply Qmult_le_0_compat.
 Qed.
 
-Lemma lasting_by_rank : forall m h d i, inside i -> (rank (claimed c i) < Z.of_nat m)%Z ->
-  lasting c s m h d i <= 1 - power least m.
+Lemma lasting_by_rank : forall m h d i, inside i -> (d < players c)%nat ->
+  (in_row d (ranks (claimed c i)) < Z.of_nat m)%Z -> lasting c s 0 m h d i <= 1 - power least m.
 Proof.
-  induction m as [|m IH]; intros h d i Hi Hr; pose proof (is_formed i Hi) as F.
-  - pose proof (proj1 (is_modest i Hi)). lia.
+  induction m as [|m IH]; intros h d i Hi Hd Hr; pose proof (is_formed i Hi) as F.
+  - pose proof (proj1 (is_modest i Hi) d). lia.
   - pose proof (chance_fair s h d i s_legal Hi) as Fair.
-    pose proof (all_good i Hi) as G. unfold good in G. rewrite !andb_true_iff in G.
-    destruct G as [[_ D] _]. unfold descends in D. apply existsb_exists in D. destruct D as [T [InT D]].
-    rewrite forallb_forall in D.
-    cbn [lasting].
+    cbn [lasting]. destruct (stops c 0 d i) eqn:Stop; [pose proof (power_between (S m)); lra|].
+    destruct (proj2 (is_good_for i d Hi Hd)) as [Quiet | D].
+    { unfold stops in Stop. rewrite Quiet in Stop. discriminate. }
+    unfold descends in D. apply existsb_exists in D. destruct D as [T [InT D]].
+    rewrite forallb_forall in D. cbn [pred].
     set (v := fun (t a k : nat) (g : target) => match g with
       | End _ => 0
-      | Go seats to => lasting c s m ((i, t, a, k) :: h) (turn (players c) d seats) to
+      | Go seats to => lasting c s 0 m ((i, t, a, k) :: h) (turn (players c) d seats) to
       end).
     pose proof (mean_plus (get c i) (chance c s h d i) (fun _ => 0) (fun _ _ _ _ => 1) (-1) v) as P.
     rewrite (mean_one c _ _ F Fair) in P.
@@ -771,17 +809,20 @@ Proof.
       - intros t T' a A k o HT HA Ho. unfold v. destruct (snd o) as [row|seats to] eqn:E; [lra|].
         assert (In1 : inside to).
         { apply (target_inside i T' A o seats to Hi); try (eapply nth_error_In; eassumption). exact E. }
-        pose proof (lasting_between m ((i, t, a, k) :: h) (turn (players c) d seats) to In1). lra.
-      - intros t a A HT HA. specialize (D A (nth_error_In _ _ HA)).
-        apply existsb_exists in D. destruct D as [o [Ino Do]].
+        pose proof (lasting_between m 0 ((i, t, a, k) :: h) (turn (players c) d seats) to In1). lra.
+      - intros t a A HT HA. specialize (D A (nth_error_In _ _ HA)). rewrite orb_true_iff in D.
+        destruct D as [D | D].
+        { left. rewrite andb_true_iff, Nat.ltb_lt, Z.eqb_eq in D. destruct D as [D0 D1].
+          destruct d; [lia|]. simpl. rewrite D1. unfold frac, Qdiv. apply Qmult_0_l. }
+        right. apply existsb_exists in D. destruct D as [o [Ino Do]].
         destruct (In_nth_error _ _ Ino) as [k Ho]. exists k, o. split; [exact Ho|].
         unfold v. destruct (snd o) as [row|seats to] eqn:E.
         + pose proof (power_between m). lra.
         + rewrite Z.ltb_lt in Do.
           assert (In1 : inside to).
           { apply (target_inside i T A o seats to Hi InT (nth_error_In _ _ HA) Ino E). }
-          assert (Hrank : (rank (claimed c to) < Z.of_nat m)%Z) by lia.
-          specialize (IH ((i, t, a, k) :: h) (turn (players c) d seats) to In1 Hrank). lra. }
+          assert (Hrank : (in_row (turn (players c) d seats) (ranks (claimed c to)) < Z.of_nat m)%Z) by lia.
+          specialize (IH ((i, t, a, k) :: h) _ to In1 (turn_below d seats) Hrank). lra. }
     change (mean (get c i) (chance c s h d i) (fun _ => 0) v <= 1 - least * power least m).
     lra.
 Qed.
@@ -793,23 +834,26 @@ Definition still : Q := 1 - power least horizon.
 Lemma still_between : 0 <= still /\ still < 1.
 Proof. unfold still. pose proof (power_between horizon). lra. Qed.
 
-Theorem play_ends n h d i : inside i -> lasting c s n h d i <= power still (n / horizon).
+Theorem play_ends w n h d i : inside i -> (d < players c)%nat ->
+  lasting c s w (w + n) h d i <= power still (n / horizon).
 Proof.
   assert (Hh : (horizon <> 0)%nat).
   { unfold horizon. pose proof header as [_ [_ [H _]]]. lia. }
-  assert (once : forall h d i, inside i -> lasting c s horizon h d i <= still).
-  { intros h' d' i' Hi'. apply lasting_by_rank; [exact Hi'|].
+  assert (once : forall h d i, inside i -> (d < players c)%nat -> lasting c s 0 horizon h d i <= still).
+  { intros h' d' i' Hi' Hd'. apply lasting_by_rank; [exact Hi'|exact Hd'|].
     unfold horizon. rewrite Z2Nat.id.
     - apply (is_modest i' Hi').
     - pose proof header. lia. }
-  assert (all : forall k m h d i, inside i -> lasting c s (m + k * horizon) h d i <= power still k).
-  { induction k as [|k IH]; intros m h' d' i' Hi'.
+  assert (all : forall k m h d i, inside i -> (d < players c)%nat ->
+    lasting c s w (w + m + k * horizon) h d i <= power still k).
+  { induction k as [|k IH]; intros m h' d' i' Hi' Hd'.
     - simpl. apply lasting_between. exact Hi'.
-    - replace (m + S k * horizon)%nat with ((m + k * horizon) + horizon)%nat by lia.
-      eapply Qle_trans; [apply (lasting_splits still horizon once _ h' d' i' Hi')|].
-      simpl. apply Qmult_le_l'; [apply still_between|]. apply IH. exact Hi'. }
-  intros Hi. rewrite (Nat.div_mod n horizon Hh) at 1.
-  replace (horizon * (n / horizon) + n mod horizon)%nat with (n mod horizon + n / horizon * horizon)%nat by lia.
+    - replace (w + m + S k * horizon)%nat with ((w + m + k * horizon) + horizon)%nat by lia.
+      eapply Qle_trans; [apply (lasting_splits still horizon once _ w h' d' i'); [lia|exact Hi'|exact Hd']|].
+      simpl. apply Qmult_le_l'; [apply still_between|]. now apply IH. }
+  intros Hi Hd. rewrite (Nat.div_mod n horizon Hh) at 1.
+  replace (w + (horizon * (n / horizon) + n mod horizon))%nat
+    with (w + n mod horizon + n / horizon * horizon)%nat by lia.
   now apply all.
 Qed.
 
@@ -817,41 +861,43 @@ End Bounds.
 
 (** * The claim *)
 
-(** What a deviation can bring. [s] is any strategy: it may depend on the history and be random. *)
+(** What a deviation can bring. [s] is any strategy: it may depend on the history and be random.
+    If play ends whatever the players do, no position is quiet, and [w] may be 0. *)
 Theorem no_deviation_brings_more c s : accepted c -> legal c s ->
-  forall n h j i, inside c i -> (j < players c)%nat ->
-  gain c s n h j j i <= iz (in_row j (upper (claimed c i))) + iz (range c) * power (still c) (n / horizon c).
+  forall w n h j i, inside c i -> (j < players c)%nat ->
+  gain c s w (w + n) h j j i
+  <= iz (in_row j (upper (claimed c i))) + iz (range c) * power (still c) (n / horizon c).
 Proof.
-  intros ok L n h j i Hi Hj.
-  pose proof (deviation_bound c ok s L n h j i Hi Hj) as B.
-  pose proof (play_ends c ok s L n h j i Hi) as E.
+  intros ok L w n h j i Hi Hj.
+  pose proof (deviation_bound c ok s L (w + n) w h j i Hi Hj) as B.
+  pose proof (play_ends c ok s L w n h j i Hi Hj) as E.
   pose proof (iz_le 0 _ (proj2 (proj2 (proj2 (header c ok))))) as R.
   pose proof (Qmult_le_l' _ _ _ R E). lra.
 Qed.
 
-(** What the table brings, if all follow it. *)
-Theorem the_table_brings c : accepted c ->
+(** What the table brings, if all follow it and play ends. *)
+Theorem the_table_brings c : accepted c -> endless c = None ->
   forall n h j i, inside c i -> (j < players c)%nat ->
   iz (in_row j (lower (claimed c i))) - iz (range c) * power (still c) (n / horizon c)
-  <= gain c (table c) n h j j i.
+  <= gain c (table c) 0 n h j j i.
 Proof.
-  intros ok n h j i Hi Hj.
-  pose proof (table_bound c ok n h j j i Hi Hj) as B.
-  pose proof (play_ends c ok (table c) (table_legal c ok) n h j i Hi) as E.
+  intros ok Ends n h j i Hi Hj.
+  pose proof (table_bound c ok Ends n 0 h j j i Hi Hj) as B.
+  pose proof (play_ends c ok (table c) (table_legal c ok) 0 n h j i Hi Hj) as E.
   pose proof (iz_le 0 _ (proj2 (proj2 (proj2 (header c ok))))) as R.
-  pose proof (Qmult_le_l' _ _ _ R E). lra.
+  pose proof (Qmult_le_l' _ _ _ R E). simpl in *. lra.
 Qed.
 
 (** Any number of seats: no seat gains more than this by deviating from the table. *)
-Theorem no_seat_gains c s : accepted c -> legal c s ->
+Theorem no_seat_gains c s : accepted c -> endless c = None -> legal c s ->
   forall n h j i, inside c i -> (j < players c)%nat ->
-  gain c s n h j j i - gain c (table c) n h j j i
+  gain c s 0 n h j j i - gain c (table c) 0 n h j j i
   <= iz (in_row j (upper (claimed c i))) - iz (in_row j (lower (claimed c i)))
      + 2 * iz (range c) * power (still c) (n / horizon c).
 Proof.
-  intros ok L n h j i Hi Hj.
-  pose proof (no_deviation_brings_more c s ok L n h j i Hi Hj).
-  pose proof (the_table_brings c ok n h j i Hi Hj). lra.
+  intros ok Ends L n h j i Hi Hj.
+  pose proof (no_deviation_brings_more c s ok L 0 n h j i Hi Hj).
+  pose proof (the_table_brings c ok Ends n h j i Hi Hj). simpl in *. lra.
 Qed.
 
 Lemma mean_opposite p take r r' v v' :
@@ -883,15 +929,18 @@ Qed.
 
 (** In a zero-sum game of two players one loses what the other gets. *)
 Lemma gains_are_opposite c s : accepted c -> zero_sum c = true -> players c = 2%nat ->
-  forall n h d i, inside c i -> gain c s n h d 1 i == - gain c s n h d 0 i.
+  forall n w h d i, inside c i -> (d < 2)%nat -> gain c s w n h d 1 i == - gain c s w n h d 0 i.
 Proof.
-  intros ok Hz Hp. induction n as [|n IH]; intros h d i Hi; [simpl; ring|].
+  intros ok Hz Hp. induction n as [|n IH]; intros w h d i Hi Hd; [simpl; ring|].
   pose proof (all_good c ok i Hi) as G. unfold good in G. rewrite Hz, !andb_true_iff in G.
   destruct G as [_ G]. unfold zero_sum_at in G. rewrite forallb_forall in G.
   assert (balance : forall row, balanced row = true -> iz (in_row 1 row) == - iz (in_row 0 row)).
   { intros row Hrow. unfold balanced in Hrow. rewrite Z.eqb_eq in Hrow.
     replace (in_row 1 row) with (- in_row 0 row)%Z by lia. apply iz_opp. }
-  cbn [gain]. apply mean_opposite.
+  cbn [gain]. destruct (stops c w d i).
+  { rewrite <- iz_opp. unfold at_stop. apply inject_Z_injective.
+    destruct (endless c); [|reflexivity]. destruct d as [|[|d]]; simpl; lia. }
+  apply mean_opposite.
   - intros T A HT HA. specialize (G T HT). rewrite forallb_forall in G. specialize (G A HA).
     rewrite andb_true_iff in G. apply balance. apply G.
   - intros t T a A k o HT HA Ho.
@@ -904,20 +953,35 @@ Proof.
     assert (In1 : inside c to) by (apply (target_inside c ok i T A o seats to Hi InT InA Ino E)).
     unfold known in K. rewrite Hp, !andb_true_iff, Nat.ltb_lt in K.
     rewrite Hp. 
-    assert (Two : (seats = 0 \/ seats = 1)%nat) by lia. destruct Two as [-> | ->]; simpl.
-    + apply IH. exact In1.
-    + rewrite (IH _ _ _ In1). ring.
+    assert (Two : (seats = 0 \/ seats = 1)%nat) by lia.
+    assert (Below : (turn 2 d seats < 2)%nat) by (apply Nat.mod_upper_bound; lia).
+    destruct Two as [-> | ->]; [apply (IH _ _ _ _ In1 Below)|].
+    change (turn 2 1 1) with 0%nat. change (turn 2 0 1) with 1%nat. rewrite (IH _ _ _ _ In1 Below). ring.
 Qed.
 
 (** Two players, zero sum: by the table the mover gets at least this, against any opponent. *)
 Theorem the_table_guarantees c s : accepted c -> zero_sum c = true -> players c = 2%nat -> legal c s ->
-  forall n h i, inside c i ->
-  - iz (in_row 1 (upper (claimed c i))) - iz (range c) * power (still c) (n / horizon c) <= gain c s n h 1 0 i.
+  forall w n h i, inside c i ->
+  - iz (in_row 1 (upper (claimed c i))) - iz (range c) * power (still c) (n / horizon c)
+  <= gain c s w (w + n) h 1 0 i.
 Proof.
-  intros ok Hz Hp L n h i Hi.
-  pose proof (gains_are_opposite c s ok Hz Hp n h 1%nat i Hi) as O.
+  intros ok Hz Hp L w n h i Hi.
+  pose proof (gains_are_opposite c s ok Hz Hp (w + n) w h 1%nat i Hi ltac:(lia)) as O.
   assert (Hj : (1 < players c)%nat) by (rewrite Hp; lia).
-  pose proof (no_deviation_brings_more c s ok L n h 1%nat i Hi Hj) as B. lra.
+  pose proof (no_deviation_brings_more c s ok L w n h 1%nat i Hi Hj) as B. lra.
+Qed.
+
+(** If play may be endless, this is the lower bound of the claim. *)
+Theorem the_table_guarantees_its_claim c s : accepted c -> endless c <> None -> legal c s ->
+  forall w n h i, inside c i ->
+  iz (in_row 0 (lower (claimed c i))) - iz (range c) * power (still c) (n / horizon c) <= gain c s w (w + n) h 1 0 i.
+Proof.
+  intros ok He L w n h i Hi. destruct (endless_is_for_two c ok He) as [Hp Hz].
+  assert (H0 : (0 < players c)%nat) by lia.
+  pose proof (proj1 (is_good_for c ok i 0 Hi H0)) as B. unfold bounded in B.
+  destruct (endless c); [|contradiction]. rewrite andb_true_iff, Z.eqb_eq in B.
+  destruct B as [_ ->]. change (1 - 0)%nat with 1%nat. rewrite iz_opp.
+  now apply the_table_guarantees.
 Qed.
 
 (** The remainder vanishes, at a speed that the certificate alone determines. *)
@@ -972,4 +1036,5 @@ Qed.
 Print Assumptions no_deviation_brings_more.
 Print Assumptions no_seat_gains.
 Print Assumptions the_table_guarantees.
+Print Assumptions the_table_guarantees_its_claim.
 Print Assumptions remainder_vanishes.

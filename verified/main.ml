@@ -72,10 +72,13 @@ let main () =
     | "yes" -> true | "no" -> false | _ -> raise (Unreadable "zero-sum is yes or no")) in
   if zero_sum && players <> 2 then raise (Unreadable "zero-sum is for two players");
   start_line ();
-  (match word () with
-   | "unit" -> ()
-   | "endless" -> raise (Unreadable "a game with endless play is checked by rollwise verify only")
-   | _ -> raise (Unreadable "the word unit is expected"));
+  let endless = match word () with
+    | "unit" -> None
+    | "endless" ->
+      if not zero_sum then raise (Unreadable "endless is for two players and zero-sum");
+      let worth = times 2 integer in
+      start_line (); expect "unit"; Some worth
+    | _ -> raise (Unreadable "the word unit is expected") in
   let unit = word () in
   let size = String.length unit in
   if size < 3 || String.sub unit 0 3 = "1/0" || String.sub unit 0 2 <> "1/" || unit.[2] = '-'
@@ -90,20 +93,22 @@ let main () =
   let rows = Array.of_list (named "rows" (fun () ->
     times (small 1_000_000) (fun () -> start_line (); times players integer))) in
   start_line (); expect "claims";
-  let nobody = { upper = []; lower = []; rank = I.zero } in
+  let nobody = { upper = []; lower = []; ranks = [] } in
   (* grown as read: the announced number of positions reserves no memory *)
   let claims = ref (Array.make (min n 4096) nobody) in
   for i = 0 to n - 1 do
     if i = Array.length !claims then claims := Array.append !claims (Array.make (min i (n - i)) nobody);
     start_line ();
-    let rank = integer () in
+    let ranks = match endless with
+      | None -> let rank = integer () in times players (fun () -> rank)
+      | Some _ -> times 2 integer in
     let lower = times players integer in
     let upper = times players integer in
     (match word () with
      | "=" -> ignore (times fields integer)
      | "-" -> ()
      | _ -> raise (Unreadable "the numbers of the state are expected"));
-    !claims.(i) <- { upper; lower; rank }
+    !claims.(i) <- { upper; lower; ranks }
   done;
   start_line (); expect "moves";
   let seats_of = Array.init players nat in
@@ -138,7 +143,7 @@ let main () =
     let throws = let k = small 100_000_000 in times k throw in
     { lot; mixed; throws } in
   let claimed i = !claims.(I.to_int i) in
-  let certificate = { players = nat players; zero_sum; size = I.of_int n; get; claimed; most; height; range } in
+  let certificate = { players = nat players; zero_sum; endless; size = I.of_int n; get; claimed; most; height; range } in
   match check certificate with
   | Some i when I.sign i < 0 -> Printf.printf "refused: the first lines are impossible\n"; 1
   | Some i -> Printf.printf "refused: the claim about position %s is not proved\n" (I.to_string i); 1

@@ -310,10 +310,8 @@ def _fault(c: Certificate, number: int, p: Position) -> str:
     if c.endless is not None and [-bound for bound in reversed(upper)] != lower:
         return "its lower bounds aren't the opponent's upper ones"
     for role in range(len(c.rank[number])):
-        if c.endless is not None and not c.rank[number][role]:
-            if upper[role] < c.endless[role]:
-                return f"endless play may bring role {role} more than its upper bound"
-        elif not any(_all_descend(c, number, role, ways) for _, ways in p.throws):
+        is_quiet = c.endless is not None and upper[role] >= c.endless[role]
+        if not is_quiet and not any(_all_descend(c, number, role, ways) for _, ways in p.throws):
             return "it isn't shown that play ends"
     scale = total * p.mixed * p.lot
     for role in range(c.players):
