@@ -7,6 +7,7 @@ import io
 import json
 import tarfile
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -284,7 +285,10 @@ def with_system(**facts):
         (with_system(**{"#branches": 10**10}), "too short"),
         (with_system(**{"#branches": 9}), "its index needs 72"),
         (with_system(**{"#observations": 2}), "hides its states"),
-        (with_system(**{"#players": 3}), "3 players"),
+        (
+            with_system(**{"#players": 3}) | {"state-to-player.bin": np.array([2, 1, 0, 0], "<u4")},
+            "3 players",
+        ),
         (with_system(time="stochastic"), "continuous time"),
         (
             with_system(**{"branch-probability-type": {"type": "double-interval"}}),
@@ -516,6 +520,47 @@ def test_umb_is_written_and_read_back(tmp_path, game, against):
     found = stormpy.model_checking(model, stormpy.parse_properties(query)[0])
     start = model.initial_states[0]
     assert float(found.get_value(start)) == pytest.approx(ours, abs=1e-5)
+
+
+STORM = [  # files of Storm's Python package, a query, the same question here
+    ("dtmc/die.pm", 'P=? [F "one"]', {"goal": "one", "rewards": "none"}),
+    ("mdp/two_dice.nm", 'Rmax=? [F "done"]', {"goal": "done"}),
+    ("mdp/coin2-2.nm", 'Rmax=? [F "finished"]', {"goal": "finished"}),
+    ("dtmc/brp-16-2.pm", 'P=? [F "target"]', {"goal": "target", "rewards": "none"}),
+    ("dtmc/nand-5-2.pm", 'P=? [F "target"]', {"goal": "target", "rewards": "none"}),
+    ("mdp/csma2-2.nm", 'Rmin=? [F "all_delivered"]', {"goal": "all_delivered", "optimum": "min"}),
+    ("mdp/slipgrid.nm", 'Rmin=? [F "target"]', {"goal": "target", "optimum": "min"}),
+]
+
+
+def storm_model(stormpy, name, path):
+    """A model of Storm's package, built by Storm with all labels, and written as UMB."""
+    examples = Path(stormpy.__file__).parent / "examples" / "files"
+    program = stormpy.parse_prism_program(str(examples / name))
+    options = stormpy.BuilderOptions()
+    for build in (options.set_build_all_labels, options.set_build_all_reward_models):
+        build()
+    model = stormpy.build_model(program, options=options)
+    stormpy.io.export_to_umb(model, str(path))
+    return model, program
+
+
+@pytest.mark.parametrize(("name", "query", "values"), STORM, ids=[name for name, *_ in STORM])
+def test_values_of_storm_on_its_own_models_are_measured(tmp_path, name, query, values):
+    stormpy = pytest.importorskip("stormpy")
+    model, program = storm_model(stormpy, name, tmp_path / "m.umb")
+    found = stormpy.model_checking(model, stormpy.parse_properties(query, program)[0])
+    numbers = [float(found.get_value(state)) for state in range(model.nr_states)]
+    (tmp_path / "storm.json").write_text(json.dumps(numbers))
+    words = [f"{key}={value}" for key, value in values.items()]
+    found = run("certify", str(tmp_path / "m.umb"), *words, "--values",
+                  str(tmp_path / "storm.json"), "--json")  # fmt: skip
+    assert 0 <= json.loads(found.stdout)["largest_error"] < 1e-5  # promised: relative 1e-6
+
+
+def test_further_players_may_own_states_without_a_choice(tmp_path):
+    game = with_system(**{"#players": 3}) | {"state-to-player.bin": np.array([0, 1, 2, 2], "<u4")}
+    assert chance(solved(write_umb(tmp_path / "m.umb", game))) == pytest.approx(2 / 3, abs=1e-15)
 
 
 def drn(moves, labels, rewards=None, start=0):

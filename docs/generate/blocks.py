@@ -219,7 +219,9 @@ def _run_line(line: str) -> int:
     if not words:
         return 0
     if words[0] != "rollwise":
-        done = subprocess.run(line, shell=True, capture_output=True, text=True)
+        path = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))
+        environment = os.environ | {"PATH": path}  # `python` is the one of this process
+        done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment)
         print(done.stdout + done.stderr, end="")
         return done.returncode
     if re.search(r"\.(png|svg)\b", line) and not _has_browser():

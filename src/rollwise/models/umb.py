@@ -97,6 +97,11 @@ class _Archive:
         players = system["#players"]
         if owner.max() >= max(players, 1):
             raise self.fault(f"a state belongs to the player {owner.max()}, of {players}")
+        # further players may own states, as long as they choose nothing there
+        idle = owner > 1
+        if (np.diff(state_choices)[idle] > 1).any():
+            raise self.fault(f"it is a game of {players} players, and rollwise reads two")
+        owner = np.where(idle, 0, owner)
         target = self._numbers("branch-to-target.bin", "<u8", n_branches)
         if n_branches and target.max() >= n:
             raise self.fault(f"a branch leads to the state {target.max()}, of {n:,}")
@@ -116,7 +121,7 @@ class _Archive:
             action=None if action is None else action[choice],
             names=names,
             owner=owner,
-            players=max(players, 1),
+            players=min(max(players, 1), 2),
             start=int(np.argmax(start)),
             labels={
                 about.get("alias", word): self._bits(f"annotations/aps/{word}/states/values.bin", n)
@@ -163,8 +168,6 @@ class _Archive:
             raise self.fault("the model has continuous time")
         if system["#observations"]:
             raise self.fault("the model hides its states from the player (a POMDP)")
-        if system["#players"] > 2:
-            raise self.fault(f"the model has {system['#players']} players, and rollwise reads two")
 
     def _sizes(self, index: Mapping[str, Any], system: Mapping[str, Any]) -> dict[str, int]:
         """The size in bytes of each entry that is read."""
