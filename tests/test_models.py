@@ -563,6 +563,15 @@ def test_further_players_may_own_states_without_a_choice(tmp_path):
     assert chance(solved(write_umb(tmp_path / "m.umb", game))) == pytest.approx(2 / 3, abs=1e-15)
 
 
+def test_a_game_of_storm_in_which_two_can_go_round_forever(tmp_path):
+    """Eisentraut's game: the second player owns the start; half of the plays reach the goal."""
+    stormpy = pytest.importorskip("stormpy")
+    storm_model(stormpy, "smg/example_smg.nm", tmp_path / "m.umb")
+    solution = solved(tmp_path / "m.umb")
+    assert (solution.graph.has_stakes, solution.graph.endless) == (True, "draw")
+    assert solution.value == pytest.approx(-50, abs=1e-11)
+
+
 def drn(moves, labels, rewards=None, start=0):
     """A model in DRN from ``{state: {action: {target: chance}}}``."""
     names, rewards = list(moves), rewards or {}

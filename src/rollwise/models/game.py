@@ -2,7 +2,8 @@
 
 - *Reachability* (no reward): the chance to reach a goal. Goals count 1. States from which it can
   be avoided for certain count 0: they are computed beforehand (Prob0 of de Alfaro 1997), so that
-  endless play never has to be judged for the player who avoids the goal.
+  endless play never has to be judged for the player who avoids the goal. Where two players can
+  go round forever all the same, a goal pays 100 points, and all other plays nothing.
 - *Total reward*: the expected sum of rewards until a goal, or until play stays in one state.
 
 A discount is a chance to end at each move. The weights of a choice are its chances over their
@@ -32,6 +33,7 @@ from rollwise.models.model import OVER, Mask, Model, simple_fraction
 
 MAX_TOTAL_WEIGHT = 2**62
 ABSORBING, NO_REWARD = "absorbing", "none"
+PERCENT = 100.0
 
 
 def avoidable(model: Model, goal: Mask, seeker: int) -> Mask:
@@ -62,7 +64,7 @@ class Building:
     def __init__(self, game: ModelGame) -> None:
         model = self.model = game.model
         self.game, self.two = game, model.players == 2
-        self.seeker = 1 if self.two and game.optimum == "min" else 0
+        self.seeker = game.seeker
         self.to_seeker = -1.0 if self.seeker else 1.0  # a reward to the first player
         self.wins = game.objective == "win"
         plain, self.rate = list(model.chances), simple_fraction(game.discount)
@@ -90,11 +92,9 @@ class Building:
     def graph(self) -> StateGraph:
         """The graph: the start, the other states in their order, and payments."""
         game, model = self.game, self.model
-        goal = model.labels.get(game.goal, model.absorbing)
-        ends, prize = goal, np.full(model.n, -1.0 if game.is_chance else 0.0)
+        ends, prize = game.ends, np.full(model.n, -1.0 if game.is_chance else 0.0)
         if game.is_reachability:
-            ends = goal | avoidable(model, goal, self.seeker if self.wins else -1)
-            prize[goal] = 1.0
+            prize[game.goals] = PERCENT if game.may_last else 1.0
         stop = int(model.choice_label.max(initial=-1)) + 1
         begin = np.searchsorted(model.choice_state, np.arange(model.n + 1)).tolist()
         label, owner = model.choice_label.tolist(), self.owner
@@ -254,6 +254,34 @@ class ModelGame(Game):
         """Whether the question is the chance to reach the goal."""
         return self.rewards == NO_REWARD
 
+    @property
+    def seeker(self) -> int:
+        """The player who seeks the goal, or the larger total."""
+        return 1 if self.players == 2 and self.optimum == "min" else 0
+
+    @property
+    def goals(self) -> Mask:
+        """The goal: (n,) bool."""
+        return self.model.labels.get(self.goal, self.model.absorbing)
+
+    @cached_property
+    def ends(self) -> Mask:
+        """The goal, and the states from which the goal can be avoided for certain: (n,) bool."""
+        if not self.is_reachability:
+            return self.goals
+        seeker = self.seeker if self.objective == "win" else -1
+        return self.goals | avoidable(self.model, self.goals, seeker)
+
+    @cached_property
+    def may_last(self) -> bool:
+        """Whether two players together can go round forever, between goal and failure.
+
+        The goal then pays 100 points, and values are chances in percent. A failure and endless
+        play pay nothing.
+        """
+        lasts = self.players == 2 and self.discount == 1
+        return lasts and bool(avoidable(self.model, self.ends, -1).any())
+
     @cached_property
     def pays_at_end(self) -> bool:
         """Whether play brings nothing before it is over."""
@@ -264,7 +292,7 @@ class ModelGame(Game):
     def is_chance(self) -> bool:
         """Whether the values are chances: to reach the goal, or of an end that brings 1, not 0."""
         if self.objective != "win" or self.is_reachability:
-            return self.objective == "win"
+            return self.objective == "win" and not self.may_last
         paid = self.model.rewards[self.rewards]
         return self.players == 1 and bool(np.isin(paid, (0.0, 1.0)).all())
 
@@ -283,7 +311,8 @@ class ModelGame(Game):
         """Endless play: a loss of the seeker of a goal, or a draw where only ends pay."""
         if self.is_chance:
             return "lose"
-        return "draw" if self.objective == "win" and self.pays_at_end else "forbidden"
+        is_paid_once = self.is_reachability or self.pays_at_end
+        return "draw" if self.objective == "win" and is_paid_once else "forbidden"
 
     @property
     def action_names(self) -> Mapping[int, str]:  # type: ignore[override]
