@@ -49,20 +49,31 @@ def slid(tiles: tuple[int, ...], way: int, columns: int, rows: int) -> tuple[int
     return tuple(after)
 
 
+def source(turn: int, k: int, columns: int, rows: int) -> int:
+    """The cell whose tile stands at k after a reflection or rotation; 0 changes nothing."""
+    down, across = k // columns, k % columns
+    if turn >= 4:
+        down, across = across, down
+    across = columns - 1 - across if turn % 2 == 1 else across
+    down = rows - 1 - down if turn // 2 % 2 == 1 else down
+    return down * columns + across
+
+
 def folded(tiles: tuple[int, ...], columns: int, rows: int) -> tuple[int, ...]:
     """The least of the boards that are reflections and rotations of this one."""
-    least = tiles
-    for turn in range(8 if columns == rows else 4):
-        other = tiles
-        for y in range(rows):
-            for x in range(columns):
-                across, down = (y, x) if turn >= 4 else (x, y)
-                across = columns - 1 - across if turn % 2 == 1 else across
-                down = rows - 1 - down if turn // 2 % 2 == 1 else down
-                other = replaced(other, y * columns + x, tiles[down * columns + across])
-        if other < least:
-            least = other
-    return least
+    best = 0
+    for turn in range(1, 8 if columns == rows else 4):
+        for k in range(columns * rows):
+            here = tiles[source(best, k, columns, rows)]
+            there = tiles[source(turn, k, columns, rows)]
+            if there < here:
+                best = turn
+            if there != here:
+                break
+    least = list(tiles)
+    for k in range(columns * rows):
+        least[k] = tiles[source(best, k, columns, rows)]
+    return tuple(least)
 
 
 @dataclass(frozen=True)
