@@ -175,6 +175,7 @@ _HOOKS.chase = _when_called("rollwise.derive.chase", "Chase")
 _HOOKS.contest = _when_called("rollwise.derive.contest", "Duel")
 _HOOKS.with_score = _when_called("rollwise.derive.chase", "WithScore")
 _HOOKS.average = _when_called("rollwise.answer.average", "with_best_rate")
+_HOOKS.cube = _when_called("rollwise.derive.cube", "Cube")
 _HOOKS.create_form = _when_called("rollwise.derive.forms", "create_form")
 
 

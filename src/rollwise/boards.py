@@ -102,6 +102,21 @@ def numbered(board: Board, players: int) -> Board:
     ]
 
 
+def swapped(board: Board) -> Board:
+    """A board of two players as the opponent sees it: pieces, seats and points change sides."""
+    return [[_swapped(cell) for cell in row] for row in board]
+
+
+def _swapped(cell: Cell) -> Cell:
+    numbers = cell.numbers
+    if cell.kind in ("square", "point"):
+        mine, theirs, *others = numbers
+        return cell._replace(numbers=(theirs, mine, *others))
+    if cell.kind in ("seat", "pile", "bar"):  # the last number is a seat
+        return cell._replace(numbers=(*numbers[:-1], 1 - numbers[-1]))
+    return cell
+
+
 def text_board(board: Board) -> str:
     """A board in lines of text: o and # are the mover's, x the opponent's."""
     rows = [[_text(cell) for cell in row] for row in board]

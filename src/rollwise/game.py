@@ -704,7 +704,7 @@ class Game:
         """
         raise NotImplementedError(f"{type(self).__name__} has no read_play()")
 
-    # Games that are made from this one, if it is a solitaire game with points.
+    # Games that are made from this one: of a solitaire game with points; `cube` of a game of two.
 
     def chase(self, target: int | None = None, ties: str = "win") -> Game:
         """This game, played to reach a score: see `rollwise.Chase`."""
@@ -726,12 +726,22 @@ class Game:
         game: Game = HOOKS.average(self)
         return game
 
+    def cube(self, limit: int = 10, **rules: Any) -> Game:
+        """This game of two with a doubling cube: see `rollwise.derive.cube`."""
+        game: Game = HOOKS.cube(self, limit, **rules)
+        return game
+
     # Replaced by `rollwise.derive` in derived games, and by `rollwise.models`.
 
     @property
-    def base_game(self) -> Game:
-        """The base game of a derived game; otherwise the game itself."""
+    def made_from(self) -> Game:
+        """The inner game of a derived game; otherwise the game itself."""
         return self
+
+    @property
+    def base_game(self) -> Game:
+        """The game whose words tell of play: `made_from`, or a derived game with words of its own."""
+        return self.made_from
 
     def base_graph(self, graph: StateGraph) -> StateGraph:
         """The graph of `base_game`; `graph` is the graph of this game."""

@@ -101,7 +101,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     )
     if caught:
         report.add("warning", "compiling", caught[0])
-    elif game.base_game is game:  # otherwise the rules are those of the inner game
+    elif game.made_from is game:  # otherwise the rules are those of the inner game
         n = graph.n_positions
         chosen = np.random.default_rng().permutation(n)[:MOST_COMPARED]
         compare_builders(report, game, graph.states[graph.positions[chosen]])

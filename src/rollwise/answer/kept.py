@@ -168,7 +168,7 @@ def solve_by_layers(
 
 def goes_by_layers(game: Game, max_states: int | None) -> bool:
     """Whether a game that is too large for one graph is solved by layers instead."""
-    if has_many(game) or max_states is not None or game.base_game is not game:
+    if has_many(game) or max_states is not None or game.made_from is not game:
         return False
     return Rules(game).has_progress
 
@@ -366,7 +366,7 @@ class Entry:
     def _rules(self) -> Rules | None:
         """The rules of the base game."""
         try:
-            return _rules_of(self._game.base_game)
+            return _rules_of(self._game.made_from)
         except RollwiseError:
             return None  # the builder gives the reason
 
@@ -599,7 +599,7 @@ def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[
     facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}
     facts["parameters"] = dict(graph.parameters)
     names = facts.pop("action_names")
-    if game.base_game is game:
+    if game.made_from is game:
         facts["first_rows"] = first_rows_of(_rules_of(game), graph)
     else:
         facts["action_names"] = dict(names)
@@ -654,8 +654,8 @@ def _run_of(found: dict[str, Any]) -> MethodResult:
 
 def _key_of(game: Game, rules: Rules) -> str | None:
     """The key of a game, the same in every process; None if it has none."""
-    if game.base_game is not game:
-        base = _key_of(game.base_game, rules)
+    if game.made_from is not game:
+        base = _key_of(game.made_from, rules)
         own = type(rules.game).__module__.startswith(OF_ROLLWISE)
         if base is None or (rules.has_action_text and not own):
             return None  # names of actions are kept here, and can depend on any data

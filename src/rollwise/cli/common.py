@@ -82,11 +82,11 @@ def require_target(game: Game) -> Game:
     UsageError
         It is one, and the start of the game rests on the target.
     """
-    is_derived = game.base_game is not game
+    is_derived = game.made_from is not game
     if is_derived and getattr(game, "target", 0) is None:  # only a chase has a target
         target = game.specs[-2]
         raise UsageError(
-            f"a chase of {title_of(game.name, game.base_game.parameters)} needs a target: "
+            f"a chase of {title_of(game.name, game.made_from.parameters)} needs a target: "
             f"{target.name}=SCORE, {target.range_text}"
         )
     return game

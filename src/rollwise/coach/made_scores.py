@@ -47,7 +47,7 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     records = records_of(path, type(game), parameters)
     for record in records:
         played = agreed_game([record], type(game), {}) if record.game else game
-        if played.base_game is not played:
+        if played.made_from is not played:
             raise RecordError(
                 f"{record.where}: this game was played to reach or beat a score, not for the mean"
             )

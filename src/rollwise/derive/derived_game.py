@@ -73,7 +73,7 @@ class DerivedGame(Game):
             A field of the inner game has the name of an added one.
         """
         inner: Any = type(self.inner.start())
-        key = type(self), inner
+        key = type(self), inner, self.added_fields
         for name in set(inner._fields) & set(self.added_fields):
             raise RulesError(
                 f"{self.inner.name}: the state has a field {name!r}, and as={self.form} adds one "
@@ -110,7 +110,7 @@ class DerivedGame(Game):
         yield from self.inner.actions(self.inner_state(s), *throw)
 
     @property
-    def base_game(self) -> Game:
+    def made_from(self) -> Game:
         """The inner game."""
         return self.inner
 

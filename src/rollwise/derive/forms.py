@@ -1,7 +1,8 @@
-"""Forms of a solitaire game, as typed: ``threes as=chase target=7``.
+"""Forms of a game, as typed: ``threes as=chase target=7``.
 
-``as=chase`` plays for a score, ``as=contest`` lets two players take a whole turn each, and
-``as=score`` puts the points in the states. A form has parameters of its own, beside those of the
+Of a solitaire game, ``as=chase`` plays for a score, ``as=contest`` lets two players take a whole
+turn each, and ``as=score`` puts the points in the states. ``as=cube`` plays a game of two with a
+doubling cube. A form has parameters of its own, beside those of the
 game. The title of the derived game names all of them.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 from rollwise.derive.average import Average
 from rollwise.derive.chase import Chase, WithScore
 from rollwise.derive.contest import Duel
+from rollwise.derive.cube import Cube
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, suggestion
 from rollwise.game import Game
@@ -25,6 +27,7 @@ FORMS: dict[str, type[DerivedGame] | None] = {
     Duel.form: Duel,
     WithScore.form: WithScore,
     Average.form: Average,
+    Cube.form: Cube,
     BLIND: None,
 }
 

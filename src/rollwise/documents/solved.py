@@ -367,7 +367,7 @@ def solved_document(
         facts["value"] = None if solution.gave_up else solution.value
         facts["win_probability"] = None if solution.gave_up else solution.win_probability
         facts["error_bound"] = solution.error_bound
-        if solution.game is not None and solution.game.base_game.objective == "average":
+        if solution.game is not None and solution.game.made_from.objective == "average":
             from rollwise.answer.average import average_of
 
             facts["average"], facts["average_bound"] = average_of(solution)

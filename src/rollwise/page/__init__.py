@@ -188,7 +188,7 @@ def _hash(text: str) -> str:
 
 def _too_large(solution: Solution, why: str) -> TooLargeForPage:
     game = solution.game
-    is_served = game is None or game.base_game is game
+    is_served = game is None or game.made_from is game
     name = solution.title.split()[0]
     return too_large(solution.title, name if is_served else None, why)
 

@@ -212,7 +212,7 @@ def _fields_about(solution: Solution) -> dict[str, str]:
     if solution.game is None:
         return {}
     try:
-        source = inspect.getsource(type(solution.game.base_game.start()))
+        source = inspect.getsource(type(solution.game.made_from.start()))
     except (OSError, TypeError):  # a plain tuple, or typed in a session
         return {}
     return dict(re.findall(r"^    (\w+)\s*:[^#\n]*#\s*(.+)$", source, re.MULTILINE))

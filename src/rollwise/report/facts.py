@@ -57,7 +57,7 @@ def command(game: Game) -> str | None:
     A game from a file is named by that file: from the current folder, or by its name alone,
     since readers keep it in places of their own.
     """
-    name = _reference(game.base_game)
+    name = _reference(game.made_from)
     return None if name is None else f"rollwise report {title_of(name, game.parameters)}"
 
 

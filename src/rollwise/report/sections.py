@@ -92,7 +92,7 @@ def _edge(facts: Facts) -> str:
             f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>This is the average gain of "
             f"{who} a game with best play of all players. {_sure(facts)}</p>"
         )
-    if solution.game is not None and solution.game.base_game.objective == "average":
+    if solution.game is not None and solution.game.made_from.objective == "average":
         number = certified(*average_of(solution))
         return (
             f"<p class='big'>{number.number}</p>\n<p>This is the average of best play in the long "

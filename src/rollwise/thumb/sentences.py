@@ -161,7 +161,7 @@ def python_source(rule: Rule, graph: StateGraph, game: Game, text: str) -> str:
             return 1  # hold
         return 0  # roll
     """
-    if game.base_game is not game:
+    if game.made_from is not game:
         raise UsageError(
             f"{graph.title} has no rule sheet of its own, where a policy could stand: "
             "use --save FILE, and FILE as a policy"

@@ -473,7 +473,7 @@ def one_position(game: Game) -> StateGraph:
 
 def has_turns(game: Game) -> bool:
     """Whether rules of thumb of a game can be scored without its graph."""
-    return game.players == 1 and game.base_game is game and Rules(game).pool is not None
+    return game.players == 1 and game.made_from is game and Rules(game).pool is not None
 
 
 def worth_by_layers(

@@ -134,7 +134,7 @@ def evaluate(
     # against itself an optimal policy has the value of the game, whichever it is
     resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
     average = None
-    if chosen.base_game.objective == "average" and finished and state is None:
+    if chosen.made_from.objective == "average" and finished and state is None:
         from rollwise.answer.average import average_of_policy
 
         assert mine is not None

@@ -231,7 +231,7 @@ def page(
     except TooManyStates as error:
         if ASKED.max_states is not None:
             raise
-        served = game if chosen.base_game is chosen else None
+        served = game if chosen.made_from is chosen else None
         title = title_of(chosen.name, chosen.parameters)
         raise too_large(title, served, "is too large for one graph") from error
     with Progress() as progress:

@@ -138,7 +138,7 @@ def _policies(game: Game, load: str | None, *, told: bool) -> Policies | None:
     if load is not None:
         found = solve_or_open(game, load)
         return Policies.of(found.whole()) if found.is_small else None
-    in_turns = not told and game.base_game is game
+    in_turns = not told and game.made_from is game
     with Progress() as progress:
         return kept.policies_in_one_graph(
             game, other_way=in_turns, max_states=ASKED.max_states, progress=progress

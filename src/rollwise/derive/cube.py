@@ -1,0 +1,605 @@
+"""The doubling cube: the stake of a game of two, which the players may double during play.
+
+Before a turn the owner of the cube may double the stake, or either player while the cube is in the
+middle. The opponent takes and owns the cube, or passes and loses the stake before the double. The
+rules are those of backgammon: the Jacoby rule, beavers, and matches with the Crawford rule.
+
+The number of doublings has a limit n. Let u(n) be the value of a position per unit of the stake,
+for the owner of the cube. A double is worth 2 u(n - 1) to the opponent, so u(n) is an antitone
+function of u(n - 1). It is least without a further double: u(0) <= u(m) for every m. So
+u(0) <= u(2) <= ... <= u(m) <= ... <= u(3) <= u(1), and the difference of two successive values bounds
+the effect of the limit (`Cube.beyond_the_limit`). Background: Keeler and Spencer, "Optimal doubling
+in backgammon", Operations Research 23, 1975.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise import boards
+from rollwise.derive.changed import pointers, repeated_pointers
+from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.seats import take_seats
+from rollwise.errors import ParameterError
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, is_over, payoff, payoff_of, seats_on
+from rollwise.graph import StateGraph
+from rollwise.parameters import ParameterSpec
+
+PLAY, BEFORE, OFFERED = range(3)  # steps: the turn, the choice to double, the answer to a double
+MIDDLE, MINE, THEIRS = range(3)  # owners
+NO_DOUBLE, DOUBLE, TAKE, DROP, BEAVER = range(5)  # actions, after those of the inner game
+NAMES = ("no double", "double", "take", "pass", "beaver")
+WORTH = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0}
+LIMIT = 10
+MOST_LIMIT = 30  # the cube is a field, and fields have 32 bits
+MOST_MATCH = 64
+Ints = NDArray[np.int64]
+
+
+class Stake(NamedTuple):
+    """The cube, and the score of a match, from the view of the mover."""
+
+    cube: int
+    owner: int
+    away: int = 0  # points that the mover needs to win the match
+    rival_away: int = 0
+    crawford: int = 0  # 1 in the one game of a match without doubling
+
+    def turned(self) -> Stake:
+        """The view of the other player."""
+        owner = (MIDDLE, THEIRS, MINE)[self.owner]
+        return Stake(self.cube, owner, self.rival_away, self.away, self.crawford)
+
+
+class Ending(NamedTuple):
+    """A part of the ending of a game: a payoff, or the next game of the match."""
+
+    payoff: float
+    passes: bool = False
+    stake: Stake | None = None
+
+
+@dataclass(frozen=True)
+class Cube(DerivedGame):
+    """A game of two with a doubling cube.
+
+    The state adds the stake (``cube``), its owner (0 the middle, 1 the mover, 2 the opponent), and
+    the ``step``: 0 the turn itself, 1 before a turn, where the mover may double, and 2 the answer
+    to a double. At step 2 the other fields stay as the player who doubled sees them. A match also
+    adds the points that both players need, ``away`` and ``rival_away``, and the field ``crawford``.
+
+    Attributes
+    ----------
+    inner : Game
+        A game of two that ends with a win, a draw or a payoff.
+    limit : int
+        The largest number of doublings. A match needs no more than its length allows.
+    jacoby : bool
+        A win counts 1 while the cube is in the middle: gammons count after a double. Matches are
+        played without this rule.
+    beavers : bool
+        A player who is doubled may redouble at once, and keeps the cube.
+    match : int
+        The points that win a match; 0 is a single game for money. Each game begins with a draw
+        of lots for the first turn. No player doubles in the Crawford game, which is the first
+        one after a player comes within a point of winning.
+    opening : bool
+        The first player may double before the first turn. In backgammon the opening throw
+        comes first.
+
+    Examples
+    --------
+    >>> from rollwise.games.pig import Pig
+    >>> Cube(Pig(target=20)).start()
+    TurnCube(banked=0, rivals=(0,), turn=0, cube=1, owner=0, step=0)
+    """
+
+    limit: int = LIMIT
+    jacoby: bool = True
+    beavers: bool = False
+    match: int = 0
+    opening: bool = False
+    form: ClassVar[str] = "cube"
+    form_specs: ClassVar[tuple[ParameterSpec, ...]] = (
+        ParameterSpec("limit", int, LIMIT, 1, MOST_LIMIT, "the largest number of doublings"),
+        ParameterSpec("jacoby", bool, True, None, None, "gammons count only after a double"),
+        ParameterSpec("beavers", bool, False, None, None, "the opponent may redouble at once"),
+        ParameterSpec("match", int, 0, 0, MOST_MATCH, "points that win a match; 0: for money"),
+        ParameterSpec("opening", bool, False, None, None, "whether the first turn may be doubled"),
+    )
+    purpose: ClassVar[str] = "a doubling cube"
+    players: ClassVar[int] = 2
+    objective: ClassVar[str] = "win"
+
+    def __post_init__(self) -> None:
+        self.validate()
+        name, inner = self.inner.name, self.inner
+        for spec in self.form_specs:
+            spec.check(f"{name} as=cube", getattr(self, spec.name))
+        if inner.players != 2 or inner.objective != "win":
+            kind, remedy = f"has {inner.players} players", "it needs a game of two"
+            if inner.players == 1:
+                kind, remedy = "is a solitaire game", "as=contest and as=chase are forms of it"
+            elif any(spec.name == "players" for spec in inner.specs):
+                remedy = f"write {name} players=2 as=cube"
+            raise ParameterError(
+                f"{name}: as=cube is for games of two players, and this game {kind}; {remedy}"
+            )
+        if inner.endless == "lose":
+            raise ParameterError(
+                f"{name}: as=cube is for games that end or whose endless play is a draw; here "
+                "endless is 'lose', a loss without a stake"
+            )
+        if self.inner_graph.action_reward.any():
+            raise ParameterError(
+                f"{name}: as=cube multiplies the payoff of the end, and reward() pays during play; "
+                "let outcomes() end with payoff(x) instead"
+            )
+        if not self.match:
+            return
+        if self.beavers:
+            raise ParameterError(
+                f"{name}: beavers are for money play; leave out beavers or match={self.match}"
+            )
+        broken = [p for p in self.payoffs.tolist() if not p.is_integer()]
+        if broken:
+            raise ParameterError(
+                f"{name}: a match counts whole points, and a game can end with {broken[0]:g}; "
+                "leave out match"
+            )
+
+    @property
+    def base_game(self) -> Game:
+        """This game: its words are its own."""
+        return self
+
+    def base_graph(self, graph: StateGraph) -> StateGraph:
+        return graph
+
+    @property
+    def added_fields(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The fields of the cube, and of a match."""
+        score = ("away", "rival_away", "crawford") if self.match else ()
+        return ("cube", "owner", *score, "step")
+
+    @property
+    def endless(self) -> str:  # type: ignore[override]
+        """As in the inner game."""
+        return self.inner.endless
+
+    @property
+    def own_specs(self) -> list[ParameterSpec]:
+        """The limit or the match, and rules other than usual."""
+        limit, jacoby, beavers, match, opening = self.form_specs
+        shown = [replace(limit, default=self.limit)]
+        if self.match:
+            shown = shown * (self.limit != LIMIT) + [replace(match, default=self.match)]
+        elif self.has_gammons:
+            shown.append(replace(jacoby, default=self.jacoby))
+        shown += [replace(beavers, default=True)] * self.beavers
+        return shown + [replace(opening, default=True)] * self.opening
+
+    @property
+    def description(self) -> str:
+        """The rules of the game, and of the cube."""
+        text = (
+            f"{self.inner.description}\n\nA doubling cube multiplies the result. Before a turn its "
+            "owner may double the stake, or either player while the cube is in the middle. The "
+            "opponent takes and owns the cube, or passes and loses the stake before the double. "
+        )
+        if self.match:
+            return text + (
+                f"The first player with {self.match} points wins the match. Lots decide who begins "
+                "a game. In the first game after a player comes within a point of winning, no "
+                "player doubles (Crawford rule)."
+            )
+        text += f"The stake is doubled at most {self.limit} times."
+        if self.has_gammons and self.jacoby:
+            text += " A win counts 1 until the cube is turned (Jacoby rule)."
+        if self.beavers:
+            text += " A player who takes may redouble at once and keep the cube (beaver)."
+        return text
+
+    # ---- the stake
+
+    @cached_property
+    def payoffs(self) -> NDArray[np.float64]:
+        """The payoffs of the endings of the inner game, ascending."""
+        parts = self.inner_graph.lotteries
+        return np.unique(parts.payoff[parts.over])
+
+    @property
+    def has_gammons(self) -> bool:
+        """Whether a game can bring more than 1."""
+        return bool(np.abs(self.payoffs).max() > 1)
+
+    @property
+    def first_stake(self) -> Stake:
+        """The stake at the start."""
+        return Stake(1, MIDDLE, self.match, self.match)
+
+    def may_raise(self, stake: Stake, times: int) -> bool:
+        """Whether the stake may be multiplied by so many doublings."""
+        return stake.cube << times <= 1 << self.limit
+
+    def may_double(self, stake: Stake) -> bool:
+        """Whether the mover may double.
+
+        In a match a player to whom the stake brings victory doesn't double.
+        """
+        useful = not self.match or (stake.cube < stake.away and not stake.crawford)
+        return stake.owner != THEIRS and useful and self.may_raise(stake, 1)
+
+    def may_beaver(self, stake: Stake) -> bool:
+        """Whether a player who is doubled may redouble at once."""
+        return self.beavers and self.may_raise(stake, 2)
+
+    def raised(self, stake: Stake, times: int = 1) -> Stake:
+        """The stake after doublings, from the view of the player who gets the cube."""
+        cube = stake.cube << times
+        owned = stake._replace(cube=cube, owner=MINE)
+        # nobody owns a cube that isn't turned again
+        return owned if self.may_double(owned) else owned._replace(owner=MIDDLE)
+
+    def endings(self, stake: Stake, worth: float) -> list[Ending]:
+        """The parts of the end of a game, equally likely, for the mover's payoff without a cube."""
+        if not self.match:
+            centred = self.jacoby and stake.cube == 1
+            return [Ending((min(max(worth, -1.0), 1.0) if centred else worth) * stake.cube)]
+        points = int(abs(worth)) * stake.cube
+        away = stake.away - points * (worth > 0)
+        rival = stake.rival_away - points * (worth < 0)
+        if min(away, rival) <= 0:
+            return [Ending(1.0 if away <= 0 else -1.0)]
+        crawford = int(min(away, rival) == 1 < min(stake.away, stake.rival_away))
+        if not points:
+            crawford = stake.crawford
+        following = Stake(1, MIDDLE, away, rival, crawford)
+        return [Ending(0.0, False, following), Ending(0.0, True, following.turned())]
+
+    def stake_of(self, s: Any) -> Stake:
+        """The stake in a state."""
+        return Stake(*s[-len(self.added_fields) : -1])
+
+    def at(self, inner: Any, stake: Stake, step: int) -> Any:
+        """A state."""
+        return self.state_type(*inner, *stake[: len(self.added_fields) - 1], step)
+
+    def begun(self, inner: Any, stake: Stake) -> Any:
+        """The state in which a turn begins."""
+        return self.at(inner, stake, BEFORE if self.may_double(stake) else PLAY)
+
+    # ---- rules
+
+    def start(self) -> Any:
+        return self.opened(self.first_stake)
+
+    def opened(self, stake: Stake) -> Any:
+        """The state in which a game begins."""
+        inner = self.inner.start()
+        return self.begun(inner, stake) if self.opening else self.at(inner, stake, PLAY)
+
+    def roots(self) -> Iterator[Any]:
+        for inner in self.inner.roots():
+            yield self.begun(inner, self.first_stake)
+
+    def throws(self, s: Any) -> Iterable[Any]:
+        thrown = self.inner.throws(self.inner_state(s))
+        if s.step == PLAY:
+            return thrown
+        layout = self.inner_graph.throw_layout  # a choice about the cube comes without dice
+        width = 0 if layout is None else layout.width
+        return [(1, 0 if layout is None else layout.throw((0,) * width))]
+
+    @cached_property
+    def first_action(self) -> int:
+        """The number of the first action of the cube: after those of the inner game."""
+        return int(self.inner_graph.action_label.max()) + 1
+
+    @cached_property
+    def action_names(self) -> Mapping[int, str]:  # type: ignore[override]
+        """The names of the inner game, and those of the cube's actions."""
+        named = dict(self.inner_graph.action_names)
+        for number, name in enumerate(NAMES):
+            taken = name in named.values()
+            named[self.first_action + number] = f"{name} (cube)" if taken else name
+        return named
+
+    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
+        if s.step == PLAY:
+            yield from self.inner.actions(self.inner_state(s), *throw)
+        elif s.step == BEFORE:
+            yield self.first_action + NO_DOUBLE
+            yield self.first_action + DOUBLE
+        else:
+            yield self.first_action + TAKE
+            yield self.first_action + DROP
+            if self.may_beaver(self.stake_of(s)):
+                yield self.first_action + BEAVER
+
+    def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
+        inner, stake = self.inner_state(s), self.stake_of(s)
+        made = choice[-1] - self.first_action
+        if s.step == PLAY:
+            for weight, then, after in self.inner.outcomes(inner, *choice):
+                if is_over(then):
+                    worth = WORTH[then] if then in WORTH else payoff_of(then)
+                    yield from self._ended(s, stake, weight, worth)
+                elif seats_on(then, 2):
+                    yield weight * (2 if self.match else 1), PASS, self.begun(after, stake.turned())
+                else:
+                    yield weight * (2 if self.match else 1), AGAIN, self.at(after, stake, PLAY)
+        elif made == NO_DOUBLE:
+            yield 1, AGAIN, self.at(inner, stake, PLAY)
+        elif made == DOUBLE:
+            yield 1, PASS, self.at(inner, stake.turned(), OFFERED)
+        elif made == DROP:
+            yield from self._ended(s, stake, 1, -1.0)
+        else:
+            taken = self.raised(stake, 2 if made == BEAVER else 1)
+            yield 1, PASS, self.at(inner, taken.turned(), PLAY)
+
+    def _ended(self, s: Any, stake: Stake, weight: Any, worth: float) -> Iterator[Any]:
+        parts = self.endings(stake, worth)
+        each = weight * (2 if self.match and len(parts) == 1 else 1)
+        for part in parts:
+            if part.stake is None:
+                yield each, payoff(part.payoff), s
+            else:
+                yield each, PASS if part.passes else AGAIN, self.opened(part.stake)
+
+    @cached_property
+    def stakes(self) -> list[Stake]:
+        """The stakes that play can come to, from the first one on."""
+        found = {self.first_stake: None}
+        queue = list(found)
+        for stake in queue:
+            after = [stake.turned()]
+            if self.may_double(stake):
+                after.append(self.raised(stake.turned()))
+                if self.may_beaver(stake.turned()):
+                    after.append(self.raised(stake.turned(), 2))
+            for worth in (*self.payoffs.tolist(), -1.0):
+                after += [part.stake for part in self.endings(stake, worth) if part.stake]
+            queue += [new for new in dict.fromkeys(after) if new not in found]
+            found |= dict.fromkeys(after)
+        return list(found)
+
+    # ---- words
+
+    def describe_added(self, s: Any) -> str:
+        """The cube, the score of a match and the choice to be made."""
+        stake = self.stake_of(s)
+        where = ("in the middle", "yours", "the opponent's")[stake.owner]
+        text = f"cube {stake.cube}, {where}"
+        if stake.owner == MIDDLE and stake.cube > 1:
+            text = f"cube {stake.cube}, for good"
+        if self.match:
+            text += f", {stake.away} points to go, {stake.rival_away} for the opponent"
+            text += ", Crawford game" if stake.crawford else ""
+        return f"{text}, before the turn" if s.step == BEFORE else text
+
+    def describe(self, s: Any) -> str:
+        """The inner game's description, and then the cube."""
+        if s.step != OFFERED:
+            return super().describe(s)
+        inner = self.inner.describe(self.inner_state(s))
+        return f"the opponent doubles to {2 * s.cube}, and has: {inner}; {self.describe_added(s)}"
+
+    def show(self, s: Any) -> str:
+        own = type(self.inner).show is not Game.show and s.step != OFFERED
+        return self.inner.show(self.inner_state(s)) if own else super().show(s)
+
+    def cells(self, s: Any) -> boards.Board:
+        """The inner game's board, and the cube with its owner."""
+        board = self.inner.cells(self.inner_state(s))
+        if not board:
+            return ()
+        if s.step == OFFERED:
+            board = boards.swapped(board)
+        score = [boards.seat(), boards.label(f"{s.away} to go")] if self.match else []
+        score += [boards.seat(1), boards.label(f"{s.rival_away} to go")] if self.match else []
+        cube = [boards.label(f"cube {s.cube}"), boards.square(s.owner == MINE, s.owner == THEIRS)]
+        return [*board, [*cube, *score]]
+
+    def field_text(self, name: str, number: int) -> str:
+        texts = {"owner": ("middle", "mover", "opponent"), "step": ("turn", "before", "doubled")}
+        return texts[name][number] if name in texts else self.inner.field_text(name, number)
+
+    def throw_text(self, s: Any, throw: Any) -> str:
+        return self.inner.throw_text(self.inner_state(s), throw) if s.step == PLAY else "no dice"
+
+    def face_name(self, face: int) -> str:
+        return self.inner.face_name(face)
+
+    def deed(self, s: Any, *action: Any) -> str:
+        if s.step == PLAY:
+            return self.inner.deed(self.inner_state(s), *action)
+        deeds = ("play on", f"double to {2 * s.cube}", f"take the cube at {2 * s.cube}")
+        deeds += (f"pass and lose {s.cube}", f"redouble to {4 * s.cube}")
+        return deeds[action[-1] - self.first_action]
+
+    @property
+    def told(self) -> Callable[..., str]:  # type: ignore[override]
+        """The inner game's words for an outcome, with the arguments that it takes."""
+
+        @wraps(self.inner.told)
+        def told(s: Any, *what: Any) -> str:
+            if s.step != PLAY:
+                return ""
+            k = next(k for k, given in enumerate(what) if type(given) is type(s))
+            then, after, stake = what[k - 1], what[k], self.stake_of(s)
+            if is_over(then):
+                worth = WORTH[then] if then in WORTH else payoff_of(then)
+                then = then if self.match else payoff(worth / stake.cube)
+            else:
+                reached = self.stake_of(after)
+                reached = reached.turned() if seats_on(then, 2) else reached
+                score = reached.away, reached.rival_away
+                if score != (stake.away, stake.rival_away):
+                    return f"the game is over, and {score[0]} points to go, {score[1]} to the other"
+            inner = what[: k - 1], (then, self.inner_state(after)), what[k + 1 :]
+            return self.inner.told(self.inner_state(s), *inner[0], *inner[1], *inner[2])
+
+        return told
+
+    def final(self, s: Any, *what: Any) -> Any:
+        inner = self.inner.final(self.inner_state(s), *what) if s.step == PLAY else None
+        return None if inner is None else self.at(inner, self.stake_of(s), PLAY)
+
+    def throw(self, s: Any, *action: Any) -> Sequence[int]:
+        has_dice = s.step == PLAY and self.inner.discount == 1
+        return self.inner.throw(self.inner_state(s), *action) if has_dice else ()
+
+    def fallen(self, s: Any, *what: Any) -> int | None:
+        return self.inner.fallen(self.inner_state(s), *what) if s.step == PLAY else None
+
+    @property
+    def action_unit(self) -> Sequence[str]:  # type: ignore[override]
+        """As in the inner game."""
+        return self.inner.action_unit
+
+    def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
+        """The inner game's policies, which never double and take each double."""
+
+        def blind(function: Callable[..., int]) -> Callable[..., int]:
+            def ask(game: Cube, s: Any, *throw: Any) -> int:
+                if s.step != PLAY:
+                    return game.first_action + (NO_DOUBLE if s.step == BEFORE else TAKE)
+                return function(game.inner, game.inner_state(s), *throw)
+
+            ask.__doc__ = function.__doc__
+            return ask
+
+        return {name: blind(function) for name, function in self.inner.policies().items()}
+
+    # ---- the graph
+
+    def derive(self) -> StateGraph:
+        """The same graph as the rules above give, made from the game's own graph.
+
+        A choice about the cube follows its position without a throw.
+        """
+        graph = self.inner_graph.flat
+        n, over, passes = graph.n_states, graph.outcome_state < 0, graph.outcome_passes
+        turns = np.union1d(graph.outcome_state[passes & ~over], np.arange(graph.n_roots))
+        played = {stake: n * k for k, stake in enumerate(self.stakes)}  # the first state of each
+        doubling = {stake: k for k, stake in enumerate(filter(self.may_double, self.stakes))}
+        width, labels = len(self.added_fields) - 1, self.first_action + np.arange(len(NAMES))
+
+        def begun(stake: Stake, states: Any) -> Any:
+            """The states in which a turn begins."""
+            if stake not in doubling:
+                return played[stake] + states
+            first = n * len(played) + 2 * len(turns) * doubling[stake]
+            return first + np.searchsorted(turns, states)
+
+        def opened(part: Ending) -> int:
+            """The state after the end of a game; -1 where play is over."""
+            if part.stake is None:
+                return -1
+            return int(begun(part.stake, 0) if self.opening else played[part.stake])
+
+        def turn(stake: Stake) -> _Block:
+            """The inner game with this stake; an ending has one part or two."""
+            parts = 2 if self.match else 1
+            kept = np.zeros((graph.n_outcomes, parts), np.bool_)
+            kept[:, 0] = True
+            target, passed = np.empty(kept.shape, np.int64), np.empty(kept.shape, np.bool_)
+            target[:, 0] = np.where(
+                passes, begun(stake.turned(), graph.outcome_state), played[stake] + graph.outcome_state
+            )
+            passed[:, 0] = passes
+            paid, weight = np.zeros(kept.shape), parts * np.ones((1, parts), np.int64)
+            weight = weight * graph.outcome_weight[:, None]
+            for worth in self.payoffs.tolist():
+                ends = over & (graph.outcome_payoff == worth)
+                ending = self.endings(stake, worth)
+                for k, part in enumerate(ending):
+                    kept[ends, k], target[ends, k], passed[ends, k] = True, opened(part), part.passes
+                    paid[ends, k], weight[ends, k] = part.payoff, weight[ends, k] // len(ending)
+            return _Block(
+                np.column_stack([graph.rows, np.tile([*stake[:width], PLAY], (n, 1))]),
+                np.diff(graph.action_indptr),
+                graph.action_label,
+                np.add.reduceat(kept.sum(axis=1), graph.outcome_indptr[:-1]),
+                target[kept],
+                weight[kept],
+                passed[kept],
+                paid[kept],
+            )
+
+        def choice(view: Stake, step: int, ways: list[tuple[int, list[Any]]]) -> _Block:
+            """A choice about the cube before each turn.
+
+            `ways` has an action and its outcomes: target states, passes and payoff.
+            """
+            many, outcomes = len(turns), [outcome for _, parts in ways for outcome in parts]
+            target = [np.broadcast_to(outcome[0], many) for outcome in outcomes]
+            return _Block(
+                np.column_stack([graph.rows[turns], np.tile([*view[:width], step], (many, 1))]),
+                np.full(many, len(ways)),
+                np.tile([labels[made] for made, _ in ways], many),
+                np.tile([len(parts) for _, parts in ways], many),
+                np.column_stack(target).ravel(),
+                np.ones(many * len(outcomes), np.int64),
+                np.tile([outcome[1] for outcome in outcomes], many),
+                np.tile([float(outcome[2]) for outcome in outcomes], many),
+            )
+
+        blocks = [turn(stake) for stake in played]
+        for stake in doubling:
+            offered = stake.turned()
+            asked = begun(stake, turns)
+            made = [(NO_DOUBLE, [(played[stake] + turns, False, 0)])]
+            made.append((DOUBLE, [(asked + len(turns), True, 0)]))
+            blocks.append(choice(stake, BEFORE, made))
+            raised = {TAKE: 1, BEAVER: 2} if self.may_beaver(offered) else {TAKE: 1}
+            answers = [
+                (answer, [(played[self.raised(offered, times).turned()] + turns, True, 0)])
+                for answer, times in raised.items()
+            ]
+            dropped = self.endings(offered, -1.0)
+            answers.insert(1, (DROP, [(opened(p), p.passes, p.payoff) for p in dropped]))
+            blocks.append(choice(offered, OFFERED, answers))
+        whole = _Block(*map(np.concatenate, zip(*blocks, strict=True)))
+        derived = StateGraph.of_arrays(
+            states=whole.states.astype(np.int32),
+            action_indptr=pointers(whole.actions),
+            action_label=whole.label.astype(np.int32),
+            action_reward=np.zeros(len(whole.label)),
+            outcome_indptr=pointers(whole.outcomes),
+            outcome_state=whole.target.astype(np.int32),
+            outcome_weight=whole.weight,
+            outcome_passes=whole.passes,
+            outcome_payoff=whole.payoff,
+            field_names=(*graph.columns, *self.added_fields),
+            throw_names=graph.throw_names,
+            action_names=self.action_names,
+            game=self.name,
+            parameters=self.parameters,
+            players=2,
+            objective="win",
+            endless=graph.endless,
+        )
+        roots = begun(self.first_stake, np.arange(graph.n_roots)).tolist()
+        return take_seats(derived, [None], [roots[0] if self.opening else 0, *roots]).graph
+
+
+class _Block(NamedTuple):
+    """Some states as arrays, one after the other."""
+
+    states: NDArray[Any]  # (n, n_fields)
+    actions: NDArray[Any]  # of each state, their number
+    label: NDArray[Any]
+    outcomes: NDArray[Any]  # of each action, their number
+    target: NDArray[Any]
+    weight: NDArray[Any]
+    passes: NDArray[Any]
+    payoff: NDArray[Any]
