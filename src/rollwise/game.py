@@ -726,7 +726,7 @@ class Game:
         game: Game = HOOKS.average(self)
         return game
 
-    def cube(self, limit: int = 10, **rules: Any) -> Game:
+    def cube(self, limit: int = 6, **rules: Any) -> Game:
         """This game of two with a doubling cube: see `rollwise.derive.cube`."""
         game: Game = HOOKS.cube(self, limit, **rules)
         return game
@@ -746,6 +746,10 @@ class Game:
     def base_graph(self, graph: StateGraph) -> StateGraph:
         """The graph of `base_game`; `graph` is the graph of this game."""
         return graph
+
+    def verdicts(self, solution: Any, states: Any) -> Mapping[str, list[str]]:
+        """Further columns of a table: a text for each state, given by its number in a solution."""
+        return {}
 
     def numbered(self, graph: StateGraph) -> dict[int, bool]:
         """The positions in the order of arrays from other tools.

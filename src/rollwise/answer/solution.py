@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
-from rollwise.graph import StateGraph, win_probability
+from rollwise.graph import NO_THROW, StateGraph, win_probability
 from rollwise.graph.choices import (
     TIED,
     Ahead,
@@ -813,9 +813,12 @@ class Solution:
     def _columns_of_states(
         self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
     ) -> dict[str, Any]:
-        values = self.values[states]
+        values, fields = self.values[states], dict(self.fields_of(states, throws))
+        for name in self.graph.throw_names if throws else ():
+            if NO_THROW in fields[name]:  # a choice without a throw
+                fields[name] = [None if n == NO_THROW else n for n in fields[name].tolist()]
         return {
-            **self.fields_of(states, throws),
+            **fields,
             "action": labels,
             "value": values,
             "win_probability": None if self.is_score else win_probability(values),
@@ -826,6 +829,7 @@ class Solution:
                 else [column[s] for s in states.tolist()]
                 for name, column in self._said_of_states.items()
             },
+            **({} if self.game is None else self.game.verdicts(self, states)),
         }
 
     def _frame(

@@ -36,7 +36,7 @@ MIDDLE, MINE, THEIRS = range(3)  # owners
 NO_DOUBLE, DOUBLE, TAKE, DROP, BEAVER = range(5)  # actions, after those of the inner game
 NAMES = ("no double", "double", "take", "pass", "beaver")
 WORTH = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0}
-LIMIT = 10
+LIMIT = 6  # a cube shows the numbers to 64
 MOST_LIMIT = 30  # the cube is a field, and fields have 32 bits
 MOST_MATCH = 64
 Ints = NDArray[np.int64]
@@ -478,6 +478,42 @@ class Cube(DerivedGame):
             return ask
 
         return {name: blind(function) for name, function in self.inner.policies().items()}
+
+    # ---- the answer
+
+    def verdicts(self, solution: Any, states: Ints) -> dict[str, list[str]]:
+        """The cube action of each position before a turn: a column ``cube_action``.
+
+        It is "no double", "double, take", "double, pass", or "too good" where play for more than
+        the stake is better than a double and a pass. A double that costs nothing is "optional".
+        """
+        graph, texts = solution.graph, np.full(len(states), "", object)
+        asked = np.flatnonzero(graph.rows_at(states)[:, -1] == BEFORE)
+        if len(asked):
+            texts[asked] = self._cube_actions(solution, states[asked])
+        return {"cube_action": texts.tolist()}
+
+    def _cube_actions(self, solution: Any, before: Ints) -> list[str]:
+        graph = solution.graph
+        no_double, double = solution.choices_in(before).values.reshape(-1, 2).T
+        offered = graph.outcome_state[graph.outcome_indptr[graph.action_indptr[before] + 1]]
+        answers = solution.choices_in(offered.astype(np.int64))
+        sizes = np.diff(graph.action_indptr)[offered]
+        first = np.cumsum(sizes) - sizes  # of the answers; the second passes
+        passed = -answers.values[first + 1]
+        bound = 4 * solution.error_bounds[np.concatenate([before, offered])].max() + 1e-12
+        texts = []
+        for k, start in enumerate(first.tolist()):
+            best = answers.is_best[start : start + sizes[k]]
+            named = zip((TAKE, DROP, BEAVER), best, strict=False)
+            answer = " or ".join(NAMES[made] for made, good in named if good)
+            if double[k] > no_double[k] + bound:
+                texts.append(f"double, {answer}")
+            elif double[k] >= no_double[k] - bound:
+                texts.append(f"optional double, {answer}")
+            else:
+                texts.append("too good" if no_double[k] > passed[k] + bound else "no double")
+        return texts
 
     # ---- the graph
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
+import numpy as np
 
 from rollwise.documents.games import Checked
 from rollwise.documents.model import (
@@ -112,6 +113,9 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
     win_probability_exact: Fraction = UNSET
     throws: Annotated[Maybe[list[ThrowRow]], about("in a position before a throw")] = UNSET
     actions: Maybe[list[ActionRow]] = UNSET
+    verdicts: Annotated[
+        Maybe[dict[str, str]], about("further columns of the table, such as the cube action")
+    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.win_probabilities or self.payoffs:
@@ -135,6 +139,8 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
             sure += doubt
         exact = {"value": self.value_exact, "win probability": self.win_probability_exact}
         yield from (f"{name} exactly: {text}" for name, text in exact.items() if text)
+        for name, text in (self.verdicts or {}).items():
+            yield f"{name.replace('_', ' ')}: {text}"
         yield sure
 
     @property
@@ -249,9 +255,17 @@ def advice_document(solution: Solution | None, advice: Advice) -> Advised:
         facts |= {"error_bound": advice.error_bound, **exact}
     if solution is not None:
         facts |= {**game_head(solution.graph), "kind": kind_of(solution)}
+        facts["verdicts"] = _verdicts(solution, advice) or UNSET
     return Advised(
         **{"game": "", "parameters": {}} | facts, state=advice.state, unit=advice.worth_name
     )
+
+
+def _verdicts(solution: Solution, advice: Advice) -> dict[str, str]:
+    if solution.game is None or advice.throws or advice.seats:
+        return {}
+    columns = solution.game.verdicts(solution, np.array([solution.find(advice.state)]))
+    return {name: texts[0] for name, texts in columns.items() if texts[0]}
 
 
 def _exact_advice(

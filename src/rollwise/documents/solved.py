@@ -49,7 +49,10 @@ from rollwise.numbers.printed import (
     how_many,
     in_bytes,
     in_common,
+    percent,
     percents,
+    rounded_up,
+    scaled,
 )
 
 if TYPE_CHECKING:
@@ -147,6 +150,72 @@ class Others(Part, frozen=True):
             yield from other.blocks()
 
 
+class CubeWindow(Part, frozen=True):
+    """The cube actions by the value of the game without a cube, for the player who decides."""
+
+    cube: int
+    counts: Annotated[dict[str, int], about("positions with each cube action")]
+    doubles_from: Annotated[Number | None, about("the least number with a right double")]
+    no_double_to: Annotated[Number | None, about("the largest number without a right double")]
+    takes_from: Annotated[Number | None, about("the least number with a right take")]
+    passes_to: Annotated[Number | None, about("the largest number with a right pass")]
+    error_bound: Bound
+
+
+class Cubed(Part, frozen=True):
+    """The cube actions of a game with a doubling cube, or the chances in a match."""
+
+    unit: Unit
+    limit_effect: Annotated[
+        Maybe[Number], about("largest change of the value by a higher limit, or by none")
+    ] = UNSET
+    windows: Annotated[Maybe[list[CubeWindow]], about("of the first double, and of others")] = UNSET
+    match_table: Annotated[
+        Maybe[list[list[float | None]]],
+        about("chances by the points that the player (rows) and the opponent need, from 1"),
+    ] = UNSET
+    after_crawford: Annotated[
+        Maybe[list[float | None]], about("chances against an opponent who needs 1 point")
+    ] = UNSET
+    error_bound: Annotated[Maybe[Bound], about("of the chances")] = UNSET
+
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.match_table:
+            yield (
+                "  chances in % before a game, by the points needed (rows: the player, columns: the "
+                f"opponent; certified ± {rounded_up(scaled(as_number(self.error_bound), 100))} % "
+                "before rounding):"
+            )
+            heads = ["", *(str(k + 1) for k in range(len(self.match_table)))]
+            cells = [
+                [str(k), *map(_in_percent, row)] for k, row in enumerate(self.match_table, 1)
+            ]
+            yield Rows(heads, cells, indent=4)
+            row = " ".join(map(_in_percent, self.after_crawford or []))
+            yield f"  after the Crawford game, against an opponent who needs 1: {row}"
+        if not isinstance(self.limit_effect, UnsetType):
+            effect = rounded_up(as_number(self.limit_effect))
+            yield f"  a higher limit, or none, changes the value of the start by at most {effect}"
+        if not self.windows:
+            return
+        yield f"  cube actions by the {self.unit} without a cube, of the player who decides:"
+        rows = []
+        for window in self.windows:
+            numbers = window.doubles_from, window.no_double_to, window.takes_from, window.passes_to
+            form = percent if self.unit == "win probability" else "{:.6f}".format
+            texts = ["" if number is None else form(as_number(number)) for number in numbers]
+            rows.append([f"cube {window.cube}", *texts])
+        heads = ("", "doubles from", "no double up to", "takes from", "passes up to")
+        yield Rows(heads, rows, ("",), indent=4)
+        for window in self.windows:
+            counts = "; ".join(f"{n:,} {name}" for name, n in window.counts.items())
+            yield f"  positions with the cube at {window.cube}: {counts}"
+
+
+def _in_percent(chance: float | None) -> str:
+    return "" if chance is None else f"{100 * chance:.4f}"
+
+
 class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     """The value of a game from the start: one for the mover, or one for each seat."""
 
@@ -198,6 +267,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     win_probability_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
     estimate: Maybe[Estimate] = UNSET
     check: Annotated[Maybe[list[str]], about("oddities of the rules")] = UNSET
+    cube: Annotated[Maybe[Cubed], about("with as=cube")] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
@@ -226,6 +296,8 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
                 yield f"  {name} exactly: {text if len(text) <= 200 else short}"
         for line in undecided_lines(self.undecided):
             yield f"  {line}"
+        if self.cube:
+            yield from self.cube.blocks()
         if self.layers:
             size = f"{how_many(self.layers, 'layer')}, the largest of "
             size += in_bytes(self.largest_layer_bytes or 0)
@@ -393,7 +465,31 @@ def _graph_facts(solution: Solution) -> dict[str, Any]:
     if graph.throw_names:
         facts["after_throws"] = graph.n_states - len(solution)
     facts["undecided"] = UNSET if solution.gave_up else int(solution.undecided.sum()) or UNSET
+    if getattr(solution.game, "form", "") == "cube" and not solution.gave_up:
+        facts["cube"] = _cube_facts(solution)
     return facts | _run_facts(solution)
+
+
+def _cube_facts(solution: Solution) -> Cubed:
+    from rollwise.analysis.cube import effect_of_the_limit, match_table, windows
+    from rollwise.derive.cube import Cube
+
+    game = solution.game
+    assert isinstance(game, Cube)
+    if game.match:
+        table = match_table(solution)
+        return Cubed(
+            "win probability",
+            match_table=table.chances,
+            after_crawford=table.after_crawford,
+            error_bound=table.error_bound,
+        )
+    effect = effect_of_the_limit(solution)
+    return Cubed(
+        "expected payoff" if game.has_gammons else "win probability",
+        UNSET if effect is None else effect,
+        [CubeWindow.from_result(window) for window in windows(solution)],
+    )
 
 
 def _run_facts(solution: Solution) -> dict[str, Any]:
