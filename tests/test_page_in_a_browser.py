@@ -39,6 +39,9 @@ GAMES = {
     "shut-the-box": ShutTheBox(tiles=4),
     "yahtzee": Yahtzee(boxes=1),
     "contest": rollwise.Duel(Threes(dice=2)),
+    "cube": Pig(target=8).cube(2),
+    "cube-ur": RoyalUr(pieces=1).cube(2),
+    "match": Pig(target=5).cube(match=2),
     "names": HostileNames(),
 }
 # Two pieces of Ur take some seconds to solve and to pack.

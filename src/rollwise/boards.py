@@ -103,8 +103,30 @@ def numbered(board: Board, players: int) -> Board:
 
 
 def swapped(board: Board) -> Board:
-    """A board of two players as the opponent sees it: pieces, seats and points change sides."""
-    return [[_swapped(cell) for cell in row] for row in board]
+    """A board of two players as the opponent sees it, drawn like the board of the mover.
+
+    Seats, pieces, bars and piles change sides. Rows with seats change places, tracks are turned,
+    and other boards exchange the bars within each row.
+    """
+    rows = [[_swapped(cell) for cell in row] for row in board]
+    seated = [k for k, row in enumerate(rows) if has_kind([row], "seat")]
+    if seated:
+        moved = [rows[k] for k in reversed(seated)]
+        for k, row in zip(seated, moved, strict=True):
+            rows[k] = row
+    elif has_kind(rows, "square", "point"):
+        rows.reverse()
+    else:
+        for row in rows:
+            bars = [k for k, cell in enumerate(row) if cell.kind == "bar"]
+            for k, cell in zip(bars, [row[k] for k in reversed(bars)], strict=True):
+                row[k] = cell
+    return rows
+
+
+def has_kind(board: Board, *kinds: str) -> bool:
+    """Whether a board has a cell of one of these kinds."""
+    return any(cell.kind in kinds for row in board for cell in row)
 
 
 def _swapped(cell: Cell) -> Cell:

@@ -66,7 +66,8 @@ def windows(solution: Solution) -> list[Window]:
         before = np.flatnonzero(here)
         if not len(before):
             continue
-        places = places_in(graph.rows[before][:, : len(source.columns)], source.rows)
+        rows = np.column_stack([fields[name][before] for name in source.columns])
+        places = places_in(rows, source.rows)
         worth, bound = inner.values[places], inner.error_bound
         if not inner.is_score:  # chances to win
             worth, bound = (1 + worth) / 2, bound / 2

@@ -286,8 +286,10 @@ class Cube(DerivedGame):
         return self.begun(inner, stake) if self.opening else self.at(inner, stake, PLAY)
 
     def roots(self) -> Iterator[Any]:
+        yield self.start()
         for inner in self.inner.roots():
-            yield self.begun(inner, self.first_stake)
+            if inner != self.inner.start():
+                yield self.begun(inner, self.first_stake)
 
     def throws(self, s: Any) -> Iterable[Any]:
         thrown = self.inner.throws(self.inner_state(s))
@@ -390,23 +392,33 @@ class Cube(DerivedGame):
         if s.step != OFFERED:
             return super().describe(s)
         inner = self.inner.describe(self.inner_state(s))
-        return f"the opponent doubles to {2 * s.cube}, and has: {inner}; {self.describe_added(s)}"
+        seen = f"the opponent doubles to {2 * s.cube} (seen by that player: {inner})"
+        return f"{seen}; {self.describe_added(s)}"
 
     def show(self, s: Any) -> str:
         own = type(self.inner).show is not Game.show and s.step != OFFERED
         return self.inner.show(self.inner_state(s)) if own else super().show(s)
 
     def cells(self, s: Any) -> boards.Board:
-        """The inner game's board, and the cube with its owner."""
+        """The inner game's board, with the cube and the score of a match at each player's side."""
         board = self.inner.cells(self.inner_state(s))
         if not board:
             return ()
         if s.step == OFFERED:
             board = boards.swapped(board)
-        score = [boards.seat(), boards.label(f"{s.away} to go")] if self.match else []
-        score += [boards.seat(1), boards.label(f"{s.rival_away} to go")] if self.match else []
-        cube = [boards.label(f"cube {s.cube}"), boards.square(s.owner == MINE, s.owner == THEIRS)]
-        return [*board, [*cube, *score]]
+        sides = []
+        stake = self.stake_of(s)
+        for owner, away in ((MINE, stake.away), (THEIRS, stake.rival_away)):
+            texts = [f"cube {s.cube}"] * (s.cube > 1 and s.owner in (MIDDLE, owner))
+            texts += [f"{away} to go"] * bool(self.match)
+            sides.append(boards.label(", ".join(texts)))
+        if boards.has_kind(board, "seat"):
+            seats = [next((c.numbers[0] for c in row if c.kind == "seat"), None) for row in board]
+            pairs = zip(board, seats, strict=True)
+            return [row if seat is None else [*row, sides[seat]] for row, seat in pairs]
+        if boards.has_kind(board, "square", "point"):
+            return [[sides[1]], *board, [sides[0]]]
+        return [*board, *([boards.seat(k), side] for k, side in enumerate(sides))]
 
     def field_text(self, name: str, number: int) -> str:
         texts = {"owner": ("middle", "mover", "opponent"), "step": ("turn", "before", "doubled")}
@@ -422,7 +434,7 @@ class Cube(DerivedGame):
         if s.step == PLAY:
             return self.inner.deed(self.inner_state(s), *action)
         deeds = ("play on", f"double to {2 * s.cube}", f"take the cube at {2 * s.cube}")
-        deeds += (f"pass and lose {s.cube}", f"redouble to {4 * s.cube}")
+        deeds += ("pass the double", f"redouble to {4 * s.cube}")
         return deeds[action[-1] - self.first_action]
 
     @property
@@ -488,7 +500,8 @@ class Cube(DerivedGame):
         the stake is better than a double and a pass. A double that costs nothing is "optional".
         """
         graph, texts = solution.graph, np.full(len(states), "", object)
-        asked = np.flatnonzero(graph.rows_at(states)[:, -1] == BEFORE)
+        step = graph.columns.index("step")
+        asked = np.flatnonzero(graph.rows_at(states)[:, step] == BEFORE)
         if len(asked):
             texts[asked] = self._cube_actions(solution, states[asked])
         return {"cube_action": texts.tolist()}
@@ -528,6 +541,13 @@ class Cube(DerivedGame):
         played = {stake: n * k for k, stake in enumerate(self.stakes)}  # the first state of each
         doubling = {stake: k for k, stake in enumerate(filter(self.may_double, self.stakes))}
         width, labels = len(self.added_fields) - 1, self.first_action + np.arange(len(NAMES))
+        fields = [k for k, name in enumerate(graph.columns) if name not in graph.throw_names]
+
+        def rows(states: Any, view: Stake, step: int) -> Any:
+            """The rows of some states: the fields, the added fields, and the throw."""
+            added = np.tile([*view[:width], step], (len(states), 1))
+            thrown = graph.rows[states][:, graph.throw_columns]
+            return np.hstack([graph.rows[states][:, fields], added, thrown])
 
         def begun(stake: Stake, states: Any) -> Any:
             """The states in which a turn begins."""
@@ -561,7 +581,7 @@ class Cube(DerivedGame):
                     kept[ends, k], target[ends, k], passed[ends, k] = True, opened(part), part.passes
                     paid[ends, k], weight[ends, k] = part.payoff, weight[ends, k] // len(ending)
             return _Block(
-                np.column_stack([graph.rows, np.tile([*stake[:width], PLAY], (n, 1))]),
+                rows(np.arange(n), stake, PLAY),
                 np.diff(graph.action_indptr),
                 graph.action_label,
                 np.add.reduceat(kept.sum(axis=1), graph.outcome_indptr[:-1]),
@@ -579,7 +599,7 @@ class Cube(DerivedGame):
             many, outcomes = len(turns), [outcome for _, parts in ways for outcome in parts]
             target = [np.broadcast_to(outcome[0], many) for outcome in outcomes]
             return _Block(
-                np.column_stack([graph.rows[turns], np.tile([*view[:width], step], (many, 1))]),
+                rows(turns, view, step),
                 np.full(many, len(ways)),
                 np.tile([labels[made] for made, _ in ways], many),
                 np.tile([len(parts) for _, parts in ways], many),
@@ -615,7 +635,11 @@ class Cube(DerivedGame):
             outcome_weight=whole.weight,
             outcome_passes=whole.passes,
             outcome_payoff=whole.payoff,
-            field_names=(*graph.columns, *self.added_fields),
+            field_names=(
+                *(graph.columns[k] for k in fields),
+                *self.added_fields,
+                *graph.throw_names,
+            ),
             throw_names=graph.throw_names,
             action_names=self.action_names,
             game=self.name,
@@ -625,7 +649,8 @@ class Cube(DerivedGame):
             endless=graph.endless,
         )
         roots = begun(self.first_stake, np.arange(graph.n_roots)).tolist()
-        return take_seats(derived, [None], [roots[0] if self.opening else 0, *roots]).graph
+        start = roots[0] if self.opening else 0
+        return take_seats(derived, [None], [start, *roots[1:]]).graph
 
 
 class _Block(NamedTuple):
