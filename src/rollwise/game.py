@@ -740,7 +740,7 @@ class Game:
 
     @property
     def base_game(self) -> Game:
-        """The game whose words tell of play: `made_from`, or a derived game with words of its own."""
+        """The game with the words for play: `made_from`, or a derived game with its own."""
         return self.made_from
 
     def base_graph(self, graph: StateGraph) -> StateGraph:

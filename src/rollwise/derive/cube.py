@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import boards
-from rollwise.derive.changed import pointers, repeated_pointers
+from rollwise.derive.changed import pointers
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.seats import take_seats
 from rollwise.errors import ParameterError
@@ -243,9 +243,9 @@ class Cube(DerivedGame):
     def raised(self, stake: Stake, times: int = 1) -> Stake:
         """The stake after doublings, from the view of the player who gets the cube."""
         cube = stake.cube << times
-        owned = stake._replace(cube=cube, owner=MINE)
-        # nobody owns a cube that isn't turned again
-        return owned if self.may_double(owned) else owned._replace(owner=MIDDLE)
+        raised = stake._replace(cube=cube, owner=MINE)
+        # a cube at its limit has no owner
+        return raised if self.may_raise(raised, 1) else raised._replace(owner=MIDDLE)
 
     def endings(self, stake: Stake, worth: float) -> list[Ending]:
         """The parts of the end of a game, equally likely, for the mover's payoff without a cube."""
@@ -569,7 +569,9 @@ class Cube(DerivedGame):
             kept[:, 0] = True
             target, passed = np.empty(kept.shape, np.int64), np.empty(kept.shape, np.bool_)
             target[:, 0] = np.where(
-                passes, begun(stake.turned(), graph.outcome_state), played[stake] + graph.outcome_state
+                passes,
+                begun(stake.turned(), graph.outcome_state),
+                played[stake] + graph.outcome_state,
             )
             passed[:, 0] = passes
             paid, weight = np.zeros(kept.shape), parts * np.ones((1, parts), np.int64)
@@ -578,7 +580,11 @@ class Cube(DerivedGame):
                 ends = over & (graph.outcome_payoff == worth)
                 ending = self.endings(stake, worth)
                 for k, part in enumerate(ending):
-                    kept[ends, k], target[ends, k], passed[ends, k] = True, opened(part), part.passes
+                    kept[ends, k], target[ends, k], passed[ends, k] = (
+                        True,
+                        opened(part),
+                        part.passes,
+                    )
                     paid[ends, k], weight[ends, k] = part.payoff, weight[ends, k] // len(ending)
             return _Block(
                 rows(np.arange(n), stake, PLAY),

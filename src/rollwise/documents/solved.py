@@ -182,14 +182,12 @@ class Cubed(Part, frozen=True):
     def blocks(self) -> Iterator[str | Rows]:
         if self.match_table:
             yield (
-                "  chances in % before a game, by the points needed (rows: the player, columns: the "
-                f"opponent; certified ± {rounded_up(scaled(as_number(self.error_bound), 100))} % "
+                "  chances in % before a game, by the points needed (rows: the player, columns: "
+                f"the opponent; certified ± {rounded_up(scaled(as_number(self.error_bound), 100))} % "
                 "before rounding):"
             )
             heads = ["", *(str(k + 1) for k in range(len(self.match_table)))]
-            cells = [
-                [str(k), *map(_in_percent, row)] for k, row in enumerate(self.match_table, 1)
-            ]
+            cells = [[str(k), *map(_in_percent, row)] for k, row in enumerate(self.match_table, 1)]
             yield Rows(heads, cells, indent=4)
             row = " ".join(map(_in_percent, self.after_crawford or []))
             yield f"  after the Crawford game, against an opponent who needs 1: {row}"

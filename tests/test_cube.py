@@ -1,0 +1,309 @@
+"""Games with a doubling cube: naive twins in fractions, facts of theory, and all rules of play."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+from test_check_rules import claims_of
+
+import rollwise
+from rollwise import LOSE, PASS, WIN, Game, payoff, solve
+from rollwise.analysis.cube import effect_of_the_limit, match_table, windows
+from rollwise.answer.verify import verify
+from rollwise.derive.cube import Cube
+from rollwise.errors import ParameterError
+from rollwise.games.hypergammon import Hypergammon
+from rollwise.games.left_center_right import LeftCenterRight
+from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.threes import Threes
+from rollwise.proofs.check_rules import check_rules
+
+GOAL, STEPS = 4, (1, 1, 3)  # of the little race
+
+
+class Lanes(NamedTuple):
+    mine: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class Dash(Game):
+    """Go on by a step, or by three in one of three turns. Four steps win, twice against none."""
+
+    def start(self) -> Lanes:
+        return Lanes(0, 0)
+
+    def actions(self, s: Lanes) -> Any:
+        yield 0
+
+    def outcomes(self, s: Lanes, action: int) -> Any:
+        for step in STEPS:
+            if s.mine + step >= GOAL:
+                yield 1, payoff(2) if s.theirs == 0 else WIN, s
+            else:
+                yield 1, PASS, Lanes(s.theirs, s.mine + step)
+
+
+class Twin:
+    """The values of Dash for money or in a match, by recursion from a turn on."""
+
+    def __init__(self, limit: int, jacoby: bool, beavers: bool, match: int = 0) -> None:
+        self.most, self.jacoby, self.beavers, self.match = 2**limit, jacoby, beavers, match
+        self.turn, self.play = cache(self._turn), cache(self._play)
+
+    def end(self, points: int, cube: int, score: tuple[int, int, bool]) -> Fraction:
+        """The mover's worth of points won (or lost)."""
+        if not self.match:
+            sign = 1 if points > 0 else -1
+            return Fraction(sign if self.jacoby and cube == 1 else points * cube)
+        mine, theirs, _ = score
+        after = mine - max(points, 0) * cube, theirs - max(-points, 0) * cube
+        if min(after) <= 0:
+            return Fraction(1 if after[0] <= 0 else -1)
+        crawford = min(after) == 1 and min(mine, theirs) > 1
+        first = self.play(0, 0, 1, "middle", (*after, crawford))
+        return (first - self.play(0, 0, 1, "middle", (after[1], after[0], crawford))) / 2
+
+    def _play(self, mine: int, theirs: int, cube: int, owner: str, score: Any) -> Fraction:
+        total = Fraction(0)
+        for step in STEPS:
+            if mine + step >= GOAL:
+                total += self.end(2 if theirs == 0 else 1, cube, score)
+            else:
+                turned = {"middle": "middle", "me": "you", "you": "me"}[owner]
+                score_there = score[1], score[0], score[2]
+                total -= self.turn(theirs, mine + step, cube, turned, score_there)
+        return total / len(STEPS)
+
+    def _turn(self, mine: int, theirs: int, cube: int, owner: str, score: Any) -> Fraction:
+        play = self.play(mine, theirs, cube, owner, score)
+        if owner == "you" or 2 * cube > self.most or score[2]:
+            return play
+        answers = [self.play(mine, theirs, 2 * cube, "you", score), self.end(1, cube, score)]
+        if self.beavers and 4 * cube <= self.most:
+            answers.append(self.play(mine, theirs, 4 * cube, "you", score))
+        return max(play, min(answers))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [(1, False, False), (2, True, False), (3, False, True), (3, True, True), (4, False, False)],
+)
+def test_money_play_is_that_of_the_naive_twin(rules: tuple[int, bool, bool]) -> None:
+    limit, jacoby, beavers = rules
+    solution = solve(Dash().cube(limit, jacoby=jacoby, beavers=beavers), method="exact")
+    twin, owners = Twin(*rules), ("middle", "me", "you")
+    fractions, checked = solution.run.fractions, 0
+    for s, (mine, theirs, cube, owner, step) in enumerate(solution.graph.states.tolist()):
+        if step == 2:
+            continue
+        ask = twin.turn if step == 1 else twin.play
+        kind = "you" if owner == 0 and cube > 1 else owners[owner]  # a cube that is turned no more
+        assert fractions[s] == ask(mine, theirs, cube, kind, (0, 0, False))
+        checked += step
+    assert checked >= 10
+
+
+def test_a_match_is_that_of_the_naive_twin() -> None:
+    solution = solve(Dash().cube(match=4))
+    table, twin = match_table(solution), Twin(6, False, False, 4)
+    for i, row in enumerate(table.chances):
+        for k, chance in enumerate(row):
+            # before a game the score is that after a draw of lots: a game won by 0 points
+            crawford = min(i, k) == 0 and i != k
+            first = twin.play(0, 0, 1, "middle", (i + 1, k + 1, crawford))
+            second = twin.play(0, 0, 1, "middle", (k + 1, i + 1, crawford))
+            expected = Fraction(1, 2) + (first - second) / 4
+            assert chance == pytest.approx(float(expected), abs=1e-12)
+            assert chance + table.chances[k][i] == pytest.approx(1, abs=1e-12)
+    after = [
+        twin.play(0, 0, 1, "middle", (2, 1, False)),
+        twin.play(0, 0, 1, "middle", (1, 2, False)),
+    ]
+    assert table.after_crawford[1] == pytest.approx(0.5 + float(after[0] - after[1]) / 4)
+
+
+@dataclass(frozen=True)
+class LastRoll(Game):
+    """One throw decides: the mover wins with so many of 100 throws."""
+
+    wins: int = 50
+
+    def start(self) -> Lanes:
+        return Lanes(0, 0)
+
+    def actions(self, s: Lanes) -> Any:
+        yield 0
+
+    def outcomes(self, s: Lanes, action: int) -> Any:
+        yield self.wins, WIN, s
+        yield 100 - self.wins, LOSE, s
+
+
+@pytest.mark.parametrize(
+    ("wins", "action"),
+    [
+        (49, "no double"),
+        (50, "optional double, take"),
+        (51, "double, take"),
+        (74, "double, take"),
+        (75, "double, take or pass"),
+        (76, "double, pass"),
+    ],
+)
+def test_the_take_point_of_the_last_roll_is_a_quarter(wins: int, action: str) -> None:
+    solution = solve(LastRoll(wins).cube(opening=True))
+    assert solution.game.verdicts(solution, np.zeros(1, np.int64)) == {"cube_action": [action]}
+
+
+class Place(NamedTuple):
+    mine: int
+
+
+@dataclass(frozen=True)
+class Walk(Game):
+    """A fair random walk between two players, who are asked in turn: the one at `length` wins."""
+
+    length: int = 40
+
+    def start(self) -> Place:
+        return Place(self.length // 2)
+
+    def actions(self, s: Place) -> Any:
+        yield 0
+
+    def outcomes(self, s: Place, action: int) -> Any:
+        for after, then in ((s.mine + 1, WIN), (s.mine - 1, LOSE)):
+            yield 1, PASS if 0 < after < self.length else then, Place(self.length - after)
+
+
+def test_a_continuous_race_is_doubled_and_passed_at_four_fifths() -> None:
+    """Keeler and Spencer, "Optimal doubling in backgammon", Operations Research 23, 1975."""
+    distances = []
+    for length in (20, 80):
+        solution = solve(Walk(length).cube(12))
+        first, redouble = windows(solution)
+        assert effect_of_the_limit(solution) < 0.01
+        for number in (redouble.takes_from, redouble.passes_to, 1 - redouble.doubles_from):
+            assert abs(number - 0.2) < 2 / length
+        distances.append(abs(redouble.takes_from - 0.2))
+        assert first.doubles_from <= redouble.doubles_from
+    assert distances[1] <= distances[0]
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        Pig(target=6).cube(3),
+        Pig(target=5).cube(match=3),
+        Pig(target=6, must_bank=True).cube(2, opening=True),
+        RoyalUr(pieces=1).cube(1),
+        Hypergammon(checkers=1).cube(2, beavers=True, jacoby=False),
+        LeftCenterRight(chips=2).cube(2),
+        Dash().cube(match=2),
+    ],
+    ids=lambda game: game.inner_graph.title.split()[0],
+)
+def test_the_derived_graph_is_that_of_the_rules(game: Cube) -> None:
+    derived, plain = solve(game), solve(game, mode="interpreted")
+    assert derived.graph.n_positions == plain.graph.n_positions
+    for s in plain.graph.positions.tolist():
+        place = dict(zip(plain.graph.field_names, plain.graph.row(s), strict=False))
+        assert derived.values[derived.find(place)] == pytest.approx(plain.values[s], abs=1e-12)
+
+
+def test_the_exact_check_proves_the_claims_and_no_others(tmp_path: Path) -> None:
+    game = Pig(target=5).cube(2)
+    claims = claims_of(solve(game))
+    assert check_rules(game, claims) == ""
+    place = next(iter(claims.values))
+    claims.values[place] = (claims.values[place][0] + 1e-6,)
+    assert check_rules(game, claims)
+    thrown = RoyalUr(pieces=1).cube(1)
+    solve(thrown).save(tmp_path / "ur.parquet")
+    assert not verify(tmp_path / "ur.parquet", thrown, exact=True).fault
+
+
+@pytest.mark.parametrize("game", [Pig(target=12), Hypergammon(checkers=1), RoyalUr(pieces=1)])
+def test_no_higher_limit_changes_the_value_by_more_than_is_said(game: Game) -> None:
+    solutions = [solve(game.cube(limit)) for limit in (3, 4, 5, 8)]
+    for k, solution in enumerate(solutions):
+        effect = effect_of_the_limit(solution)
+        assert all(abs(solution.value - higher.value) <= effect for higher in solutions[k:])
+
+
+def test_pig_has_no_value_with_an_unlimited_cube() -> None:
+    """Both players redouble at each turn: an odd and an even limit have values of their own."""
+    odd, even = (
+        {round(solve(Pig(target=20).cube(limit)).value, 9) for limit in limits}
+        for limits in ((3, 5, 7), (4, 6, 8))
+    )
+    assert len(odd) == len(even) == 1
+    assert odd != even
+
+
+def test_the_jacoby_rule_counts_gammons_only_after_a_double() -> None:
+    game = Hypergammon(checkers=1)
+    with_rule, without = (solve(game.cube(4, jacoby=rule)) for rule in (True, False))
+    chosen = [np.flatnonzero(s.graph.rows[:, s.graph.columns.index("cube")] == 1) for s in
+              (with_rule, without)]  # fmt: skip
+    too_good = [
+        "too good" in s.game.verdicts(s, positions)["cube_action"]
+        for s, positions in zip((with_rule, without), chosen, strict=True)
+    ]
+    assert too_good == [False, True]
+
+
+def test_a_cube_is_typed_and_printed() -> None:
+    line = ["pig", "target=8", "as=cube", "limit=3"]
+    assert rollwise.games.create(Pig, {"target": "8", "as": "cube", "limit": "3"}) == Cube(
+        Pig(target=8), 3
+    )
+    text = output("solve", *line)
+    assert "a higher limit, or none, changes the value of the start by at most" in text
+    assert "takes from" in text
+    told = json.loads(output("solve", *line, "--json"))
+    first = told["cube"]["windows"][0]
+    assert first["takes_from"] == windows(solve(Pig(target=8).cube(3)))[0].takes_from
+    place = "banked=5,rival=2,turn=0,cube=1,owner=0,step=1"
+    assert "cube action: double, pass" in output("advise", *line, "--state", place)
+    rows = output("table", *line, "--where", 'cube_action == "double, take"')
+    assert rows.count("double, take") > 3
+    tell = output("simulate", *line, "--policy", "optimal", "--tell", "--seed", "2")
+    assert "doubles to 2" in tell
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("threes as=cube", "this game is a solitaire game; as=contest and as=chase are forms"),
+        ("craps as=cube", "is a solitaire game"),
+        ("pig players=3 as=cube", "this game has 3 players; write pig players=2 as=cube"),
+        ("pig as=cube limit=0", "limit must be from 1 to 30"),
+        ("pig target=5 as=cube match=3 beavers=true", "beavers are for money play"),
+        ("pig as=cube limt=3", "did you mean limit?"),
+    ],
+)
+def test_wrong_use_is_refused_in_a_line(line: str, words: str) -> None:
+    assert words in refusal("solve", *line.split())
+
+
+def test_a_cube_needs_payoffs_at_the_end() -> None:
+    @dataclass(frozen=True)
+    class Paid(Dash):
+        def reward(self, s: Lanes, action: int) -> float:
+            return 1.0
+
+    with pytest.raises(ParameterError, match=r"let outcomes\(\) end with payoff"):
+        Paid().cube()
+    with pytest.raises(ParameterError, match="as=contest and as=chase"):
+        Threes().cube()
