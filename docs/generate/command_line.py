@@ -27,6 +27,8 @@ INTRODUCTION = """\
   (`ties=win`, `draw` or `lose`). `as=contest` is a contest of two (`ties=shared`, `first` or
   `win-or-tie`). `as=score` keeps the points made so far in the state. `solve` also takes
   `as=contest players=N` and `as=blind`, a simultaneous contest of two ([scores](threes.md)).
+  `as=cube` adds a [doubling cube](faq.md#how-do-i-play-for-a-stake-with-a-doubling-cube) to a
+  game of two (`limit`, `jacoby`, `beavers`, `match`, `opening`).
 - **States** name every field: `--state banked=50,rival=50,turn=20`.
 - **Policies** are `optimal`, `random`, a policy of the rule sheet (`hold-at-20`), a table
   (`.csv` or `.parquet` with the fields of the state, `action`, and `probability` if it mixes), a

@@ -99,7 +99,7 @@ def _largest(numbers: NDArray[np.float64], among: NDArray[np.bool_]) -> float | 
 
 
 def effect_of_the_limit(solution: Solution) -> float | None:
-    """A bound on the change of the start's value by any higher limit, or by none.
+    """A bound on the change of the start's value by any higher limit.
 
     `rollwise.derive.cube` has the proof. None below a limit of 3, with beavers, and in a match.
     """

@@ -4,12 +4,12 @@ Before a turn the owner of the cube may double the stake, or either player while
 middle. The opponent takes and owns the cube, or passes and loses the stake before the double. The
 rules are those of backgammon: the Jacoby rule, beavers, and matches with the Crawford rule.
 
-The number of doublings has a limit n. Let u(n) be the value of a position per unit of the stake,
-for the owner of the cube. A double is worth 2 u(n - 1) to the opponent, so u(n) is an antitone
-function of u(n - 1). It is least without a further double: u(0) <= u(m) for every m. So
-u(0) <= u(2) <= ... <= u(m) <= ... <= u(3) <= u(1), and the difference of two successive values bounds
-the effect of the limit (`Cube.beyond_the_limit`). Background: Keeler and Spencer, "Optimal doubling
-in backgammon", Operations Research 23, 1975.
+The number of doublings has a limit. Let u(n) be the value of a position per unit of the stake for
+the owner of the cube, with n doublings left. A double is worth 2 u(n - 1) to the opponent. So u(n)
+falls where u(n - 1) rises, and u(0) <= u(n), since the owner need not double. It follows that all
+u(m) with m >= n lie between u(n) and u(n + 1): the difference of two successive values bounds the
+effect of the limit (`rollwise.analysis.cube.effect_of_the_limit`). Background: Keeler and Spencer,
+"Optimal doubling in backgammon", Operations Research 23, 1975.
 """
 
 from __future__ import annotations

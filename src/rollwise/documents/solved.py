@@ -167,7 +167,7 @@ class Cubed(Part, frozen=True):
 
     unit: Unit
     limit_effect: Annotated[
-        Maybe[Number], about("largest change of the value by a higher limit, or by none")
+        Maybe[Number], about("largest change of the value by a higher limit")
     ] = UNSET
     windows: Annotated[Maybe[list[CubeWindow]], about("of the first double, and of others")] = UNSET
     match_table: Annotated[
@@ -180,12 +180,10 @@ class Cubed(Part, frozen=True):
     error_bound: Annotated[Maybe[Bound], about("of the chances")] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
-        if self.match_table:
-            yield (
-                "  chances in % before a game, by the points needed (rows: the player, columns: "
-                f"the opponent; certified ± {rounded_up(scaled(as_number(self.error_bound), 100))} % "
-                "before rounding):"
-            )
+        if not isinstance(self.match_table, UnsetType):
+            bound = rounded_up(scaled(as_number(self.error_bound), 100))
+            yield "  chances in % before a game, by the points needed (rows: the player, columns: the"
+            yield f"  opponent; certified ± {bound} % before rounding)"
             heads = ["", *(str(k + 1) for k in range(len(self.match_table)))]
             cells = [[str(k), *map(_in_percent, row)] for k, row in enumerate(self.match_table, 1)]
             yield Rows(heads, cells, indent=4)
@@ -193,7 +191,7 @@ class Cubed(Part, frozen=True):
             yield f"  after the Crawford game, against an opponent who needs 1: {row}"
         if not isinstance(self.limit_effect, UnsetType):
             effect = rounded_up(as_number(self.limit_effect))
-            yield f"  a higher limit, or none, changes the value of the start by at most {effect}"
+            yield f"  a higher limit changes the value of the start by at most {effect}"
         if not self.windows:
             return
         yield f"  cube actions by the {self.unit} without a cube, of the player who decides:"
@@ -203,7 +201,7 @@ class Cubed(Part, frozen=True):
             form = percent if self.unit == "win probability" else "{:.6f}".format
             texts = ["" if number is None else form(as_number(number)) for number in numbers]
             rows.append([f"cube {window.cube}", *texts])
-        heads = ("", "doubles from", "no double up to", "takes from", "passes up to")
+        heads = ("", "doubles ≥", "no double ≤", "takes ≥", "passes ≤")
         yield Rows(heads, rows, ("",), indent=4)
         for window in self.windows:
             counts = "; ".join(f"{n:,} {name}" for name, n in window.counts.items())
