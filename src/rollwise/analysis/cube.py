@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.solve import solve
-from rollwise.derive.cube import BEFORE, MIDDLE, MINE, Cube, Stake
+from rollwise.derive.cube import BEFORE, MIDDLE, MINE, Cube, Stake, answers_to
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UnknownState
+from rollwise.graph import win_probability
 from rollwise.graph.choices import first_actions
 
 if TYPE_CHECKING:
@@ -70,11 +71,10 @@ def windows(solution: Solution) -> list[Window]:
         places = places_in(rows, source.rows)
         worth, bound = inner.values[places], inner.error_bound
         if not inner.is_score:  # chances to win
-            worth, bound = (1 + worth) / 2, bound / 2
+            worth, bound = win_probability(worth), bound / 2
         theirs = -worth if inner.is_score else 1 - worth
         verdicts = np.array(game.verdicts(solution, before)["cube_action"])
-        double = first_actions(graph)[before] + 1
-        take = first_actions(graph)[graph.outcome_state[graph.outcome_indptr[double]]]
+        take = first_actions(graph)[answers_to(graph, before)]
         best = solution.is_best
         found.append(
             Window(

@@ -29,6 +29,7 @@ from rollwise.derive.seats import take_seats
 from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, is_over, payoff, payoff_of, seats_on
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import first_actions, outcomes_of
 from rollwise.parameters import ParameterSpec
 
 PLAY, BEFORE, OFFERED = range(3)  # steps: the turn, the choice to double, the answer to a double
@@ -509,8 +510,8 @@ class Cube(DerivedGame):
     def _cube_actions(self, solution: Any, before: Ints) -> list[str]:
         graph = solution.graph
         no_double, double = solution.choices_in(before).values.reshape(-1, 2).T
-        offered = graph.outcome_state[graph.outcome_indptr[graph.action_indptr[before] + 1]]
-        answers = solution.choices_in(offered.astype(np.int64))
+        offered = answers_to(graph, before)
+        answers = solution.choices_in(offered)
         sizes = np.diff(graph.action_indptr)[offered]
         first = np.cumsum(sizes) - sizes  # of the answers; the second passes
         passed = -answers.values[first + 1]
@@ -657,6 +658,12 @@ class Cube(DerivedGame):
         roots = begun(self.first_stake, np.arange(graph.n_roots)).tolist()
         start = roots[0] if self.opening else 0
         return take_seats(derived, [None], [start, *roots[1:]]).graph
+
+
+def answers_to(graph: StateGraph, before: Ints) -> Ints:
+    """The states of the answers to a double before these turns: (n,) int64."""
+    doubles = first_actions(graph)[before] + 1
+    return graph.outcome_state[outcomes_of(graph, doubles)[0]].astype(np.int64)
 
 
 class _Block(NamedTuple):

@@ -182,8 +182,8 @@ class Cubed(Part, frozen=True):
     def blocks(self) -> Iterator[str | Rows]:
         if not isinstance(self.match_table, UnsetType):
             bound = rounded_up(scaled(as_number(self.error_bound), 100))
-            yield "  chances in % before a game, by the points needed (rows: the player, columns: the"
-            yield f"  opponent; certified ± {bound} % before rounding)"
+            yield "  chances in % before a game, by the points needed (rows: the player, columns:"
+            yield f"  the opponent; certified ± {bound} % before rounding)"
             heads = ["", *(str(k + 1) for k in range(len(self.match_table)))]
             cells = [[str(k), *map(_in_percent, row)] for k, row in enumerate(self.match_table, 1)]
             yield Rows(heads, cells, indent=4)
