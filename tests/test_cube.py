@@ -297,6 +297,10 @@ def test_wrong_use_is_refused_in_a_line(line: str, words: str) -> None:
     assert words in refusal("solve", *line.split())
 
 
+def test_questions_about_contests_refuse_a_cube() -> None:
+    assert "leave out as=cube" in refusal("bet", "pig", "as=cube", "limit=3")
+
+
 def test_a_cube_needs_payoffs_at_the_end() -> None:
     @dataclass(frozen=True)
     class Paid(Dash):

@@ -76,9 +76,10 @@ def parse_filter(
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "too deeply nested"
+        number = "error_bound" if "error_bound" in names else names[-1]
         raise ExpressionError(
             f"the condition {text!r} can't be read: {reason} (write it like "
-            f'"{names[0]} >= 3 and {names[-1]} < 0.5"; equality is ==)'
+            f'"{names[0]} >= 3 and {number} < 0.5"; equality is ==)'
         ) from None
     if too_deep(tree):
         raise ExpressionError(f"the condition {text!r} is too deeply nested")

@@ -813,7 +813,8 @@ class Solution:
     def _columns_of_states(
         self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
     ) -> dict[str, Any]:
-        values, fields = self.values[states], dict(self.fields_of(states, throws))
+        values = self.values[states]
+        fields: dict[str, Any] = dict(self.fields_of(states, throws))
         for name in self.graph.throw_names if throws else ():
             if NO_THROW in fields[name]:  # a choice without a throw
                 fields[name] = [None if n == NO_THROW else n for n in fields[name].tolist()]

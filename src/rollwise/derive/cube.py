@@ -434,12 +434,16 @@ class Cube(DerivedGame):
     def deed(self, s: Any, *action: Any) -> str:
         if s.step == PLAY:
             return self.inner.deed(self.inner_state(s), *action)
-        deeds = ("play on", f"double to {2 * s.cube}", f"take the cube at {2 * s.cube}")
-        deeds += ("pass the double", f"redouble to {4 * s.cube}")
-        return deeds[action[-1] - self.first_action]
+        return (
+            "play on",
+            f"double to {2 * s.cube}",
+            f"take the cube at {2 * s.cube}",
+            "pass the double",
+            f"redouble to {4 * s.cube}",
+        )[action[-1] - self.first_action]
 
     @property
-    def told(self) -> Callable[..., str]:  # type: ignore[override]
+    def told(self) -> Callable[..., str]:
         """The inner game's words for an outcome, with the arguments that it takes."""
 
         @wraps(self.inner.told)
@@ -539,6 +543,7 @@ class Cube(DerivedGame):
         graph = self.inner_graph.flat
         n, over, passes = graph.n_states, graph.outcome_state < 0, graph.outcome_passes
         turns = np.union1d(graph.outcome_state[passes & ~over], np.arange(graph.n_roots))
+        n_turns = len(turns)
         played = {stake: n * k for k, stake in enumerate(self.stakes)}  # the first state of each
         doubling = {stake: k for k, stake in enumerate(filter(self.may_double, self.stakes))}
         width, labels = len(self.added_fields) - 1, self.first_action + np.arange(len(NAMES))
@@ -554,7 +559,7 @@ class Cube(DerivedGame):
             """The states in which a turn begins."""
             if stake not in doubling:
                 return played[stake] + states
-            first = n * len(played) + 2 * len(turns) * doubling[stake]
+            first = n * len(played) + 2 * n_turns * doubling[stake]
             return first + np.searchsorted(turns, states)
 
         def opened(part: Ending) -> int:
@@ -603,7 +608,7 @@ class Cube(DerivedGame):
 
             `ways` has an action and its outcomes: target states, passes and payoff.
             """
-            many, outcomes = len(turns), [outcome for _, parts in ways for outcome in parts]
+            many, outcomes = n_turns, [outcome for _, parts in ways for outcome in parts]
             target = [np.broadcast_to(outcome[0], many) for outcome in outcomes]
             return _Block(
                 rows(turns, view, step),
@@ -616,20 +621,24 @@ class Cube(DerivedGame):
                 np.tile([float(outcome[2]) for outcome in outcomes], many),
             )
 
+        def taken(offered: Stake, times: int) -> list[Any]:
+            return [(played[self.raised(offered, times).turned()] + turns, True, 0.0)]
+
         blocks = [turn(stake) for stake in played]
         for stake in doubling:
             offered = stake.turned()
             asked = begun(stake, turns)
-            made = [(NO_DOUBLE, [(played[stake] + turns, False, 0)])]
-            made.append((DOUBLE, [(asked + len(turns), True, 0)]))
-            blocks.append(choice(stake, BEFORE, made))
-            raised = {TAKE: 1, BEAVER: 2} if self.may_beaver(offered) else {TAKE: 1}
-            answers = [
-                (answer, [(played[self.raised(offered, times).turned()] + turns, True, 0)])
-                for answer, times in raised.items()
+            undoubled, doubled = (
+                [(played[stake] + turns, False, 0.0)],
+                [(asked + n_turns, True, 0.0)],
+            )
+            blocks.append(choice(stake, BEFORE, [(NO_DOUBLE, undoubled), (DOUBLE, doubled)]))
+            dropped: list[Any] = [
+                (opened(part), part.passes, part.payoff) for part in self.endings(offered, -1.0)
             ]
-            dropped = self.endings(offered, -1.0)
-            answers.insert(1, (DROP, [(opened(p), p.passes, p.payoff) for p in dropped]))
+            answers = [(TAKE, taken(offered, 1)), (DROP, dropped)]
+            if self.may_beaver(offered):
+                answers.append((BEAVER, taken(offered, 2)))
             blocks.append(choice(offered, OFFERED, answers))
         whole = _Block(*map(np.concatenate, zip(*blocks, strict=True)))
         derived = StateGraph.of_arrays(

@@ -184,7 +184,7 @@ class Cubed(Part, frozen=True):
             bound = rounded_up(scaled(as_number(self.error_bound), 100))
             yield "  chances in % before a game, by the points needed (rows: the player, columns:"
             yield f"  the opponent; certified ± {bound} % before rounding)"
-            heads = ["", *(str(k + 1) for k in range(len(self.match_table)))]
+            heads = ("", *(str(k + 1) for k in range(len(self.match_table))))
             cells = [[str(k), *map(_in_percent, row)] for k, row in enumerate(self.match_table, 1)]
             yield Rows(heads, cells, indent=4)
             row = " ".join(map(_in_percent, self.after_crawford or []))
@@ -201,8 +201,7 @@ class Cubed(Part, frozen=True):
             form = percent if self.unit == "win probability" else "{:.6f}".format
             texts = ["" if number is None else form(as_number(number)) for number in numbers]
             rows.append([f"cube {window.cube}", *texts])
-        heads = ("", "doubles ≥", "no double ≤", "takes ≥", "passes ≤")
-        yield Rows(heads, rows, ("",), indent=4)
+        yield Rows(("", "doubles ≥", "no double ≤", "takes ≥", "passes ≤"), rows, ("",), indent=4)
         for window in self.windows:
             counts = "; ".join(f"{n:,} {name}" for name, n in window.counts.items())
             yield f"  positions with the cube at {window.cube}: {counts}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,6 +30,7 @@ from rollwise.documents.scores import (
     tested_scores_document,
 )
 from rollwise.errors import UsageError
+from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import write_text
 
@@ -114,7 +116,7 @@ def bet(
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.answer.references import Policies
 
-    inner, own = split_form(find(game), {"as": "contest"} | read_values(parameters or ()))
+    inner, own = _contest(find(game), read_values(parameters or ()))
     contest = Contest(create(find(game), inner), **own)
     finished = _read_scores(scores)
     with Progress() as progress:
@@ -134,6 +136,14 @@ def bet(
         policies = Policies(solution.scored.source, contest.game)
         edge = against, edge_against(contest, policies.find(against))
     render(bet_document(solution, finished, place, pot, doubling=doubling, edge=edge))
+
+
+def _contest(kind: type[Game], values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, Any]]:
+    """The parameters of a game and of its contest."""
+    form = values.get("as", "contest")
+    if form != "contest":
+        raise UsageError(f"{kind.name}: this is for contests; leave out as={form}")
+    return split_form(kind, {"as": "contest", **values})
 
 
 def _read_scores(text: str | None) -> tuple[int, ...]:
@@ -171,7 +181,7 @@ def judge(
     asked = split_words(game, file, *(parameters or ()), files=1)
     if asked.kind is None:
         raise UsageError("which game? `rollwise games` lists them")
-    inner, own = split_form(asked.kind, {"as": "contest"} | asked.values)
+    inner, own = _contest(asked.kind, asked.values)
     chosen, ties = create(asked.kind, inner), own.get("ties", "shared")
     solution = solve(chosen)
     plays = read_plays(chosen, solution.graph, asked.files[0])
