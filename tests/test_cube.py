@@ -53,6 +53,14 @@ class Dash(Game):
                 yield 1, PASS, Lanes(s.theirs, s.mine + step)
 
 
+class Uneven(Dash):
+    """Dash with chances as fractions."""
+
+    def outcomes(self, s: Lanes, action: int) -> Any:
+        for weight, outcome in zip((1, 2, 4), super().outcomes(s, action), strict=True):
+            yield Fraction(weight, 7), *outcome[1:]
+
+
 class Twin:
     """The values of Dash for money or in a match, by recursion from a turn on."""
 
@@ -210,6 +218,7 @@ def test_a_continuous_race_is_doubled_and_passed_at_four_fifths() -> None:
         Hypergammon(checkers=1).cube(2, beavers=True, jacoby=False),
         LeftCenterRight(chips=2).cube(2),
         Dash().cube(match=2),
+        Uneven().cube(match=3),
     ],
     ids=lambda game: game.inner_graph.title.split()[0],
 )

@@ -330,32 +330,39 @@ class Cube(DerivedGame):
         inner, stake = self.inner_state(s), self.stake_of(s)
         made = choice[-1] - self.first_action
         if s.step == PLAY:
-            for weight, then, after in self.inner.outcomes(inner, *choice):
+            outcomes = list(self.inner.outcomes(inner, *choice))
+            times = 2 if self._draws_lots(stake, outcomes) else 1
+            for weight, then, after in outcomes:
                 if is_over(then):
-                    worth = WORTH[then] if then in WORTH else payoff_of(then)
-                    yield from self._ended(s, stake, weight, worth)
+                    yield from self._ended(s, stake, weight, worth_of(then), times)
                 elif seats_on(then, 2):
-                    yield weight * (2 if self.match else 1), PASS, self.begun(after, stake.turned())
+                    yield weight * times, PASS, self.begun(after, stake.turned())
                 else:
-                    yield weight * (2 if self.match else 1), AGAIN, self.at(after, stake, PLAY)
+                    yield weight * times, AGAIN, self.at(after, stake, PLAY)
         elif made == NO_DOUBLE:
             yield 1, AGAIN, self.at(inner, stake, PLAY)
         elif made == DOUBLE:
             yield 1, PASS, self.at(inner, stake.turned(), OFFERED)
         elif made == DROP:
-            yield from self._ended(s, stake, 1, -1.0)
+            yield from self._ended(s, stake, 1, -1.0, 1)
         else:
             taken = self.raised(stake, 2 if made == BEAVER else 1)
             yield 1, PASS, self.at(inner, taken.turned(), PLAY)
 
-    def _ended(self, s: Any, stake: Stake, weight: Any, worth: float) -> Iterator[Any]:
+    def _draws_lots(self, stake: Stake, outcomes: Iterable[tuple[Any, int, Any]]) -> bool:
+        """Whether some outcome leads to the next game of a match."""
+        return bool(self.match) and any(
+            is_over(then) and len(self.endings(stake, worth_of(then))) > 1
+            for _, then, _ in outcomes
+        )
+
+    def _ended(self, s: Any, stake: Stake, weight: Any, worth: float, times: int) -> Iterator[Any]:
         parts = self.endings(stake, worth)
-        each = weight * (2 if self.match and len(parts) == 1 else 1)
         for part in parts:
             if part.stake is None:
-                yield each, payoff(part.payoff), s
+                yield weight * times, payoff(part.payoff), s
             else:
-                yield each, PASS if part.passes else AGAIN, self.opened(part.stake)
+                yield weight, PASS if part.passes else AGAIN, self.opened(part.stake)
 
     @cached_property
     def stakes(self) -> list[Stake]:
@@ -437,7 +444,7 @@ class Cube(DerivedGame):
         return (
             "play on",
             f"double to {2 * s.cube}",
-            f"take the cube at {2 * s.cube}",
+            "take the cube",
             "pass the double",
             f"redouble to {4 * s.cube}",
         )[action[-1] - self.first_action]
@@ -448,19 +455,17 @@ class Cube(DerivedGame):
 
         @wraps(self.inner.told)
         def told(s: Any, *what: Any) -> str:
-            if s.step != PLAY:
-                return ""
             k = next(k for k, given in enumerate(what) if type(given) is type(s))
             then, after, stake = what[k - 1], what[k], self.stake_of(s)
-            if is_over(then):
-                worth = WORTH[then] if then in WORTH else payoff_of(then)
-                then = then if self.match else payoff(worth / stake.cube)
-            else:
-                reached = self.stake_of(after)
-                reached = reached.turned() if seats_on(then, 2) else reached
-                score = reached.away, reached.rival_away
-                if score != (stake.away, stake.rival_away):
-                    return f"the game is over, and {score[0]} points to go, {score[1]} to the other"
+            reached = self.stake_of(after)
+            reached = reached.turned() if not is_over(then) and seats_on(then, 2) else reached
+            if (reached.away, reached.rival_away) != (stake.away, stake.rival_away):
+                return f"{reached.away} to go, {reached.rival_away} for the opponent"
+            if s.step != PLAY:
+                made = what[k - 2] - self.first_action
+                return {DOUBLE: "take or pass", DROP: ""}.get(made, f"{after.cube} at stake")
+            if is_over(then) and not self.match:
+                then = payoff(worth_of(then) / stake.cube)
             inner = what[: k - 1], (then, self.inner_state(after)), what[k + 1 :]
             return self.inner.told(self.inner_state(s), *inner[0], *inner[1], *inner[2])
 
@@ -471,8 +476,12 @@ class Cube(DerivedGame):
         return None if inner is None else self.at(inner, self.stake_of(s), PLAY)
 
     def throw(self, s: Any, *action: Any) -> Sequence[int]:
-        has_dice = s.step == PLAY and self.inner.discount == 1
-        return self.inner.throw(self.inner_state(s), *action) if has_dice else ()
+        if s.step != PLAY or self.inner.discount != 1:
+            return ()
+        inner = self.inner_state(s)
+        if self._draws_lots(self.stake_of(s), self.inner.outcomes(inner, *action)):
+            return ()  # dice don't draw lots for the next game
+        return self.inner.throw(inner, *action)
 
     def fallen(self, s: Any, *what: Any) -> int | None:
         return self.inner.fallen(self.inner_state(s), *what) if s.step == PLAY else None
@@ -580,18 +589,16 @@ class Cube(DerivedGame):
                 played[stake] + graph.outcome_state,
             )
             passed[:, 0] = passes
-            paid, weight = np.zeros(kept.shape), parts * np.ones((1, parts), np.int64)
-            weight = weight * graph.outcome_weight[:, None]
+            paid = np.zeros(kept.shape)
             for worth in self.payoffs.tolist():
                 ends = over & (graph.outcome_payoff == worth)
-                ending = self.endings(stake, worth)
-                for k, part in enumerate(ending):
-                    kept[ends, k], target[ends, k], passed[ends, k] = (
-                        True,
-                        opened(part),
-                        part.passes,
-                    )
-                    paid[ends, k], weight[ends, k] = part.payoff, weight[ends, k] // len(ending)
+                for k, part in enumerate(self.endings(stake, worth)):
+                    kept[ends, k], target[ends, k] = True, opened(part)
+                    passed[ends, k], paid[ends, k] = part.passes, part.payoff
+            whole = ~kept.all(axis=1) if self.match else kept[:, 0]
+            lots = np.logical_or.reduceat(~whole, graph.outcome_indptr[:-1])
+            times = 1 + (whole & np.repeat(lots, np.diff(graph.outcome_indptr)))
+            weight = np.repeat((graph.outcome_weight * times)[:, None], parts, axis=1)
             return _Block(
                 rows(np.arange(n), stake, PLAY),
                 np.diff(graph.action_indptr),
@@ -667,6 +674,11 @@ class Cube(DerivedGame):
         roots = begun(self.first_stake, np.arange(graph.n_roots)).tolist()
         start = roots[0] if self.opening else 0
         return take_seats(derived, [None], [start, *roots[1:]]).graph
+
+
+def worth_of(then: int) -> float:
+    """The payoff of an outcome that ends a game."""
+    return WORTH[then] if then in WORTH else payoff_of(then)
 
 
 def answers_to(graph: StateGraph, before: Ints) -> Ints:
