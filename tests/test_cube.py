@@ -20,11 +20,13 @@ from rollwise.analysis.cube import effect_of_the_limit, match_table, windows
 from rollwise.answer.verify import verify
 from rollwise.derive.cube import Cube
 from rollwise.errors import ParameterError
+from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.hypergammon import Hypergammon
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.threes import Threes
+from rollwise.graph import NO_THROW
 from rollwise.proofs.check_rules import check_rules
 
 GOAL, STEPS = 4, (1, 1, 3)  # of the little race
@@ -206,6 +208,80 @@ def test_a_continuous_race_is_doubled_and_passed_at_four_fifths() -> None:
         distances.append(abs(redouble.takes_from - 0.2))
         assert first.doubles_from <= redouble.doubles_from
     assert distances[1] <= distances[0]
+
+
+KOCA = {  # the player on roll: the cube action against each pair of the opponent, in this order
+    "11": "55555555555555555",
+    "22": "44444455555555555",
+    "23": "44444445555555555",
+    "24": "44444444555555555",
+    "25": "44333334455555555",
+    "33": "11111334455555555",
+    "34": "11111334444555555",
+    "16": "11111113444555555",
+    "35": "11111113444455555",
+    "26": "11111113444445555",
+}
+AGAINST = tuple(
+    [
+        "11",
+        "4",
+        "5",
+        "14",
+        "6",
+        "22",
+        "23",
+        "24",
+        "25",
+        "33",
+        "34",
+        "16",
+        "35",
+        "26",
+        "44",
+        "36",
+        "45",
+    ]
+)
+BEAVER, NO_BEAVER, FIRST_ONLY, REDOUBLE_TAKE, REDOUBLE_PASS = range(1, 6)
+
+
+def test_the_published_table_of_two_checkers_is_found() -> None:
+    """Robert Koca, "Curing Your Short Bearoff Blues", bkgm.com."""
+    solution = solve(TwoSidedBearOff(checkers=2).cube(4, opening=True))
+    graph = solution.graph
+
+    def turn(mine: str, theirs: str, cube: int, owner: int) -> tuple[str, float]:
+        home = [str(k) for k in range(1, 7)]
+        fields = [*map(mine.count, home), *map(theirs.count, home), cube, owner, 1]
+        place = np.array([graph.find([*fields, NO_THROW, NO_THROW])])
+        verdict = solution.game.verdicts(solution, place)["cube_action"][0]
+        return verdict, solution.choices_in(place).values[1]
+
+    for mine, row in KOCA.items():
+        for theirs, published in zip(AGAINST, row, strict=True):
+            redouble, (first, worth) = turn(mine, theirs, 2, 1)[0], turn(mine, theirs, 1, 0)
+            if redouble.endswith("pass"):
+                kind = REDOUBLE_PASS
+            elif redouble.startswith("double"):
+                kind = REDOUBLE_TAKE
+            elif first.startswith("double"):
+                kind = FIRST_ONLY
+            else:
+                kind = BEAVER if worth < 0 else NO_BEAVER
+            assert kind == int(published), (mine, theirs)
+
+
+def test_the_figures_of_gnu_backgammon_for_hypergammon_with_one_checker() -> None:
+    """https://lists.gnu.org/archive/html/bug-gnubg/2003-04/msg00178.html"""
+    game = Hypergammon(checkers=1)
+    solution, plain = solve(game.cube(10)), solve(game)
+    place = {"mine.0": 18, "theirs.0": 10, "opening": 0}
+    assert plain.values[plain.find(place)] == pytest.approx(0.025, abs=5e-4)
+    state = {**place, "cube": 1, "owner": 0, "step": 1, "throw.0": NO_THROW, "throw.1": NO_THROW}
+    no_double, double = solution.choices_in(np.array([solution.find(state)])).values
+    assert no_double == pytest.approx(-0.049, abs=5e-4)
+    assert double == pytest.approx(-0.035, abs=5e-4)
 
 
 @pytest.mark.parametrize(
