@@ -210,7 +210,7 @@ def test_a_continuous_race_is_doubled_and_passed_at_four_fifths() -> None:
     assert distances[1] <= distances[0]
 
 
-KOCA = {  # the player on roll: the cube action against each pair of the opponent, in this order
+KOCA = {  # the player on roll: the cube action against each of these pairs
     "11": "55555555555555555",
     "22": "44444455555555555",
     "23": "44444445555555555",
@@ -222,27 +222,7 @@ KOCA = {  # the player on roll: the cube action against each pair of the opponen
     "35": "11111113444455555",
     "26": "11111113444445555",
 }
-AGAINST = tuple(
-    [
-        "11",
-        "4",
-        "5",
-        "14",
-        "6",
-        "22",
-        "23",
-        "24",
-        "25",
-        "33",
-        "34",
-        "16",
-        "35",
-        "26",
-        "44",
-        "36",
-        "45",
-    ]
-)
+PAIRS = "11 4 5 14 6 22 23 24 25 33 34 16 35 26 44 36 45"
 BEAVER, NO_BEAVER, FIRST_ONLY, REDOUBLE_TAKE, REDOUBLE_PASS = range(1, 6)
 
 
@@ -259,7 +239,7 @@ def test_the_published_table_of_two_checkers_is_found() -> None:
         return verdict, solution.choices_in(place).values[1]
 
     for mine, row in KOCA.items():
-        for theirs, published in zip(AGAINST, row, strict=True):
+        for theirs, published in zip(PAIRS.split(), row, strict=True):
             redouble, (first, worth) = turn(mine, theirs, 2, 1)[0], turn(mine, theirs, 1, 0)
             if redouble.endswith("pass"):
                 kind = REDOUBLE_PASS
