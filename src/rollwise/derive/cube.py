@@ -357,8 +357,7 @@ class Cube(DerivedGame):
         )
 
     def _ended(self, s: Any, stake: Stake, weight: Any, worth: float, times: int) -> Iterator[Any]:
-        parts = self.endings(stake, worth)
-        for part in parts:
+        for part in self.endings(stake, worth):
             if part.stake is None:
                 yield weight * times, payoff(part.payoff), s
             else:
@@ -464,6 +463,8 @@ class Cube(DerivedGame):
             if s.step != PLAY:
                 made = what[k - 2] - self.first_action
                 return {DOUBLE: "take or pass", DROP: ""}.get(made, f"{after.cube} at stake")
+            if is_over(then) and self.inner.discount != 1:
+                return "play is over"
             if is_over(then) and not self.match:
                 then = payoff(worth_of(then) / stake.cube)
             inner = what[: k - 1], (then, self.inner_state(after)), what[k + 1 :]
@@ -635,10 +636,8 @@ class Cube(DerivedGame):
         for stake in doubling:
             offered = stake.turned()
             asked = begun(stake, turns)
-            undoubled, doubled = (
-                [(played[stake] + turns, False, 0.0)],
-                [(asked + n_turns, True, 0.0)],
-            )
+            undoubled = [(played[stake] + turns, False, 0.0)]
+            doubled = [(asked + n_turns, True, 0.0)]
             blocks.append(choice(stake, BEFORE, [(NO_DOUBLE, undoubled), (DOUBLE, doubled)]))
             dropped: list[Any] = [
                 (opened(part), part.passes, part.payoff) for part in self.endings(offered, -1.0)
