@@ -26,7 +26,7 @@ from rollwise import boards
 from rollwise.derive.changed import pointers
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.seats import take_seats
-from rollwise.errors import ParameterError
+from rollwise.errors import ParameterError, TooManyStates
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, is_over, payoff, payoff_of, seats_on
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions, outcomes_of
@@ -40,6 +40,7 @@ WORTH = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0}
 LIMIT = 6  # a cube shows the numbers to 64
 MOST_LIMIT = 30  # the cube is a field, and fields have 32 bits
 MOST_MATCH = 64
+MOST_STATES = 50_000_000  # of a graph, with about 600 bytes each while it is made and solved
 Ints = NDArray[np.int64]
 
 
@@ -555,13 +556,18 @@ class Cube(DerivedGame):
         turns = np.union1d(graph.outcome_state[passes & ~over], np.arange(graph.n_roots))
         n_turns = len(turns)
         played = {stake: n * k for k, stake in enumerate(self.stakes)}  # the first state of each
+        if n * len(played) > MOST_STATES:
+            raise TooManyStates(
+                f"{self.inner_graph.title}: with {len(played):,} stakes, {n * len(played):,} states, "
+                f"more than {MOST_STATES:,}; a smaller limit or a shorter match helps"
+            )
         doubling = {stake: k for k, stake in enumerate(filter(self.may_double, self.stakes))}
         width, labels = len(self.added_fields) - 1, self.first_action + np.arange(len(NAMES))
         fields = [k for k, name in enumerate(graph.columns) if name not in graph.throw_names]
 
         def rows(states: Any, view: Stake, step: int) -> Any:
             """The rows of some states: the fields, the added fields, and the throw."""
-            added = np.tile([*view[:width], step], (len(states), 1))
+            added = np.tile(np.array([*view[:width], step], np.int32), (len(states), 1))
             thrown = graph.rows[states][:, graph.throw_columns]
             return np.hstack([graph.rows[states][:, fields], added, thrown])
 
@@ -583,7 +589,7 @@ class Cube(DerivedGame):
             parts = 2 if self.match else 1
             kept = np.zeros((graph.n_outcomes, parts), np.bool_)
             kept[:, 0] = True
-            target, passed = np.empty(kept.shape, np.int64), np.empty(kept.shape, np.bool_)
+            target, passed = np.empty(kept.shape, np.int32), np.empty(kept.shape, np.bool_)
             target[:, 0] = np.where(
                 passes,
                 begun(stake.turned(), graph.outcome_state),
@@ -623,7 +629,7 @@ class Cube(DerivedGame):
                 np.full(many, len(ways)),
                 np.tile([labels[made] for made, _ in ways], many),
                 np.tile([len(parts) for _, parts in ways], many),
-                np.column_stack(target).ravel(),
+                np.column_stack(target).ravel().astype(np.int32),
                 np.ones(many * len(outcomes), np.int64),
                 np.tile([outcome[1] for outcome in outcomes], many),
                 np.tile([float(outcome[2]) for outcome in outcomes], many),
@@ -647,13 +653,14 @@ class Cube(DerivedGame):
                 answers.append((BEAVER, taken(offered, 2)))
             blocks.append(choice(offered, OFFERED, answers))
         whole = _Block(*map(np.concatenate, zip(*blocks, strict=True)))
+        blocks.clear()  # many bytes
         derived = StateGraph.of_arrays(
-            states=whole.states.astype(np.int32),
+            states=whole.states,
             action_indptr=pointers(whole.actions),
             action_label=whole.label.astype(np.int32),
             action_reward=np.zeros(len(whole.label)),
             outcome_indptr=pointers(whole.outcomes),
-            outcome_state=whole.target.astype(np.int32),
+            outcome_state=whole.target,
             outcome_weight=whole.weight,
             outcome_passes=whole.passes,
             outcome_payoff=whole.payoff,
