@@ -557,9 +557,10 @@ class Cube(DerivedGame):
         n_turns = len(turns)
         played = {stake: n * k for k, stake in enumerate(self.stakes)}  # the first state of each
         if n * len(played) > MOST_STATES:
+            size = f"with {len(played):,} stakes it has {n * len(played):,} states"
             raise TooManyStates(
-                f"{self.inner_graph.title}: with {len(played):,} stakes, {n * len(played):,} states, "
-                f"more than {MOST_STATES:,}; a smaller limit or a shorter match helps"
+                f"{self.inner_graph.title}: {size}, more than {MOST_STATES:,}; a smaller limit or "
+                "a shorter match helps"
             )
         doubling = {stake: k for k, stake in enumerate(filter(self.may_double, self.stakes))}
         width, labels = len(self.added_fields) - 1, self.first_action + np.arange(len(NAMES))
