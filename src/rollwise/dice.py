@@ -451,6 +451,14 @@ def pool(n: int, sides: int | Sequence[int] = 6, rerolls: int = 2) -> Pool:
         return Pool(n, sides, rerolls)  # type: ignore[arg-type]  # raises an error with the valid types
 
 
+def _rerolls(n: int, sides: Any = 6, rerolls: int = 2) -> int:
+    """The part of a pool that may depend on the state, for compiled rules."""
+    return rerolls
+
+
+interpreted_as(_rerolls, pool)
+
+
 def place_in_counts(faces: Sequence[int], sides: int) -> int:
     """The index, from 0, of these faces in the order of `counts`. For `Game.fallen`.
 

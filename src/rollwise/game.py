@@ -772,6 +772,13 @@ class Game:
         """Whether a throw comes before each choice."""
         return type(self).throws is not Game.throws
 
+    @property
+    def reads_rolls_left(self) -> bool:
+        """Whether the rules take the rolls left of a pool of dice, as an argument `rolls_left`."""
+        rules = type(self).actions, getattr(type(self), "undiscounted", type(self).outcomes), type(self).reward
+        codes = [getattr(rule, "__code__", None) for rule in rules]
+        return any("rolls_left" in code.co_varnames[: code.co_argcount] for code in codes if code)
+
     # The same in every game; rule sheets don't define these.
 
     @property

@@ -101,7 +101,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     if rules.pool is not None:
         from rollwise.builders.pools import with_turns
 
-        parts = with_turns(rules.pool, arrays, parts)
+        parts = with_turns(rules.pool, arrays, parts, rules.reads_rolls_left)
     elif arrays.throws is not None:
         parts = _with_throws(rules, arrays, parts)
     return StateGraph(
@@ -153,7 +153,7 @@ def action_names(rules: Rules, first: Mapping[int, list[int]]) -> dict[int, str]
         return rules.action_names | texts
     from rollwise.builders.pools import keep_names
 
-    return rules.action_names | texts | keep_names(rules.pool)
+    return rules.action_names | texts | keep_names(rules.pool, rules.reads_rolls_left)
 
 
 def first_rows(rules: Rules, arrays: Arrays) -> dict[int, list[int]]:
@@ -191,7 +191,6 @@ def first_rows_of(rules: Rules, graph: StateGraph) -> dict[int, list[int]]:
         return {}
     labels, first = np.unique(graph.action_label, return_index=True)
     rows = graph.rows_at(graph.action_state[first].astype(np.int64))
-    rows = rows[:, : len(graph.columns) - graph.has_pool]
     found = dict(zip(labels.tolist(), rows.tolist(), strict=True))
     return {k: row for k, row in found.items() if 0 <= k < KEEP and k not in rules.action_names}
 
@@ -283,12 +282,13 @@ def layer_of(
     throws = None
     if arrays.throws is not None:
         throws = arrays.throws.indptr, whole(arrays.throws.weight)
-    tables = tables_of(lotteries, sign, throws, pool_tables(rules.pool))
+    pool = pool_tables(rules.pool, rules.reads_rolls_left)
+    tables = tables_of(lotteries, sign, throws, pool)
     return Layer(list(blocks), tables, n, n_border, endings)
 
 
 @lru_cache(8)
-def pool_tables(pool: dice.Pool | None) -> Pool:
+def pool_tables(pool: dice.Pool | None, reads_rolls_left: bool) -> Pool:
     """The tables of a pool of dice; empty ones without a pool."""
     if pool is None:
         return NO_POOL
@@ -299,4 +299,5 @@ def pool_tables(pool: dice.Pool | None) -> Pool:
         fewer = sorted({number[kept[:i] + kept[i + 1 :]] for i in range(len(kept))})
         without[k, : len(fewer)] = fewer
     with_face = [[number[tuple(sorted((*kept, face)))] for face in pool.die] for kept in pool.keeps]
-    return Pool(np.array(with_face, np.int32), without, pool.rerolls)
+    rerolls = 0 if reads_rolls_left else pool.rerolls
+    return Pool(np.array(with_face, np.int32), without, rerolls)

@@ -14,7 +14,7 @@ import ctypes
 import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ import numpy as np
 
 from rollwise.builders import limits
 from rollwise.builders.rules import Rules, Situation
+from rollwise.dice import Pool
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown, whole, yielded_place
 from rollwise.game import is_over
@@ -144,13 +145,7 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
     weights: dict[Any, int | float] = {}
     items = _all_of(rules, "throws", rules.game.throws, at)
     if rules.pool is not None:
-        if items != [rules.pool]:
-            raise RulesError(
-                f"{name}: throws() gives {shown(items[0]) if items else 'nothing'} in the state "
-                f"{rules.where(at)}, and at the start {shown(rules.pool)}; a pool is the same in "
-                "every state"
-            )
-        return {throw: ways for ways, throw in rules.pool.throws}
+        return _pool_throws(rules, rules.pool, items, at)
     for k, item in enumerate(items):
         try:
             weight, throw = _checked_throw(rules, item, at)
@@ -161,6 +156,28 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
     weights = dict(zip(weights, without_fractions(weights.values()), strict=True))
     _require_total(rules, sum(weights.values()), bool(weights), "throw", at)
     return weights
+
+
+def _pool_throws(rules: Rules, pool: Pool, items: list[Any], at: Situation) -> dict[Any, int]:
+    """The throws of a pool, in rounds of rolls left from 0 on if the rules read them."""
+    given, reads = items[0] if items else "nothing", rules.reads_rolls_left
+    like = replace(given, rerolls=pool.rerolls) if reads and isinstance(given, Pool) else given
+    if len(items) != 1 or like != pool:
+        but = " except for its rerolls" if reads else "; only rules that read rolls_left change it"
+        raise RulesError(
+            f"{rules.game.name}: throws() gives {shown(given)} in the state {rules.where(at)}, and "
+            f"at the start {shown(pool)}; a pool is the same in every state{but}"
+        )
+    if not reads:
+        return {throw: ways for ways, throw in pool.throws}
+    if given.rerolls > rules.most_rolls:
+        raise RulesError(
+            f"{rules.game.name}: throws() gives {given.rerolls} rerolls in the state "
+            f"{rules.where(at)}; rules that read rolls_left have at most {rules.most_rolls} with "
+            f"{pool.n} dice"
+        )
+    lefts = range(given.rerolls + 1)
+    return {(*throw, left): ways for left in lefts for ways, throw in pool.throws}
 
 
 def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float, Any]:
@@ -208,7 +225,7 @@ def situations_in(rules: Rules, state: Any) -> list[Situation]:
     """
     if not rules.has_throws:
         return [Situation(state)]
-    return [Situation(state, (throw,)) for throw in throws_in(rules, state)]
+    return [rules.after(state, throw) for throw in throws_in(rules, state)]
 
 
 def merged(action: Action) -> Action:

@@ -116,7 +116,7 @@ class Interpreter:
             number = self._throw_lists.setdefault(key, len(self._throw_lists))
             self._state_throws.append(number)
             for throw in throws:
-                self._expand_situation(Situation(state, (throw,)))
+                self._expand_situation(self._rules.after(state, throw))
             self._situation_indptr.append(len(self._action_indptr) - 1)
         self._place += 1
 
@@ -182,7 +182,7 @@ class Interpreter:
                 key = tuple(throws), tuple(throws.values())
                 if self._throw_lists.get(key) != self._state_throws[place]:
                     raise self._says_otherwise(situations[0])
-                situations = [Situation(state, (throw,)) for throw in throws]
+                situations = [self._rules.after(state, throw) for throw in throws]
                 first, last = self._situation_indptr[place : place + 2]
             for number, at in zip(range(first, last), situations, strict=True):
                 self._ask_again(at, number)

@@ -9,11 +9,14 @@ copied for each position. A turn has these states, in this order:
 
 After a throw with rolls left the actions are the sets to keep: `KEEP` and the code of the dice.
 A player who keeps all dice throws no more. After a throw with no rolls left the actions are those
-of the rules.
+of the rules. Rules that read the rolls left offer their actions after each throw, before the sets
+to keep; keeping all dice is then no action. If their rerolls depend on the position, every position
+has the states of the longest turn, and its first throw leads to those with its rolls left.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,18 +31,18 @@ if TYPE_CHECKING:
 
 
 class Turn(NamedTuple):
-    """The states of a turn, and the actions in states with rolls left.
+    """The states of a turn, and the actions that are the same in every position.
 
     Attributes
     ----------
     rows : (n_states, n_dice + 1) int32
         The faces, ascending, 0 for a die not yet thrown; and the rolls left.
     n_throws : int
-        The first `n_throws` states follow the first throw, the last ones the last throw.
-    action_indptr : (n_states - n_throws + 1,) int64
-        Without the last `n_throws` states.
+    action_state : (n_actions,) int64
+        The state of each action, ascending.
     label, lottery : (n_actions,) int32
-    outcome_indptr : (n_actions + 1,) int64
+    size : (n_actions,) int64
+        The number of outcomes.
     target : (n_outcomes,) int32
         A state of the turn.
     lotteries : Lotteries
@@ -49,58 +52,56 @@ class Turn(NamedTuple):
 
     rows: np.ndarray
     n_throws: int
-    action_indptr: np.ndarray
+    action_state: np.ndarray
     label: np.ndarray
     lottery: np.ndarray
-    outcome_indptr: np.ndarray
+    size: np.ndarray
     target: np.ndarray
     lotteries: Lotteries
 
+    def thrown(self, rolls_left: np.ndarray) -> np.ndarray:
+        """The first state after a throw, by the rolls left."""
+        most = int(self.rows[0, -1])
+        return (most - rolls_left) * ((len(self.rows) - self.n_throws) // max(most, 1))
+
 
 @lru_cache(8)
-def turn_of(pool: Pool) -> Turn:
+def turn_of(pool: Pool, reads_rolls_left: bool = False) -> Turn:
     """The turn of a pool."""
     throws = {throw: k for k, (_, throw) in enumerate(pool.throws)}
     keeps = {kept: k for k, kept in enumerate(pool.keeps)}
     after = [pool.after(kept) for kept in keeps]
     n, m = len(throws), len(keeps)
-
-    def thrown(rolls_left: int) -> int:  # the first state after a throw
-        return (pool.rerolls - rolls_left) * (n + m)
-
-    last = thrown(0)
-    rows, labels, lottery, targets = [], [], [], []
-    counts = []
+    last = pool.rerolls * (n + m)
+    rows: list[tuple[int, ...]] = []
+    actions: list[tuple[int, int, int]] = []  # the state, the label and the lottery
+    targets: list[list[int]] = []
     for left in range(pool.rerolls, -1, -1):
         if left < pool.rerolls:
+            first = len(rows) + m
             for kept, k in keeps.items():
+                actions.append((len(rows), THROW, 2 + k))
+                targets.append([first + throws[throw] for _, throw in after[k]])
                 rows.append((*(0,) * (pool.n - len(kept)), *kept, left))
-                counts.append(1)
-                labels.append(THROW)
-                lottery.append(2 + k)
-                targets.append([thrown(left) + throws[throw] for _, throw in after[k]])
+        first = len(rows) + n
         for throw in throws:
-            rows.append((*throw, left))
-            if not left:
-                continue
-            choices = pool.kept_from(throw)
-            counts.append(len(choices))
-            for kept in choices:
-                labels.append(KEEP + pool.code(kept))
-                lottery.append(1)
+            for kept in pool.kept_from(throw) if left else ():
                 all_kept = len(kept) == pool.n
-                target = last + throws[throw] if all_kept else thrown(left) + n + keeps[kept]
-                targets.append([target])
+                if not (all_kept and reads_rolls_left):
+                    actions.append((len(rows), KEEP + pool.code(kept), 1))
+                    targets.append([last + throws[throw] if all_kept else first + keeps[kept]])
+            rows.append((*throw, left))
     weights = [[ways for ways, _ in pool.throws], [1], *([w for w, _ in found] for found in after)]
     sizes = np.cumsum([0, *map(len, weights)])
     no = np.zeros(sizes[-1], np.bool_)
+    state, label, lottery = np.array(actions, np.int64).reshape(-1, 3).T
     return Turn(
         np.array(rows, np.int32),
         n,
-        np.cumsum([0, *counts]),
-        np.array(labels, np.int32),
-        np.array(lottery, np.int32),
-        np.cumsum([0, *map(len, targets)]),
+        state,
+        label.astype(np.int32),
+        lottery.astype(np.int32),
+        np.array(list(map(len, targets)), np.int64),
         np.array([target for found in targets for target in found], np.int32),
         Lotteries(
             sizes,
@@ -113,59 +114,75 @@ def turn_of(pool: Pool) -> Turn:
     )
 
 
-def keep_names(pool: Pool | None) -> dict[int, str]:
+def keep_names(pool: Pool | None, reads_rolls_left: bool) -> dict[int, str]:
     """The names of the actions that keep dice of a pool: ``keep 2 2 5``."""
-    if pool is None or not pool.rerolls:
+    if pool is None or not (pool.rerolls or reads_rolls_left):
         return {}
-    every = [*pool.keeps, *(throw for _, throw in pool.throws)]
+    every = [*pool.keeps, *(throw for _, throw in pool.throws if not reads_rolls_left)]
     texts = (" ".join(map(str, kept)) or "nothing" for kept in every)
     return {KEEP + pool.code(kept): f"keep {text}" for kept, text in zip(every, texts, strict=True)}
 
 
-def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, Any]:
+def with_turns(
+    pool: Pool, arrays: Arrays, parts: dict[str, Any], reads_rolls_left: bool
+) -> dict[str, Any]:
     """The parts of a graph with a turn for each position.
 
     Parameters
     ----------
     arrays : Arrays
-        The situations are those after the last throw.
+        The situations are those where the turn may end, with the fewest rolls left first.
     parts : dict
         The parts of the graph of `arrays`.
     """
-    turn, n = turn_of(pool), len(arrays.states)
-    size, before = len(turn.rows), len(turn.rows) - turn.n_throws
-    per_state = np.concatenate([np.diff(turn.action_indptr), np.zeros(turn.n_throws, np.int64)])
-    counts = np.tile(per_state, (n, 1))
-    counts[:, before:] = np.diff(arrays.action_indptr).reshape(n, turn.n_throws)
-    # the actions of a position's turn: first keeping and throwing, then the actions of the rules
+    assert arrays.throws is not None
+    n, n_throws = len(arrays.states), len(pool.throws)
+    begins = arrays.throws.situation_indptr
+    rolls = np.full(n, pool.rerolls)
+    if reads_rolls_left:
+        rolls = np.diff(begins) // n_throws - 1
+        pool = replace(pool, rerolls=int(rolls.max(initial=0)))
+    turn = turn_of(pool, reads_rolls_left)
+    size = len(turn.rows)
+    first = n + size * np.arange(n)  # the first state of each turn
+    # the actions: throwing from a position, then those of the rules, then those of every turn
+    along = np.arange(begins[-1]) - np.repeat(begins[:-1], np.diff(begins))
+    situation = np.repeat(first, np.diff(begins)) + turn.thrown(along // n_throws)
+    own = np.repeat(situation + along % n_throws, np.diff(arrays.action_indptr))
+    state = np.concatenate([np.arange(n), own, (first[:, None] + turn.action_state).reshape(-1)])
+    order = np.argsort(state, kind="stable")
     later: Lotteries = parts["lotteries"]
-    ends = arrays.action_indptr[:: turn.n_throws]
-    label = _woven(turn.label, arrays.action_label, ends)
-    lottery = _woven(turn.lottery, arrays.action_lottery + len(turn.lotteries.reward), ends)
-    sizes = _woven(np.diff(turn.outcome_indptr), np.diff(arrays.outcome_indptr), ends)
+    lottery = arrays.action_lottery + len(turn.lotteries.reward)
+    sizes = np.concatenate(
+        [np.full(n, n_throws), np.diff(arrays.outcome_indptr), np.tile(turn.size, n)]
+    )
     target = arrays.outcome_state
-    own = np.where(target < n, target, target + n * size)
-    inner = n + size * np.arange(n)[:, None] + turn.target
-    outcome_ends = arrays.outcome_indptr[ends]
-    first = n + size * np.arange(n)[:, None] + np.arange(turn.n_throws)
-    weight = np.concatenate([turn.lotteries.weight, later.weight])
+    targets = np.concatenate(
+        [
+            ((first + turn.thrown(rolls))[:, None] + np.arange(n_throws)).reshape(-1),
+            np.where(target < n, target, target + n * size),
+            (first[:, None] + turn.target).reshape(-1),
+        ]
+    )
+    outcome_indptr = np.concatenate([[0], np.cumsum(sizes[order])])
+    shift = (np.cumsum(sizes) - sizes)[order] - outcome_indptr[:-1]
     layout = ThrowLayout(pool.n)
     return {
-        "action_indptr": np.concatenate(
-            [np.arange(n), n + np.concatenate([[0], np.cumsum(counts.reshape(-1))])]
-        ),
-        "action_label": np.concatenate([np.full(n, THROW), label]).astype(np.int32),
-        "action_lottery": np.concatenate([np.zeros(n, np.int32), lottery]).astype(np.int32),
-        "outcome_indptr": np.concatenate(
-            [[0], np.cumsum(np.concatenate([np.full(n, turn.n_throws), sizes]))]
-        ),
-        "outcome_state": np.concatenate(
-            [first.reshape(-1), _woven(inner, own, outcome_ends)]
-        ).astype(np.int32),
+        "action_indptr": np.concatenate([[0], np.cumsum(np.bincount(state, minlength=n + n * size))]),
+        "action_label": np.concatenate(
+            [np.full(n, THROW), arrays.action_label, np.tile(turn.label, n)]
+        )[order].astype(np.int32),
+        "action_lottery": np.concatenate([np.zeros(n, np.int32), lottery, np.tile(turn.lottery, n)])[
+            order
+        ].astype(np.int32),
+        "outcome_indptr": outcome_indptr,
+        "outcome_state": targets[
+            np.arange(len(targets)) + np.repeat(shift, sizes[order])
+        ].astype(np.int32),
         "lotteries": Lotteries(
             np.concatenate([turn.lotteries.indptr, turn.lotteries.indptr[-1] + later.indptr[1:]]),
             np.concatenate([turn.lotteries.reward, later.reward]),
-            weight,
+            np.concatenate([turn.lotteries.weight, later.weight]),
             np.concatenate([turn.lotteries.over, later.over]),
             np.concatenate([turn.lotteries.passes, later.passes]),
             np.concatenate([turn.lotteries.payoff, later.payoff]),
@@ -173,22 +190,3 @@ def with_turns(pool: Pool, arrays: Arrays, parts: dict[str, Any]) -> dict[str, A
         "throws": turn.rows,
         "throw_names": (*layout.columns, ROLLS_LEFT),
     }
-
-
-def _woven(same: np.ndarray, own: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """For each position the common part, or its row of it, followed by its own part.
-
-    Parameters
-    ----------
-    same : (k,) or (n, k)
-    own : (n_own,)
-    ends : (n + 1,) int64
-        The ends of the own parts, after a 0.
-    """
-    n, k = len(ends) - 1, same.shape[-1]
-    woven = np.empty(n * k + len(own), np.int64)
-    begins = k * np.arange(n) + ends[:-1]
-    woven[(begins[:, None] + np.arange(k)).reshape(-1)] = np.broadcast_to(same, (n, k)).reshape(-1)
-    shift = k * (1 + np.repeat(np.arange(n), np.diff(ends)))
-    woven[shift + np.arange(len(own))] = own
-    return woven

@@ -64,7 +64,7 @@ class Situation(NamedTuple):
     ----------
     state : the state
     throw : tuple
-        The throw as a tuple of one; empty in a game without throws.
+        The throw, and the rolls left if the rules read them; empty in a game without throws.
     """
 
     state: Any
@@ -181,8 +181,10 @@ class Rules:
                 f"{self.game.name}: {name} is {shown(function)}, and no method; write "
                 f"def {name}(self, {', '.join(given)})"
             )
-        thrown = self.has_throws and name != "throws"
-        fault = self._not_taken(name, function, ("s", "throw", *given[1:]) if thrown else given)
+        if self.has_throws and name != "throws":
+            thrown = ("throw", ROLLS_LEFT) if self.reads_rolls_left else ("throw",)
+            given = ("s", *thrown, *given[1:])
+        fault = self._not_taken(name, function, given)
         if fault:
             raise RulesError(fault)
 
@@ -200,8 +202,9 @@ class Rules:
             signature.bind(self.game, *given)
         except TypeError:
             throws = "has throws(s)" if self.has_throws else "has no throws(s)"
-            if "rolls_left" in given:
-                throws = "has a pool of dice"
+            if ROLLS_LEFT in given:
+                of_rule = self.reads_rolls_left and "action" in given[-1]
+                throws = "reads rolls_left in a rule" if of_rule else "has a pool of dice"
             return (
                 f"{self.game.name}: {name}{signature} doesn't take what it is given; a game that "
                 f"{throws} has {name}(self, {', '.join(given)})"
@@ -255,6 +258,21 @@ class Rules:
         first = self._first_throw
         return first if isinstance(first, Pool) else None
 
+    @cached_property
+    def reads_rolls_left(self) -> bool:
+        """Whether the rules of a pool read the number of rolls left."""
+        return self.pool is not None and self.game.reads_rolls_left
+
+    @property
+    def most_rolls(self) -> int:
+        """The largest number of rolls left that fits a throw; 0 if the rules don't read it."""
+        return (1 << self.throws.bits - 1) - 1 if self.throws and self.throws.counts_rolls else 0
+
+    def after(self, state: Any, throw: Any) -> Situation:
+        """The situation of a state after a throw."""
+        assert self.throws is not None
+        return Situation(state, self.throws.arguments(throw))
+
     @property
     def turn_states(self) -> int:
         """The number of graph states of a turn, with a pool; 0 without."""
@@ -269,7 +287,7 @@ class Rules:
 
         name, first = self.game.name, self._first_throw
         if isinstance(first, Pool):
-            return ThrowLayout(first.n)
+            return ThrowLayout(first.n + self.reads_rolls_left, self.reads_rolls_left)
         if first is None:  # no item
             return ThrowLayout(None)
         try:
@@ -627,13 +645,14 @@ class Rules:
         state = self.layout.state(row[:n])
         if self.throws is None or len(row) == n or row[n] == NO_THROW:
             return Situation(state)
-        return Situation(state, (self.throws.throw(row[n : n + self.throws.width]),))
+        return self.after(state, self.throws.throw(row[n : n + self.throws.width]))
 
     def where(self, at: Situation, *action: int) -> str:
         """A situation, or a situation and an action, in words."""
         text = self.state_text(at.state)
         if at.throw:
-            text += f" with the throw {throw_text(*at.throw)}"
+            text += f" with the throw {throw_text(at.throw[0])}"
+            text += "".join(f" and {left} rolls left" for left in at.throw[1:])
         joined = "and" if at.throw else "with"
         return f"{text} {joined} the action {self.action_text(*action)}" if action else text
 

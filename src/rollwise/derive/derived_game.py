@@ -103,6 +103,11 @@ class DerivedGame(Game):
         """As in the inner game."""
         return self.inner.has_throws
 
+    @property
+    def reads_rolls_left(self) -> bool:
+        """As in the inner game."""
+        return self.inner.reads_rolls_left
+
     def throws(self, s: Any) -> Iterable[Any]:
         return self.inner.throws(self.inner_state(s))
 

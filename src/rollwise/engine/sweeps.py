@@ -81,37 +81,41 @@ def values_for(layer: Layer, border: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 @inlined
-def fold(pool: Pool, kept, best):
-    """The value of a turn from the values after its last throw: the first of `kept`.
+def fold(pool: Pool, kept, best, is_last):
+    """The value before a throw, from the values of ending the turn after it: the first of `kept`.
+
+    It is called once for each round of situations of a position (`rollwise.layers.layer.Pool`).
 
     Parameters
     ----------
     kept : (n_kept,) float64, changed
-        By kept dice. The values after the throws, at the end, must be filled.
+        By kept dice. The values after the throws, at the end, must be filled. The others are the
+        results of the call for the next throw of the turn.
     best : (n_kept,) float64, scratch
+    is_last : bool
+        It is the last throw of the turn.
     """
     with_face, without = pool.with_face, pool.without
     n_partial, sides = with_face.shape
     n_kept = without.shape[0]
     part = 1.0 / sides
-    for left in range(pool.rerolls + 1):
+    for again in range(pool.rerolls + 1):
+        if again > 0 or not is_last:
+            for k in range(n_kept):  # keep the best dice
+                top = kept[k]
+                for i in range(without.shape[1]):
+                    fewer = without[k, i]
+                    if fewer < 0:
+                        break
+                    top = max(top, best[fewer])
+                best[k] = top
+            for k in range(n_partial, n_kept):
+                kept[k] = best[k]
         for k in range(n_partial - 1, -1, -1):  # add one die after the other
             total = 0.0
             for face in range(sides):
                 total += kept[with_face[k, face]]
             kept[k] = total * part
-        if left == pool.rerolls:
-            return
-        for k in range(n_kept):  # keep the best dice
-            top = kept[k]
-            for i in range(without.shape[1]):
-                fewer = without[k, i]
-                if fewer < 0:
-                    break
-                top = max(top, best[fewer])
-            best[k] = top
-        for k in range(n_partial, n_kept):
-            kept[k] = best[k]
 
 
 @kernel
@@ -147,6 +151,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
     finds_bounds = off.shape[0] > 0
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = choice.kept, choice.best
+    n_kept, k = index(kept.shape[0]), n_partial
     fall, rise, scale, switched = 0.0, 0.0, 0.0, 0
     i = index(high)
     while i > index(low):
@@ -178,12 +183,15 @@ def choose(place, low, high, block, tables, values, errors, choice):
                 to_outcome[s] = best_o
                 to_lottery[s] = best_lottery
             s += ONE
-            if n_partial > 0:
-                kept[n_partial + (t - begin)] = best
-            else:
+            if n_partial == 0:
                 new += throw[t] * best
+                continue
+            kept[k] = best
+            k += ONE
+            if k == n_kept:  # the end of a round of situations
+                fold(pool, kept, scratch, t - begin < k - n_partial)
+                k = n_partial
         if n_partial > 0:
-            fold(pool, kept, scratch)
             new += kept[0]
         change = new - values[p]
         values[p] = new
@@ -257,7 +265,7 @@ def measure(place, low, high, block, tables, slack, least, values, off, gap):
     error, throw_error = tables.error, tables.throw_error
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
-    residual = 0.0
+    n_kept, of_turn, residual = index(kept.shape[0]), n_partial, 0.0
     for i in range(index(low), index(high)):
         p = index(place) + i
         s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
@@ -284,16 +292,19 @@ def measure(place, low, high, block, tables, slack, least, values, off, gap):
                 gap[k] -= best
             s += ONE
             largest = max(largest, size_of_best)
-            if n_partial > 0:
-                kept[n_partial + (t - begin)] = best
-                rounding = max(rounding, room)
-            else:
+            if n_partial == 0:
                 new += throw[t] * best
                 rounding += throw[t] * (room + throw_error[throws[i]] * size_of_best)
+                continue
+            rounding = max(rounding, room)
+            kept[of_turn] = best
+            of_turn += ONE
+            if of_turn == n_kept:  # the end of a round of situations
+                fold(pool, kept, scratch, t - begin < of_turn - n_partial)
+                of_turn = n_partial
         if n_partial > 0:
-            fold(pool, kept, scratch)
             new = kept[0]
-            rounding += throw_error[0] * largest
+            rounding += throw_error[throws[i]] * largest
         if not abs(new - values[p]) <= residual:  # also true for NaN
             residual = abs(new - values[p])
         off[p] = (abs(new - values[p]) + rounding) * (1.0 + slack) + 3.0 * UNIT * abs(new) + LEAST

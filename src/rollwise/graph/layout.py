@@ -145,9 +145,12 @@ class ThrowLayout:
     ----------
     size : int or None
         The length of the tuple; None for a throw that is a whole number.
+    counts_rolls : bool
+        The last number of a throw is the number of rolls left, for rules that read it.
     """
 
     size: int | None
+    counts_rolls: bool = False
 
     @property
     def width(self) -> int:
@@ -196,8 +199,19 @@ class ThrowLayout:
         """The throw of its numbers, as rules see it."""
         return numbers[0] if self.size is None else tuple(numbers)
 
-    def source(self, code: str) -> str:
-        """The throw of a code, as Python source."""
+    def arguments(self, throw: Any) -> tuple[Any, ...]:
+        """The arguments of rules for a throw: itself, or its faces and the rolls left."""
+        return (throw[:-1], throw[-1]) if self.counts_rolls else (throw,)
+
+    def source(self, number: str) -> str:
+        """The arguments of rules for a throw, as Python source; ``{}`` in `number` is its index."""
+        numbers = [number.format(k) for k in range(self.width)]
+        if self.size is None:
+            return numbers[0]
+        more = numbers[-1:] if self.counts_rolls else []
+        return ", ".join([f"({', '.join(numbers[: self.size - len(more)])},)", *more])
+
+    def number_in(self, code: str) -> str:
+        """A number of the throw of a code, as Python source; ``{}`` is its index."""
         left = 64 - self.bits
-        numbers = [f"(({code} << {left - k * self.bits}) >> {left})" for k in range(self.width)]
-        return numbers[0] if self.size is None else f"({', '.join(numbers)},)"
+        return f"(({code} << ({left} - {{}} * {self.bits})) >> {left})"

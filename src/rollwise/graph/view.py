@@ -164,9 +164,10 @@ class State(_Element):
 
     @property
     def asks_rules(self) -> bool:
-        """Whether its actions come from the rules, and not from the pool of dice."""
-        pooled = self.graph.has_pool and self.throw
-        return not pooled or not (self.rolls_left or 0 in self.throw)
+        """Whether actions come from the rules, and not only from the pool of dice."""
+        if not (self.graph.has_pool and self.throw):
+            return True
+        return 0 not in self.throw and min(self.labels) < KEEP
 
     @property
     def named(self) -> dict[str, int]:

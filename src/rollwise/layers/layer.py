@@ -42,6 +42,11 @@ class Pool(NamedTuple):
 
     Each set of kept dice has a number: first the empty set, then the sets by size. The sets of n
     dice are the throws, in their order.
+
+    The situations of a position are one or more *rounds*: one situation for each throw. Without
+    the number of the roll in its rules there is one round, and its dice may be thrown
+    again `rerolls` times before it. With it there is a round for each number of rolls left, from 0
+    on, and `rerolls` is 0.
     """
 
     with_face: Any  # (n_partial, sides) int32: the set with one more die

@@ -250,16 +250,20 @@ def turn_of(game: Game, state: Any) -> Chance:
     if not isinstance(throws[0], Pool):
         kept = [(exact(w), plain(throw)) for w, throw in throws if w]
         return Chance([w for w, _ in kept], [list(choice_of(game, state, t)) for _, t in kept])
-    pool = throws[0]
-    last = {throw: list(choice_of(game, state, throw)) for _, throw in pool.throws}
-    choices: dict[Any, list[Any]] = dict(last)
-    for _ in range(pool.rerolls):
-        again = {}
+    pool, reads = throws[0], game.reads_rolls_left
+
+    def ways_to_end(*left: int) -> dict[Any, list[Any]]:
+        return {t: list(choice_of(game, state, t, *left)) for _, t in pool.throws}
+
+    ends = ways_to_end(0) if reads else ways_to_end()
+    choices: dict[Any, list[Any]] = dict(ends)
+    for left in range(1, pool.rerolls + 1):
+        ends, again = ways_to_end(left) if reads else ends, {}
         for kept_dice in pool.keeps:
             after = pool.after(kept_dice)
             again[kept_dice] = Chance([exact(w) for w, _ in after], [choices[t] for _, t in after])
-        parts = {t: [k for k in pool.kept_from(t) if len(k) < pool.n] for t in last}
-        choices = {t: [*last[t], *map(again.__getitem__, parts[t])] for t in last}
+        parts = {t: [k for k in pool.kept_from(t) if len(k) < pool.n] for t in ends}
+        choices = {t: [*ends[t], *map(again.__getitem__, parts[t])] for t in ends}
     return Chance([exact(w) for w, _ in pool.throws], [choices[t] for _, t in pool.throws])
 
 

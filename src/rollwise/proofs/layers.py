@@ -160,10 +160,10 @@ def sweep(place, block, tables, bounds, replace, proved):
     first, throws, count, lottery, target = block
     lists, indptr, pool = tables.lists, tables.indptr, tables.pool
     throw_weight = tables.throw_weight
-    n_partial, n_kept = index(pool.with_face.shape[0]), pool.without.shape[0]
+    n_partial, n_kept = index(pool.with_face.shape[0]), index(pool.without.shape[0])
     kept, best = np.empty((n_kept, 2)), np.empty((n_kept, 2))
     found, low_high = np.empty(2), np.empty(2)
-    n_low, n_high = 0, 0
+    n_low, n_high, k = 0, 0, n_partial
     i = index(throws.shape[0])
     while i > 0:
         i -= ONE
@@ -182,7 +182,11 @@ def sweep(place, block, tables, bounds, replace, proved):
                 a += ONE
             s += ONE
             if n_partial > 0:
-                kept[n_partial + (t - begin)] = low_high
+                kept[k] = low_high
+                k += ONE
+                if k == n_kept:  # the end of a round of situations
+                    keep_the_best(pool, kept, best, t - begin < k - n_partial)
+                    k = n_partial
             elif end - begin == ONE:
                 low, high = low_high[0], low_high[1]
             else:
@@ -191,7 +195,6 @@ def sweep(place, block, tables, bounds, replace, proved):
                 high += w * low_high[1]
                 size += w * max(abs(low_high[0]), abs(low_high[1]))
         if n_partial > 0:
-            keep_the_best(pool, kept, best)
             low, high = kept[0, 0], kept[0, 1]
         elif end - begin > ONE:
             total = tables.throw_total[number]
@@ -256,30 +259,29 @@ def look_ahead(tables, number, target, o, bounds, found):
 
 
 @inner_kernel
-def keep_the_best(pool, kept, best):
-    """Bounds of a turn with a pool of dice from the bounds after its last throw.
+def keep_the_best(pool, kept, best, is_last):
+    """Bounds before a throw with a pool of dice, from the bounds of ending the turn after it.
 
     Parameters
     ----------
     kept : (n_kept, 2) float64, changed
-        By kept dice (`rollwise.layers.layer.Pool`). The throws are the last rows and must be
-        filled. The first row is the result.
+        By kept dice (`rollwise.layers.layer.Pool`). The throws, the last rows, must be filled. The
+        others are the results of the next throw, if not `is_last`. The first row is the result.
     best : (n_kept, 2) float64, scratch
     """
     n_partial, n_kept = pool.with_face.shape[0], kept.shape[0]
-    for left in range(pool.rerolls + 1):
+    for again in range(pool.rerolls + 1):
+        if again > 0 or not is_last:
+            for k in range(n_kept):  # keep the best dice: all of them, or one fewer, and so on
+                low, high = kept[k, 0], kept[k, 1]
+                for i in range(pool.without.shape[1]):
+                    fewer = pool.without[k, i]
+                    if fewer < 0:
+                        break
+                    low, high = max(low, best[fewer, 0]), max(high, best[fewer, 1])
+                best[k, 0], best[k, 1] = low, high
+            kept[n_partial:] = best[n_partial:]
         throw_dice(pool, kept)
-        if left == pool.rerolls:
-            return
-        for k in range(n_kept):  # keep the best dice: all of them, or one fewer, and so on
-            low, high = kept[k, 0], kept[k, 1]
-            for i in range(pool.without.shape[1]):
-                fewer = pool.without[k, i]
-                if fewer < 0:
-                    break
-                low, high = max(low, best[fewer, 0]), max(high, best[fewer, 1])
-            best[k, 0], best[k, 1] = low, high
-        kept[n_partial:] = best[n_partial:]
 
 
 @inner_kernel

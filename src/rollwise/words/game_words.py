@@ -18,7 +18,7 @@ from rollwise.boards import Board, Cell
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import Game, is_over
-from rollwise.graph import THROW, StateGraph
+from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import spread
 
@@ -184,10 +184,10 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
             words.text("show", at[0])
             if not graph.view[s].asks_rules:
                 continue
-            if len(at) == 2:
-                words.text("throw_text", *at)
+            if len(at) > 1:
+                words.text("throw_text", *at[:2])
             for action in graph.view[s].labels:
-                if action == THROW:
+                if action == THROW or (graph.has_pool and action >= KEEP):
                     continue
                 words.text("deed", *at, action)
                 name = graph.vocabulary.text(action)
@@ -213,13 +213,16 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
 
 
 def rules_situation(game: Game, graph: StateGraph) -> Callable[[int], tuple[Any, ...]]:
-    """A function from states of a graph to the first arguments of rules: state and throw."""
+    """A function from states of a graph to the first arguments of rules: state, throw, rolls left.
+    """
     layout, throws = StateLayout.of(game), graph.throw_layout
     fields = [k for k, name in enumerate(graph.columns) if name not in graph.throw_names]
 
     def situation(state: int) -> tuple[Any, ...]:
         here = graph.view[state]
-        thrown = () if throws is None or not here.throw else (throws.throw(here.throw),)
+        thrown: tuple[Any, ...] = ()
+        if throws is not None and here.throw:
+            thrown = (throws.throw(here.throw), here.rolls_left)[: 1 + game.reads_rolls_left]
         row = here.fields
         return layout.state([row[k] for k in fields]), *thrown
 

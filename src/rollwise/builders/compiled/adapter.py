@@ -262,7 +262,9 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
     if rules.pool is not None and rules.throws is not None:
         ways, throws = zip(*rules.pool.throws, strict=True)
         scope["pool_ways"] = np.array(ways, np.int64)
-        scope["pool_codes"] = np.array(list(map(rules.throws.code, throws)), np.int64)
+        last = (0,) * rules.reads_rolls_left
+        codes = [rules.throws.code(throw + last) for throw in throws]
+        scope["pool_codes"] = np.array(codes, np.int64)
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             scope[f"dtype_{name}"] = array_dtype(value).type

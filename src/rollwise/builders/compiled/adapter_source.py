@@ -218,21 +218,28 @@ def _situations(rules: Rules) -> str:
     layout = rules.throws
     if layout is None:
         return _one_situation(rules, "", "i").replace("\n", "\n        ")
-    each = _one_situation(rules, " throw,", "t").replace("\n", "\n            ")
+    given = " throw, rolls_left," if rules.reads_rolls_left else " throw,"
+    each = _one_situation(rules, given, "t").replace("\n", "\n            ")
     loop = f"""
         throw_ends[i] = thrown
         for t in range(thrown_before, thrown):
             code = codes[t]
-            throw = {layout.source("code")}{each}"""
+           {given[:-1]} = {layout.source(layout.number_in("code"))}{each}"""
     if rules.pool is not None:
+        n, bits = len(rules.pool.throws), layout.size * layout.bits - layout.bits
+        rolls = "as_whole(throws(game, s))" if rules.reads_rolls_left else "0"
         return f"""
         thrown_before = thrown
-        if thrown + uint64({len(rules.pool.throws)}) > uint64(most_actions):
+        rolls = {rolls}
+        if rolls < 0 or rolls > {rules.most_rolls}:
+            return i
+        if thrown + uint64(({n} + {n} * rolls)) > uint64(most_actions):
             return i if i > 0 else {BUFFERS_FULL}
-        for t in range({len(rules.pool.throws)}):
-            codes[thrown] = pool_codes[t]
-            whole_weights[thrown] = pool_ways[t]
-            thrown += uint64(1){loop}"""
+        for left in range(rolls + 1):
+            for t in range({n}):
+                codes[thrown] = pool_codes[t] | left << {bits}
+                whole_weights[thrown] = pool_ways[t]
+                thrown += uint64(1){loop}"""
     return f"""
         thrown_before = thrown
         thrown = list_throws(game, s, throw_sink, thrown)
@@ -310,10 +317,8 @@ def question_source(
     n_fields = len(rules.field_names)
     asked = f"State({rules.layout.source('int64(fields[{}])')})"
     if thrown and rules.throws is not None:
-        width, size = rules.throws.width, rules.throws.size
-        numbers = ", ".join(f"int64(fields[{n_fields + k}])" for k in range(width))
-        asked += f", {numbers}" if size is None else f", ({numbers},)"
-        n_fields += width
+        asked += f", {rules.throws.source(f'int64(fields[{n_fields} + {{}}])')}"
+        n_fields += rules.throws.width
     part = ", call.part" if parts else ""
     return f"""
 def walk(address):{_prologue("QUESTION", scope)}

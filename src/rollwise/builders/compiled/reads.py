@@ -258,7 +258,7 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     values = dict(sorted(values.items()))
     throws = () if rules.throws is None else rules.throws.columns
     if rules.pool is not None:
-        throws += (str(rules.pool),)
+        throws += (str(rules.pool), str(rules.reads_rolls_left))
     return Reads(functions, values, methods, others, rules.layout, rules.has_reward, throws)
 
 
@@ -295,7 +295,8 @@ _FOUND: WeakKeyDictionary[Rules, Reads] = WeakKeyDictionary()
 
 
 def _what_rules_read(rules: Rules) -> Reads:
-    listed = rules.has_throws and rules.pool is None  # pools are processed in Python
+    # one pool for all positions is processed in Python
+    listed = rules.has_throws and (rules.pool is None or rules.reads_rolls_left)
     names = (*RULES, "throws") if listed else RULES
     functions = {name: getattr(type(rules.game), name) for name in names}
     return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))

@@ -111,7 +111,7 @@ def compare(
         situations = {s: Situation(state)}
         if begins is not None:
             throws = _compare_throws(rules, arrays, s, state)
-            found = (Situation(state, (throw,)) for throw in throws)
+            found = (rules.after(state, throw) for throw in throws)
             situations = dict(zip(range(*begins[s : s + 2].tolist()), found, strict=True))
         for number, at in situations.items():
             left -= _compare_situation(rules, arrays, known, number, at)
