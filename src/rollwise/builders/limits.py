@@ -83,8 +83,8 @@ def too_many_states(
     turns = f" (each position has a turn of {each - 1:,})" if each > 1 else ""
     if rules.has_throws and each == 1:
         turns = " (those after a throw are counted too)"
-    per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
-    memory = in_bytes(n_states * each * per_state)
+    per_state = 4 * len(rules.field_names) + 40
+    memory = in_bytes(n_states * (each * per_state + 8 * max(outcomes, 1) / max(expanded, 1)))
     most = f"{max_states * each:,} states{turns}"
     if n_states <= max_states and outcomes > max_states * OUTCOMES_PER_STATE:
         most = (

@@ -1,4 +1,4 @@
-"""The common part of Yahtzee and Yatzy: up to three throws of five dice fill a box."""
+"""The common part of Bozó, Yahtzee and Yatzy: up to three throws of five dice fill a box."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ PAR = np.array([sum(3 * f for f in range(1, 7) if faces >> f - 1 & 1) for faces 
 class ScoreSheet(Game):
     """A sheet of boxes to fill once each, one a turn, for the most points.
 
-    A game adds its state, with the fields `filled` (the set of filled boxes) and
-    `upper` (points in the boxes of the six faces), and the parameter `boxes`. All sheets share
-    their features, see `kept_features` and `action_features`.
+    A game adds its state, with the field `filled` (the set of filled boxes), and the number of
+    `boxes`. All sheets share their features, see `kept_features` and `action_features`.
     """
 
     players: ClassVar = 1
@@ -39,7 +38,7 @@ class ScoreSheet(Game):
     def describe(self, s: Any) -> str:
         names = enumerate(self.action_names[: self.boxes])
         left = [name for box, name in names if not bits.has(s.filled, box)]
-        return f"open: {', '.join(left)}; {s.upper} of 63 above"
+        return f"open: {', '.join(left)}"
 
     def field_text(self, name: str, number: int) -> str:
         names = self.action_names[: self.boxes] if name == "filled" else ()
@@ -53,11 +52,12 @@ class ScoreSheet(Game):
         pairs = zip_longest(cells[:FACES], cells[FACES:])
         return [[cell for cell in pair if cell] for pair in pairs]
 
-    def deed(self, s: Any, throw: Throw, box: int) -> str:
-        return f"fill {self.action_names[box]}"
+    def deed(self, s: Any, *choice: Any) -> str:
+        return f"fill {self.action_names[choice[-1]]}"
 
-    def told(self, s: Any, throw: Throw, box: int, then: int, after: Any) -> str:
-        made = self.reward(s, throw, box)
+    def told(self, s: Any, *what: Any) -> str:
+        *choice, _, _, _ = what  # without `then`, `after` and `faces`
+        made = self.reward(s, *choice)
         return "1 point" if made == 1 else f"{made:g} points"
 
     def made(self, throw: Throw, box: int) -> int:
@@ -69,19 +69,15 @@ class ScoreSheet(Game):
         return 1 - (s.filled >> box & 1) if box < self.boxes else 0
 
     def features(self, s: Any, *_: Any) -> dict[str, Any]:
-        """Number of open boxes, and whether the bonus is in reach with four dice of each face."""
-        could = s.upper + sum(4 * (box + 1) * self.is_open(s, box) for box in range(FACES))
-        return {
-            "left": sum(self.is_open(s, box) for box in range(self.boxes)),
-            "hope": (s.upper < BONUS) * (could >= BONUS) * 1,
-        }
+        """Number of open boxes."""
+        return {"left": sum(self.is_open(s, box) for box in range(self.boxes))}
 
-    def action_features(self, s: Any, throw: Throw, box: int) -> dict[str, Any]:
+    def action_features(self, s: Any, throw: Throw, *choice: Any) -> dict[str, Any]:
         """The box, its score, and for a face the comparison with three of its dice.
 
-        `beyond` is the surplus over three dice, and `short` the shortfall. `behind` is 1 if the
-        total of the filled boxes of faces is then below three dice each.
+        `beyond` is the surplus over three dice, and `short` the shortfall.
         """
+        box = choice[-1]
         boxes = {name.replace(" ", "_"): 0 for name in self.action_names[: self.boxes]}
         boxes[self.action_names[box].replace(" ", "_")] = 1
         made = self.made(throw, box)
@@ -91,7 +87,6 @@ class ScoreSheet(Game):
             "made": made,
             "beyond": beyond,
             "short": max(-beyond, 0),
-            "behind": 1 * (s.upper + made < PAR[s.filled & 63 | 1 << box]) if box < FACES else 0,
         }
 
     def kept_features(self, s: Any, kept: Throw) -> dict[str, Any]:
@@ -115,7 +110,33 @@ class ScoreSheet(Game):
     @policy
     def most_alike(self, s: Any, throw: Throw, rolls_left: int) -> Any:
         """Keep the most frequent face, the highest of several; fill the best box."""
-        if rolls_left:
-            face = max(throw, key=lambda face: (throw.count(face), face))
-            return (face,) * throw.count(face)
-        return max(self.actions(s, throw), key=lambda box: self.reward(s, throw, box))
+        face = max(throw, key=lambda face: (throw.count(face), face))
+        kept = (face,) * throw.count(face)
+        if rolls_left and not (self.reads_rolls_left and kept == throw):
+            return kept
+        given = (throw, rolls_left) if self.reads_rolls_left else (throw,)
+        return max(self.actions(s, *given), key=lambda box: self.reward(s, *given, box))
+
+
+class BonusSheet(ScoreSheet):
+    """A sheet with a bonus for 63 points in the boxes of the six faces.
+
+    The state has the field `upper`: points in these boxes.
+    """
+
+    def describe(self, s: Any) -> str:
+        return f"{super().describe(s)}; {s.upper} of 63 above"
+
+    def features(self, s: Any, *_: Any) -> dict[str, Any]:
+        """Number of open boxes, and whether the bonus is in reach with four dice of each face."""
+        could = s.upper + sum(4 * (box + 1) * self.is_open(s, box) for box in range(FACES))
+        return {**super().features(s), "hope": (s.upper < BONUS) * (could >= BONUS) * 1}
+
+    def action_features(self, s: Any, throw: Throw, *choice: Any) -> dict[str, Any]:
+        """As on other sheets, and `behind`.
+
+        It is 1 if the total of the filled boxes of faces is then below three dice each.
+        """
+        box, found = choice[-1], super().action_features(s, throw, *choice)
+        behind = s.upper + found["made"] < PAR[s.filled & 63 | 1 << box] if box < FACES else 0
+        return {**found, "behind": 1 * behind}

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import bits, dice
 from rollwise.game import AGAIN, END, parameter
-from rollwise.games.score_sheet import ScoreSheet, Throw
+from rollwise.games.score_sheet import BonusSheet, Throw
 
 ONES, SIXES, THREE, FOUR, FULL, SMALL, LARGE, YAHTZEE, CHANCE = 0, 5, 6, 7, 8, 9, 10, 11, 12
 
@@ -37,7 +37,7 @@ def points(throw: Throw, box: int, joker: bool) -> int:
 
 
 @dataclass(frozen=True)
-class Yahtzee(ScoreSheet):
+class Yahtzee(BonusSheet):
     """Throw five dice, twice throw again any of them, then fill a box: 13 turns.
 
     Each box is filled once. 63 points or more in the boxes of the six faces bring 35. Once the

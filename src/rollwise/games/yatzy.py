@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from rollwise import bits, dice
 from rollwise.game import AGAIN, END, parameter
-from rollwise.games.score_sheet import FACES, ScoreSheet, Throw
+from rollwise.games.score_sheet import FACES, BonusSheet, Throw
 
 ONES, SIXES, PAIR, TWO_PAIRS, THREE, FOUR, SMALL, LARGE, FULL, CHANCE, YATZY = 0, *range(5, 15)
 
@@ -46,7 +46,7 @@ def points(throw: Throw, box: int) -> int:
 
 
 @dataclass(frozen=True)
-class Yatzy(ScoreSheet):
+class Yatzy(BonusSheet):
     """Throw five dice, twice throw again any of them, then fill a box: 15 turns.
 
     Each box is filled once. 63 points or more in the boxes of the six faces bring 50. Pairs and

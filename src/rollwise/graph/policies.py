@@ -169,7 +169,8 @@ def _kept(state: State, faces: tuple[int, ...]) -> int:
     name = f"keep {' '.join(map(str, sorted(faces))) or 'nothing'}"
     meant = state.graph.vocabulary.meaning(name)
     if not meant:
-        raise PolicyError(f"{state.graph.game}: no player can {name} in the state {state}")
+        ends = "" if len(faces) < len(state.throw) else ", where an action ends the turn instead"
+        raise PolicyError(f"{state.graph.game}: no player can {name} in the state {state}{ends}")
     return meant[0]
 
 
