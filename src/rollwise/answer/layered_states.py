@@ -142,12 +142,13 @@ class LayeredStates:
     @cached_property
     def is_small(self) -> bool:
         """Whether the whole game can be solved again as one graph in some seconds."""
-        from rollwise.builders.limits import most_states
+        from rollwise.builders.limits import OUTCOMES_PER_STATE, most_states
         from rollwise.builders.rules import Rules
 
         rules = Rules(self.game)
-        states = self.n_states * (1 + rules.turn_states)
-        return self.n_outcomes <= MOST_AGAIN and states <= min(MOST_AGAIN, most_states(rules))
+        most = min(MOST_AGAIN, most_states(rules)) // (1 + rules.turn_states)
+        most_outcomes = min(MOST_AGAIN, most * OUTCOMES_PER_STATE)
+        return self.n_states <= most and self.n_outcomes <= most_outcomes
 
     @property
     def objective(self) -> str:

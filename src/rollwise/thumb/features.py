@@ -100,18 +100,24 @@ def kept_features(game: Game, pool: Pool, rows: NDArray[np.int32], names: Sequen
 
 
 def filled_features(
-    game: Game, pool: Pool, labels: Sequence[int], rows: NDArray[np.int32], names: Sequence[str]
+    game: Game,
+    ends: Sequence[tuple[Any, ...]],
+    labels: Sequence[int],
+    rows: NDArray[np.int32],
+    names: Sequence[str],
 ) -> Asked:
-    """The features of all actions after the last throw: by throw, and then by action.
+    """The features of all actions where a turn may end: by throw, and then by action.
 
     Parameters
     ----------
+    ends : sequence of tuple
+        The arguments of the rules: the throw, and the rolls left if the rules read them.
     labels : sequence of int
         The actions.
     rows, names
         As `kept_features` takes them.
     """
-    cases = [(throw, label) for _, throw in pool.throws for label in labels]
+    cases = [(*end, label) for end in ends for label in labels]
     return _asked_at_once(game, game.action_features, cases, rows, names)
 
 
@@ -319,7 +325,7 @@ def _apart(graph: StateGraph, word: str, own: Columns, names: Collection[str]) -
 
 
 def _pool_features(graph: StateGraph, game: Game) -> Columns:
-    """The features of actions in turns with a pool: of kept dice, and after the last throw.
+    """The features of actions in turns with a pool: of kept dice, and where a turn may end.
 
     The features of the position are included, for products with these.
     """
@@ -338,8 +344,13 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
     order = np.argsort(codes)
     at_kept = order[np.searchsorted(codes, label[kept], sorter=order)]
     labels = np.unique(label[~kept])
-    throw = within[~kept] - (size - len(pool.throws))
-    at_filled = throw * len(labels) + np.searchsorted(labels, label[~kept])
+    assert graph.throws is not None
+    ends = (graph.throws[:, :-1] > 0).all(axis=1)
+    ends &= game.reads_rolls_left or graph.throws[:, -1] == 0
+    thrown = [(tuple(throw), left) for *throw, left in graph.throws[ends].tolist()]
+    given = [arguments[: 1 + game.reads_rolls_left] for arguments in thrown]
+    at_filled = (np.cumsum(ends) - 1)[within[~kept]] * len(labels)
+    at_filled += np.searchsorted(labels, label[~kept])
     numbers = label.astype(np.int32)
     numbers[kept] = np.array([len(dice) for dice in every], np.int32)[at_kept]
     columns: Columns = {"number": _in_place(numbers, of_turn)}
@@ -348,7 +359,7 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
         columns["points"] = points.astype(np.int32)
     asked = (
         (kept, at_kept, kept_features(game, pool, rows, graph.field_names)),
-        (~kept, at_filled, filled_features(game, pool, labels.tolist(), rows, graph.field_names)),
+        (~kept, at_filled, filled_features(game, given, labels.tolist(), rows, graph.field_names)),
     )
     for here, case, answers in asked:
         for name in [name for name in answers.tables if name not in ("number", "points")]:

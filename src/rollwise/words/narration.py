@@ -154,11 +154,14 @@ class Narrator:
         return as_other_sees(self.graph)
 
     def _at(self, action: int) -> tuple[Any, ...]:
-        """The state of an action in the form of the rules, and its throw."""
+        """The state of an action in the form of the rules, its throw, and the rolls left."""
         state = self.source.view.action(self._source_action[action]).state
         layout = self.source.throw_layout
-        thrown = () if layout is None or not state.throw else (layout.throw(state.throw),)
-        return self._as_rules_know(state), *thrown
+        if layout is None or not state.throw:
+            return (self._as_rules_know(state),)
+        thrown = layout.throw(state.throw), state.rolls_left
+        reads = self.rules is not None and self.rules.reads_rolls_left
+        return self._as_rules_know(state), *thrown[: 1 + reads]
 
     # ---- positions and outcomes
 

@@ -291,7 +291,8 @@ class TurnPositions:
         """The features of all actions after the last throw."""
         labels = self._labels.tolist()
         names = self._rules.field_names
-        return filled_features(self._rules.game, self._pool, labels, self.rows, names)
+        ends = [(throw,) for _, throw in self._pool.throws]
+        return filled_features(self._rules.game, ends, labels, self.rows, names)
 
     @cached_property
     def told(self) -> dict[str, NDArray[np.int32]]:
@@ -473,7 +474,9 @@ def one_position(game: Game) -> StateGraph:
 
 def has_turns(game: Game) -> bool:
     """Whether rules of thumb of a game can be scored without its graph."""
-    return game.players == 1 and game.made_from is game and Rules(game).pool is not None
+    if game.players != 1 or game.made_from is not game or game.reads_rolls_left:
+        return False
+    return Rules(game).pool is not None
 
 
 def worth_by_layers(
