@@ -42,6 +42,9 @@ def play(game: Game, seed: int) -> list[dict]:
         if type(game).throws is not Game.throws:
             throws = throws_of(game, state)
             situation = (state, choose.choices(throws, [float(w) for w, _ in throws])[0][1])
+        if game.reads_rolls_left:
+            (pool,) = game.throws(state)
+            situation += (choose.randrange(pool.rerolls + 1),)
         actions = list(game.actions(*situation))
         action = choose.choice(actions)
         outcomes = list(game.outcomes(*situation, action))
@@ -51,6 +54,7 @@ def play(game: Game, seed: int) -> list[dict]:
             {
                 "state": numbers(state),
                 **({"throw": numbers(situation[1])} if len(situation) > 1 else {}),
+                **({"rolls_left": situation[2]} if len(situation) > 2 else {}),
                 "actions": [int(a) for a in actions],
                 "action": int(action),
                 "weight": int(weight),

@@ -7,6 +7,7 @@ from typing import Any
 SMALL: dict[str, dict[str, Any]] = {
     "bear-off": {"checkers": 2},
     "two-sided-bear-off": {"checkers": 1},
+    "bozo": {"sheet": "five"},
     "farkle": {"target": 100},
     "farkle-turn": {"most": 100},
     "hypergammon": {"checkers": 1},
@@ -19,8 +20,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "shut-the-box": {"tiles": 5},
 }
 # Small, and yet too slow for the tests of kernels with the JIT off.
-SLOW = {"bear-off", "cant-stop", "cant-stop-for-two", "chicago", "farkle", "farkle-turn", "ludo",
-    "ship-captain-crew", "shut-the-box", "two-sided-bear-off", "yahtzee", "yatzy"}  # fmt: skip
+SLOW = {"bear-off", "bozo", "cant-stop", "cant-stop-for-two", "chicago", "farkle", "farkle-turn",
+    "ludo", "ship-captain-crew", "shut-the-box", "two-sided-bear-off", "yahtzee",
+    "yatzy"}  # fmt: skip
 TYPED = {  # as on the command line
     name: [f"{parameter}={value}" for parameter, value in given.items()]
     for name, given in SMALL.items()

@@ -13,7 +13,7 @@ import pytest
 from cli_runner import run
 from stakes import Gammons
 from stalling_games import Luck, PassablePig, Road, Standoff, Trap
-from throwing import ThrownRunners, TwoBoxes
+from throwing import SavedRolls, ThrownRunners, TwoBoxes
 
 import rollwise
 from rollwise import AGAIN, END, Game, dice
@@ -63,7 +63,7 @@ class Highest(Game):
 SMALL = [
     *map(game_of, ("piglet target=3", "threes dice=2", "super-six sticks=4", "craps")),
     *map(game_of, ("bear-off checkers=2", "pig players=3 target=3")),
-    *(Gammons(), TwoBoxes(), Highest(), Road(), Luck()),
+    *(Gammons(), TwoBoxes(), SavedRolls(), Highest(), Road(), Luck()),
 ]
 GAMES = [*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1")), ThrownRunners()]
 

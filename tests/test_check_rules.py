@@ -8,7 +8,7 @@ import pytest
 from little_games import RandomTable
 from stakes import Gammons
 from stalling_games import DrawnLuck, DrawnStages, LosingPig, PassablePig, Road, Standoff
-from throwing import ThrownRunners, TwoBoxes
+from throwing import SavedRolls, Served, ThrownRunners, TwoBoxes
 
 import rollwise
 from rollwise.answer.verify import claims_of as seat_claims
@@ -40,7 +40,7 @@ SMALL = [
     *map(game_of, ("super-six sticks=5", "super-six sticks=4 may_stop=2", "royal-ur pieces=1")),
     *map(game_of, ("cant-stop", "yahtzee boxes=1", "hare-and-tortoise steps=6")),
     *(Gammons(), Road(), DrawnLuck(), PassablePig(), LosingPig(), DrawnStages()),
-    *(Standoff(), ThrownRunners(), TwoBoxes(), RandomTable(seed=3)),
+    *(Standoff(), ThrownRunners(), TwoBoxes(), SavedRolls(), Served(), RandomTable(seed=3)),
 ]
 
 

@@ -63,6 +63,7 @@ GAMES = [
     "snakes-and-ladders board=milton-bradley --policy optimal --seed 1",
     "zombie-dice goal=3 --policy optimal --seed 3",
     "cant-stop --policy until-three-runners --seed 2",
+    "bozo sheet=three --policy optimal --seed 1",
     "yahtzee boxes=3 --policy most-alike --seed 1",
     "yatzy boxes=2 --policy optimal --seed 1",
     "chicago --policy aces --seed 3",

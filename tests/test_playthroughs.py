@@ -48,8 +48,9 @@ def test_replay(path):
         if "throw" in move:
             throws = [throw for _, throw in throws_of(game, state)]
             situation = (state, next(t for t in throws if numbers(t) == move["throw"]))
-        assert list(game.actions(*situation)) == move["actions"]
-        outcomes = list(game.outcomes(*situation, move["action"]))
+        given = situation + ((move["rolls_left"],) if game.reads_rolls_left else ())
+        assert list(game.actions(*given)) == move["actions"]
+        outcomes = list(game.outcomes(*given, move["action"]))
         assert sum(weight for weight, _, _ in outcomes) == move["of"]
         following = [
             nxt
@@ -63,7 +64,7 @@ def test_replay(path):
         here, border = graph, None
         if here is None:
             here, border = some_states(Rules(game), np.array([flat(move["state"])], np.int32))
-        last = (0,) if here.has_pool else ()  # the rules see the last throw
+        last = (move.get("rolls_left", 0),) if here.has_pool else ()
         s = here.find(flat(move["state"]), *situation[1:], *last)
         begin, end = here.action_indptr[s : s + 2]
         a = begin + here.action_label[begin:end].tolist().index(move["action"])

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
+from throwing import SavedRolls, Served, Turn
 
 import rollwise
-from rollwise import AGAIN, END, Game, dice, parameter
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, dice, parameter
 from rollwise.answer.references import Policies
 from rollwise.dice import Pool
 from rollwise.errors import PolicyError, RulesError
+from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.graph.policies import Policy
 from rollwise.simulate.turn_by_turn import play_turn_by_turn, policy_play
 
 compiled_only = pytest.mark.skipif(
@@ -160,3 +164,97 @@ def test_what_is_wrong_with_a_policy_that_keeps_dice_is_told(function: Any, said
     random = np.random.default_rng(1)
     with pytest.raises(PolicyError, match=said):
         play_turn_by_turn(game, policy_play(game, "wrong", random), 9, 1)
+
+
+# ---- rules that read the number of the roll
+
+
+def counted_by_hand(game: SavedRolls | Served) -> Fraction:
+    """The value in fractions, by dice in the order in which they lie on the table."""
+
+    @cache
+    def position(s: Any) -> Fraction:
+        (pool,) = game.throws(s)
+
+        @cache
+        def ended(thrown: tuple[int, ...], left: int) -> Fraction:
+            return max(ending(s, thrown, left, action) for action in game.actions(s, thrown, left))
+
+        @cache
+        def shown(thrown: tuple[int, ...], left: int) -> Fraction:
+            found = [ended(thrown, left)]
+            for m in range(pool.n if left else 0):
+                found += [after(kept, left - 1) for kept in combinations(thrown, m)]
+            return max(found)
+
+        @cache
+        def after(kept: tuple[int, ...], left: int) -> Fraction:
+            falls = list(product(pool.faces, repeat=pool.n - len(kept)))
+            worths = (shown(tuple(sorted((*kept, *fall))), left) for fall in falls)
+            return sum(worths, Fraction(0)) / len(falls)
+
+        return after((), pool.rerolls)
+
+    def ending(s: Any, thrown: tuple[int, ...], left: int, action: int) -> Fraction:
+        ((_, then, following),) = game.outcomes(s, thrown, left, action)
+        worth = {WIN: Fraction(1), LOSE: Fraction(-1), END: Fraction(0)}
+        if then not in worth:
+            worth[then] = (-1 if then == PASS else 1) * position(following)
+        return Fraction(game.reward(s, thrown, left, action)) + worth[then]
+
+    return position(game.start())
+
+
+COUNTED = [SavedRolls(), SavedRolls(3, 2), Served(), Served(7)]
+
+
+@pytest.mark.parametrize("game", COUNTED, ids=repr)
+@pytest.mark.parametrize("mode", ["interpreted", pytest.param("compiled", marks=compiled_only)])
+def test_rules_that_read_the_number_of_the_roll(game: Any, mode: str) -> None:
+    solution = rollwise.solve(game, mode=mode)
+    exact = counted_by_hand(game)
+    assert abs(Fraction(solution.value) - exact) <= solution.error_bound < 1e-11
+
+
+@compiled_only
+def test_both_builders_and_layers_read_the_number_of_the_roll() -> None:
+    for game in (*COUNTED, Bozo(sheet="five")):
+        one, other = (rollwise.build(game, mode=m) for m in ("interpreted", "compiled"))
+        assert one.content_hash == other.content_hash
+    layers = rollwise.solve_by_layers(SavedRolls())
+    assert abs(Fraction(layers.value) - counted_by_hand(SavedRolls())) <= layers.error_bound
+
+
+def test_saved_rolls_are_played_and_advised() -> None:
+    solution = rollwise.solve(SavedRolls())
+    advice = solution.advise(Turn(3, 2), throw=(1, 3))  # the last turn, with three rolls left
+    assert [row.action for row in advice.actions] == ["0", "1", "keep 1", "keep 3", "keep nothing"]
+    assert [row.best for row in advice.actions] == [False, False, False, True, False]
+    with pytest.raises(
+        PolicyError, match="no player can keep 1 1 .*, where an action ends the turn"
+    ):
+        Policy.of_function(
+            solution.graph, SavedRolls(), "all", lambda s, throw, left: throw if left else 0
+        )
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"actions": lambda self, s, throw: (0,)}, r"reads rolls_left in one of its rules has"),
+        ({"throws": lambda self, s: dice.pool(2, 3, rerolls=999)}, "at most 255 with 2 dice"),
+        (
+            {"throws": lambda self, s: dice.pool(2, 2 + s.number)},
+            "the same .* except for its rerolls",
+        ),
+        ({"throws": lambda self, s: dice.faces(2, 3)}, r"has actions\(self, s, throw\)"),
+        (
+            {"actions": lambda self, s, throw, rolls_left: (0,) if rolls_left == 0 else ()},
+            "rules that read rolls_left have an action after each throw",
+        ),
+    ],
+)
+def test_what_is_wrong_with_rules_that_read_the_number_of_the_roll(changed: Any, said: str) -> None:
+    game = type("Own", (SavedRolls,), changed)()
+    with pytest.raises(RulesError, match=said):
+        rollwise.build(game, mode="interpreted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import AGAIN, END, PASS, WIN, Game, dice, parameter, policy
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, dice, parameter, policy
 
 BACK, FRONT, WAIT = range(3)
 NOTHING = -1  # thrown yet
@@ -168,3 +168,68 @@ class OrderedDice(TwoBoxes):
         for one in range(1, self.sides + 1):
             for other in range(1, self.sides + 1):
                 yield 0.5, (min(one, other), max(one, other))
+
+
+class Turn(NamedTuple):
+    number: int
+    saved: int  # rolls for later turns
+
+
+@dataclass(frozen=True)
+class SavedRolls(Game):
+    """Three turns of dice: score the sum, or doubles, which the first throw makes dearer."""
+
+    n: int = 2
+    sides: int = 3
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Turn(1, 0)
+
+    def throws(self, s):
+        return dice.pool(self.n, self.sides, rerolls=1 + s.saved)
+
+    def actions(self, s, throw, rolls_left):
+        for hand in range(2):
+            yield hand
+
+    def outcomes(self, s, throw, rolls_left, hand):
+        yield 1, END if s.number == 3 else AGAIN, Turn(s.number + 1, rolls_left)
+
+    def reward(self, s, throw, rolls_left, hand):
+        first = 1 if rolls_left == 1 + s.saved else 0
+        return 5.0 * (throw[0] == throw[1]) + first if hand else float(sum(throw))
+
+    def progress(self, s):
+        return s.number
+
+
+class Race(NamedTuple):
+    mine: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class Served(Game):
+    """A race with three coins a turn: equal ones of the first throw win, others count their 2s."""
+
+    target: int = 4
+
+    def start(self):
+        return Race(0, 0)
+
+    def throws(self, s):
+        return dice.pool(3, sides=2, rerolls=2)
+
+    def actions(self, s, throw, rolls_left):
+        yield 0
+
+    def outcomes(self, s, throw, rolls_left, action):
+        mine = s.mine + sum(throw) - 3
+        if mine >= self.target or (rolls_left == 2 and throw[0] == throw[2]):
+            yield 1, WIN, s
+        elif mine == s.mine:
+            yield 1, LOSE, s
+        else:
+            yield 1, PASS, Race(s.theirs, mine)

@@ -430,7 +430,9 @@ def pool(n: int, sides: int | Sequence[int] = 6, rerolls: int = 2) -> Pool:
 
     All dice are thrown. Then, up to `rerolls` times, the mover keeps some of them and throws the
     others again. `Game.actions`, `Game.outcomes` and `Game.reward` receive the final throw: the
-    faces, ascending. The pool is the same in every state of a game.
+    faces, ascending. If they take `rolls_left` after the throw, they receive each throw, and an
+    action ends the turn early. The pool is the same in every state of a game; its rerolls may
+    differ if rules take `rolls_left`.
 
     Parameters
     ----------

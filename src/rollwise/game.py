@@ -525,7 +525,8 @@ class Game:
         yield self.start()
 
     # `throws` is optional. In a game with `throws`, the rules below take the throw as an argument:
-    # ``actions(s, throw)``, ``outcomes(s, throw, action)``, ``reward(s, throw, action)``.
+    # ``actions(s, throw)``, ``outcomes(s, throw, action)``, ``reward(s, throw, action)``. With a
+    # pool of dice they may all take the rolls left after it: ``actions(s, throw, rolls_left)``.
 
     def throws(self, s: Any) -> Iterable[Any]:
         """Yield ``(weight, throw)`` for each throw before the choice of the mover.
@@ -775,7 +776,11 @@ class Game:
     @property
     def reads_rolls_left(self) -> bool:
         """Whether the rules take the rolls left of a pool of dice, as an argument `rolls_left`."""
-        rules = type(self).actions, getattr(type(self), "undiscounted", type(self).outcomes), type(self).reward
+        rules = (
+            type(self).actions,
+            getattr(type(self), "undiscounted", type(self).outcomes),
+            type(self).reward,
+        )
         codes = [getattr(rule, "__code__", None) for rule in rules]
         return any("rolls_left" in code.co_varnames[: code.co_argcount] for code in codes if code)
 

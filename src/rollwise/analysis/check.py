@@ -181,7 +181,9 @@ def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
         targets = np.unique(targets[targets >= 0])
         frontier = targets[~reached[targets]]
         reached[frontier] = True
-    missed = graph.positions[~reached[graph.positions]] if graph.has_pool else np.flatnonzero(~reached)
+    missed = (
+        graph.positions[~reached[graph.positions]] if graph.has_pool else np.flatnonzero(~reached)
+    )
     if len(missed):
         shown = "; ".join(graph.state_text(s) for s in missed[:3])
         report.add(

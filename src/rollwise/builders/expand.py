@@ -131,6 +131,8 @@ def expand(rules: Rules, at: Situation) -> Iterator[Action]:
         raise RulesError(
             f"{game.name}: no action in the state {rules.where(at)}; a play that is over "
             "ends with WIN, LOSE, DRAW or END instead of leading to a state"
+            + "; rules that read rolls_left have an action after each throw"
+            * any(at.throw[1:])
         )
 
 
@@ -141,7 +143,7 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
     ------
     RulesError
     """
-    name, at = rules.game.name, Situation(state)
+    at = Situation(state)
     weights: dict[Any, int | float] = {}
     items = _all_of(rules, "throws", rules.game.throws, at)
     if rules.pool is not None:

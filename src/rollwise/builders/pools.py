@@ -149,36 +149,39 @@ def with_turns(
     along = np.arange(begins[-1]) - np.repeat(begins[:-1], np.diff(begins))
     situation = np.repeat(first, np.diff(begins)) + turn.thrown(along // n_throws)
     own = np.repeat(situation + along % n_throws, np.diff(arrays.action_indptr))
-    state = np.concatenate([np.arange(n), own, (first[:, None] + turn.action_state).reshape(-1)])
+    every = slice(None) if rolls.min(initial=pool.rerolls) == pool.rerolls else _open(turn, rolls)
+    always = (first[:, None] + turn.action_state).reshape(-1)[every]
+    state = np.concatenate([np.arange(n), own, always])
     order = np.argsort(state, kind="stable")
     later: Lotteries = parts["lotteries"]
-    lottery = arrays.action_lottery + len(turn.lotteries.reward)
-    sizes = np.concatenate(
-        [np.full(n, n_throws), np.diff(arrays.outcome_indptr), np.tile(turn.size, n)]
-    )
-    target = arrays.outcome_state
+    label = [np.full(n, THROW), arrays.action_label, np.tile(turn.label, n)[every]]
+    lottery = [
+        np.zeros(n, np.int64),
+        arrays.action_lottery + len(turn.lotteries.reward),
+        np.tile(turn.lottery, n)[every],
+    ]
+    of_turns = np.tile(turn.size, n)
+    sizes = np.concatenate([np.full(n, n_throws), np.diff(arrays.outcome_indptr), of_turns[every]])
+    target, inner = arrays.outcome_state, (first[:, None] + turn.target).reshape(-1)
     targets = np.concatenate(
         [
             ((first + turn.thrown(rolls))[:, None] + np.arange(n_throws)).reshape(-1),
             np.where(target < n, target, target + n * size),
-            (first[:, None] + turn.target).reshape(-1),
+            inner if isinstance(every, slice) else inner[np.repeat(every, of_turns)],
         ]
     )
     outcome_indptr = np.concatenate([[0], np.cumsum(sizes[order])])
     shift = (np.cumsum(sizes) - sizes)[order] - outcome_indptr[:-1]
+    counts = np.bincount(state, minlength=n + n * size)
     layout = ThrowLayout(pool.n)
     return {
-        "action_indptr": np.concatenate([[0], np.cumsum(np.bincount(state, minlength=n + n * size))]),
-        "action_label": np.concatenate(
-            [np.full(n, THROW), arrays.action_label, np.tile(turn.label, n)]
-        )[order].astype(np.int32),
-        "action_lottery": np.concatenate([np.zeros(n, np.int32), lottery, np.tile(turn.lottery, n)])[
-            order
-        ].astype(np.int32),
+        "action_indptr": np.concatenate([[0], np.cumsum(counts)]),
+        "action_label": np.concatenate(label)[order].astype(np.int32),
+        "action_lottery": np.concatenate(lottery)[order].astype(np.int32),
         "outcome_indptr": outcome_indptr,
-        "outcome_state": targets[
-            np.arange(len(targets)) + np.repeat(shift, sizes[order])
-        ].astype(np.int32),
+        "outcome_state": targets[np.arange(len(targets)) + np.repeat(shift, sizes[order])].astype(
+            np.int32
+        ),
         "lotteries": Lotteries(
             np.concatenate([turn.lotteries.indptr, turn.lotteries.indptr[-1] + later.indptr[1:]]),
             np.concatenate([turn.lotteries.reward, later.reward]),
@@ -190,3 +193,12 @@ def with_turns(
         "throws": turn.rows,
         "throw_names": (*layout.columns, ROLLS_LEFT),
     }
+
+
+def _open(turn: Turn, rolls: np.ndarray) -> np.ndarray:
+    """The actions of all turns that positions with so many rolls need: (n * n_actions,) bool.
+
+    Their other states need an action, and have one.
+    """
+    too_many = turn.rows[turn.action_state, -1] > rolls[:, None]
+    return ~(too_many & (turn.label > KEEP)).reshape(-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ Progress = int | tuple[int, ...]
 # Columns of the strategy table, which are forbidden names of fields. In games with throws the
 # columns of a throw are forbidden too.
 RESERVED = ("action", "value", "win_probability", "error_bound")
+MOST_ROLLS = 255  # left, where rules read them
 OF_THROWS = ("throw", ROLLS_LEFT)
 
 # The arguments of each rule, after the game itself.
@@ -203,8 +205,9 @@ class Rules:
         except TypeError:
             throws = "has throws(s)" if self.has_throws else "has no throws(s)"
             if ROLLS_LEFT in given:
-                of_rule = self.reads_rolls_left and "action" in given[-1]
-                throws = "reads rolls_left in a rule" if of_rule else "has a pool of dice"
+                throws = "has a pool of dice"
+                if given[-1] != ROLLS_LEFT or name == "actions":
+                    throws = "reads rolls_left in one of its rules"
             return (
                 f"{self.game.name}: {name}{signature} doesn't take what it is given; a game that "
                 f"{throws} has {name}(self, {', '.join(given)})"
@@ -263,10 +266,19 @@ class Rules:
         """Whether the rules of a pool read the number of rolls left."""
         return self.pool is not None and self.game.reads_rolls_left
 
+    @cached_property
+    def rolls_vary(self) -> bool:
+        """Whether the rerolls may depend on the state: `throws` reads it."""
+        code = type(self.game).throws.__code__
+        read = {step.argval for step in dis.get_instructions(code)}
+        return self.reads_rolls_left and code.co_varnames[1] in read
+
     @property
     def most_rolls(self) -> int:
         """The largest number of rolls left that fits a throw; 0 if the rules don't read it."""
-        return (1 << self.throws.bits - 1) - 1 if self.throws and self.throws.counts_rolls else 0
+        if not (self.throws and self.throws.counts_rolls):
+            return 0
+        return min((1 << self.throws.bits - 1) - 1, MOST_ROLLS)
 
     def after(self, state: Any, throw: Any) -> Situation:
         """The situation of a state after a throw."""
@@ -652,7 +664,7 @@ class Rules:
         text = self.state_text(at.state)
         if at.throw:
             text += f" with the throw {throw_text(at.throw[0])}"
-            text += "".join(f" and {left} rolls left" for left in at.throw[1:])
+            text += "".join(f", rolls_left={left}" for left in at.throw[1:])
         joined = "and" if at.throw else "with"
         return f"{text} {joined} the action {self.action_text(*action)}" if action else text
 

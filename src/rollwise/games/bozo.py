@@ -12,7 +12,7 @@ from rollwise.games.score_sheet import ScoreSheet, Throw
 
 SIXES, FULL, STRAIGHT, FOUR, FIVE = 5, 6, 7, 8, 9
 ALL = (1 << 10) - 1
-THREE = 1 << SIXES | 1 << STRAIGHT | 1 << FIVE
+SHEETS = {"full": ALL, "three": 1 << SIXES | 1 << STRAIGHT | 1 << FIVE, "five": 1 << FIVE}
 
 
 class Sheet(NamedTuple):
@@ -45,7 +45,9 @@ class Bozo(ScoreSheet):
     heading: ClassVar = "Bozó"
     presets: ClassVar = {"short": {"sheet": "three"}}
     first: int = parameter(5, at_least=0, about="points more for a hand of the first throw")
-    sheet: str = parameter("full", among=("full", "three"), about="or straight, sixes, five alike")
+    sheet: str = parameter(
+        "full", among=tuple(SHEETS), about="all ten boxes; straight, sixes, five alike; five alike"
+    )
     boxes: ClassVar[int] = 10  # type: ignore[misc]
     action_names: ClassVar = (
         *("ones", "twos", "threes", "fours", "fives", "sixes"),
@@ -54,7 +56,7 @@ class Bozo(ScoreSheet):
     of_alike: ClassVar = (FOUR, FIVE)
 
     def start(self) -> Sheet:
-        return Sheet(ALL & ~THREE if self.sheet == "three" else 0)
+        return Sheet(ALL & ~SHEETS[self.sheet])
 
     def actions(self, s: Sheet, throw: Throw, rolls_left: int) -> Iterator[int]:
         for box in range(self.boxes):

@@ -213,8 +213,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
 
 
 def rules_situation(game: Game, graph: StateGraph) -> Callable[[int], tuple[Any, ...]]:
-    """A function from states of a graph to the first arguments of rules: state, throw, rolls left.
-    """
+    """A function from states of a graph to the arguments of rules before the action."""
     layout, throws = StateLayout.of(game), graph.throw_layout
     fields = [k for k, name in enumerate(graph.columns) if name not in graph.throw_names]
 

@@ -151,6 +151,17 @@ def _whole_typed(number):  # type: ignore[no-untyped-def]
     raise _not_as_needed("a field of a state or an action", number, "a whole number")
 
 
+def _rolls(number: Any) -> int:
+    raise NotImplementedError
+
+
+@overload(_rolls)
+def _rolls_typed(number):  # type: ignore[no-untyped-def]
+    if isinstance(number, types.Integer):
+        return lambda number: np.int64(number)
+    raise NotCompilable("throws() yields a pool: write `return dice.pool(...)`")
+
+
 def _part(numbers: Any, part: int) -> int:
     raise NotImplementedError
 
@@ -246,6 +257,7 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         "ROOTS": ROOTS,
         "QUESTION": QUESTION,
         "as_whole": _whole,
+        "as_rolls": _rolls,
         "as_part": _part,
         "prefetch": prefetch,
         "put_whole": _put_whole,

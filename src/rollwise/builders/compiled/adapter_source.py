@@ -227,7 +227,8 @@ def _situations(rules: Rules) -> str:
            {given[:-1]} = {layout.source(layout.number_in("code"))}{each}"""
     if rules.pool is not None:
         n, bits = len(rules.pool.throws), layout.size * layout.bits - layout.bits
-        rolls = "as_whole(throws(game, s))" if rules.reads_rolls_left else "0"
+        rolls = str(rules.pool.rerolls) if rules.reads_rolls_left else "0"
+        rolls = "as_rolls(throws(game, s))" if rules.rolls_vary else rolls
         return f"""
         thrown_before = thrown
         rolls = {rolls}

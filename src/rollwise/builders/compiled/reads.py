@@ -296,7 +296,7 @@ _FOUND: WeakKeyDictionary[Rules, Reads] = WeakKeyDictionary()
 
 def _what_rules_read(rules: Rules) -> Reads:
     # one pool for all positions is processed in Python
-    listed = rules.has_throws and (rules.pool is None or rules.reads_rolls_left)
+    listed = rules.has_throws and (rules.pool is None or rules.rolls_vary)
     names = (*RULES, "throws") if listed else RULES
     functions = {name: getattr(type(rules.game), name) for name in names}
     return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))

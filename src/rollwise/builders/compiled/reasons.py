@@ -211,6 +211,7 @@ NAMED = {
     "super": "give the parent's rule a name of its own, and call it through self",
     "isinstance": "leave it out: a value has one type throughout",
     "input": "rules can't ask a person: leave it out",
+    "die": "write it at the top of the file, as in DIE = dice.die(1, 2, 3)",
 }
 
 Found = tuple[str, str, Place | None]  # the rejected code, the remedy, and the place
@@ -259,6 +260,8 @@ def _of_name(text: str, source: Source, place: Place | None) -> Found | None:
 def _how_to_read(name: str, value: Any) -> str:
     if isinstance(value, dict | list | set | frozenset) or value is frozenset:
         return NUMBERS
+    if name.rpartition(".")[2] in NAMED:
+        return NAMED[name.rpartition(".")[2]]
     if isinstance(value, FunctionType | BuiltinFunctionType):
         return f"compiled rules don't know it: {WRITE_LOOP}"
     if isinstance(value, type):
