@@ -42,14 +42,14 @@ RECORDED = "../../benchmarks/RESULTS.md#known-answers-of-large-games"
 OWN = "The maintainers' own"  # is known from nowhere else
 TEACHES = tomllib.loads(Path(__file__).with_name("teaches.toml").read_text(encoding="utf-8"))
 GAMES = 20  # that are played; of these the one with most decisions is shown
-BOXES = 2  # of the sheets that are too large for one graph
 WIDTH = 96  # letters in a line
 WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
 NONE_KNOWN = "None from other sources."
 
 
-BY_LAYERS = ("yahtzee", "yatzy")  # too large for one graph: they take minutes
+# Too large for one graph, with the parameters of a small version: they take minutes.
+BY_LAYERS = {"bozo": {"sheet": "three"}, "yahtzee": {"boxes": 2}, "yatzy": {"boxes": 2}}
 
 
 def index() -> str:
@@ -157,7 +157,7 @@ def _parameters(cls: type[Game]) -> str:
 def position(name: str) -> str:
     """A position of a game, as `rollwise play` shows it, and its best action."""
     cls = available()[name]
-    game = cls(**({"boxes": BOXES} if name in BY_LAYERS else {}))
+    game = cls(**BY_LAYERS.get(name, {}))
     solution = rollwise.solve(game)
     narrator, state = Narrator(solution.graph, game), middle(solution)
     here = solution.graph.view[state]
