@@ -37,7 +37,8 @@ def test_replay(path):
     record = json.loads(path.read_text())
     game = available()[record["game"]](**record["parameters"])
     try:
-        graph = (build_seats if game.players > 2 else build)(game, mode="interpreted")
+        make = build_seats if game.players > 2 else build
+        graph = make(game, mode="interpreted", max_states=300_000)
     except TooManyStates:  # of a game that is solved by layers, each position has its own
         graph = None
     state = game.start()
