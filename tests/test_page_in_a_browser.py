@@ -17,6 +17,7 @@ from rollwise import Solution
 from rollwise.answer.advice import advise
 from rollwise.documents.played import Figures
 from rollwise.game import Game
+from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
@@ -38,6 +39,7 @@ GAMES = {
     "chicago": Chicago(dice=1),
     "shut-the-box": ShutTheBox(tiles=4),
     "yahtzee": Yahtzee(boxes=1),
+    "bozo": Bozo(sheet="five"),
     "contest": rollwise.Duel(Threes(dice=2)),
     "cube": Pig(target=8).cube(2),
     "cube-ur": RoyalUr(pieces=1).cube(2),
@@ -46,7 +48,9 @@ GAMES = {
 }
 # Two pieces of Ur take some seconds to solve and to pack.
 PLAYED = [pytest.param(name, marks=[pytest.mark.slow] * (name == "royal-ur-2")) for name in GAMES]
-ADVISED = [one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")]
+ADVISED = [
+    one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")
+]
 MOST_MOVES = 300
 USED = """(() => {
   const places = ['.score', '.place', '.tray', '.bottom', '.side', 'header'];

@@ -160,9 +160,12 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
     return weights
 
 
-def _pool_throws(rules: Rules, pool: Pool, items: list[Any], at: Situation) -> dict[Any, int]:
+def _pool_throws(
+    rules: Rules, pool: Pool, items: list[Any], at: Situation
+) -> dict[Any, int | float]:
     """The throws of a pool, in rounds of rolls left from 0 on if the rules read them."""
-    given, reads = items[0] if items else "nothing", rules.reads_rolls_left
+    given: Any = items[0] if items else "nothing"
+    reads = rules.reads_rolls_left
     like = replace(given, rerolls=pool.rerolls) if reads and isinstance(given, Pool) else given
     if len(items) != 1 or like != pool:
         but = " except for its rerolls" if reads else "; only rules that read rolls_left change it"

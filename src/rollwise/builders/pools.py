@@ -201,4 +201,5 @@ def _open(turn: Turn, rolls: np.ndarray) -> np.ndarray:
     Their other states need an action, and have one.
     """
     too_many = turn.rows[turn.action_state, -1] > rolls[:, None]
-    return ~(too_many & (turn.label > KEEP)).reshape(-1)
+    needed: np.ndarray = ~(too_many & (turn.label > KEEP)).reshape(-1)
+    return needed

@@ -226,7 +226,7 @@ def _situations(rules: Rules) -> str:
             code = codes[t]
            {given[:-1]} = {layout.source(layout.number_in("code"))}{each}"""
     if rules.pool is not None:
-        n, bits = len(rules.pool.throws), layout.size * layout.bits - layout.bits
+        n, bits = len(rules.pool.throws), (layout.width - 1) * layout.bits
         rolls = str(rules.pool.rerolls) if rules.reads_rolls_left else "0"
         rolls = "as_rolls(throws(game, s))" if rules.rolls_vary else rolls
         return f"""
