@@ -13,7 +13,7 @@ import pytest
 from cli_runner import run
 from stakes import Gammons
 from stalling_games import Luck, PassablePig, Road, Standoff, Trap
-from throwing import SavedRolls, ThrownRunners, TwoBoxes
+from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, TwoBoxes
 
 import rollwise
 from rollwise import AGAIN, END, Game, dice
@@ -65,7 +65,10 @@ SMALL = [
     *map(game_of, ("bear-off checkers=2", "pig players=3 target=3")),
     *(Gammons(), TwoBoxes(), SavedRolls(), Highest(), Road(), Luck()),
 ]
-GAMES = [*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1")), ThrownRunners()]
+GAMES = [
+    *(*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1"))),
+    *(ThrownRunners(), HighestPair(), HighestCounted()),
+]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)

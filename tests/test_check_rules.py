@@ -8,7 +8,14 @@ import pytest
 from little_games import RandomTable
 from stakes import Gammons
 from stalling_games import DrawnLuck, DrawnStages, LosingPig, PassablePig, Road, Standoff
-from throwing import SavedRolls, Served, ThrownRunners, TwoBoxes
+from throwing import (
+    HighestCounted,
+    HighestPair,
+    SavedRolls,
+    Served,
+    ThrownRunners,
+    TwoBoxes,
+)
 
 import rollwise
 from rollwise.answer.verify import claims_of as seat_claims
@@ -55,11 +62,11 @@ def test_right_values_are_proved_and_shifted_ones_are_not(game):
             assert check_rules(game, with_value(claims, place, (value + shift,)))
 
 
-@pytest.mark.parametrize(
-    "typed", ["pig target=4 players=3", "cant-stop players=3 columns=1", "threes dice=1 players=3"]
-)
-def test_a_profile_of_three_players_is_proved(typed):
-    game = game_of(typed)
+THREE = ["pig target=4 players=3", "cant-stop players=3 columns=1", "threes dice=1 players=3"]
+
+
+@pytest.mark.parametrize("game", [*map(game_of, THREE), HighestPair(), HighestCounted()], ids=repr)
+def test_a_profile_of_three_players_is_proved(game):
     claims = seat_claims(rollwise.equilibrium(game))
     assert check_rules(game, claims) == ""
     no_gain = dict.fromkeys(claims.values, (0.0,) * 3)

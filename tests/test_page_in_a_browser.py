@@ -48,9 +48,7 @@ GAMES = {
 }
 # Two pieces of Ur take some seconds to solve and to pack.
 PLAYED = [pytest.param(name, marks=[pytest.mark.slow] * (name == "royal-ur-2")) for name in GAMES]
-ADVISED = [
-    one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")
-]
+ADVISED = [one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")]
 MOST_MOVES = 300
 USED = """(() => {
   const places = ['.score', '.place', '.tray', '.bottom', '.side', 'header'];

@@ -231,7 +231,7 @@ def test_saved_rolls_are_played_and_advised() -> None:
     assert [row.action for row in advice.actions] == ["0", "1", "keep 1", "keep 3", "keep nothing"]
     assert [row.best for row in advice.actions] == [False, False, False, True, False]
     at_once = Policy.of_function(solution.graph, SavedRolls(), "at once", lambda s, throw, left: 0)
-    assert rollwise.evaluate(solution.graph, at_once).value == pytest.approx(12)
+    assert rollwise.evaluate(solution.graph, at_once).values[0] == pytest.approx(12)
     with pytest.raises(
         PolicyError, match="no player can keep 1 1 .*, where an action ends the turn"
     ):

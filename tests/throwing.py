@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, dice, parameter, policy
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, dice, parameter, policy, won_by
 
 BACK, FRONT, WAIT = range(3)
 NOTHING = -1  # thrown yet
@@ -233,3 +233,45 @@ class Served(Game):
             yield 1, LOSE, s
         else:
             yield 1, PASS, Race(s.theirs, mine)
+
+
+class Highest(NamedTuple):
+    left: int
+    best: int
+    leader: int  # seats from the mover on
+
+
+@dataclass(frozen=True)
+class HighestPair(Game):
+    """Three players throw two dice each, twice at most; the highest sum wins, doubles count 1."""
+
+    players: ClassVar = 3
+
+    def start(self):
+        return Highest(3, 0, 0)
+
+    def throws(self, s):
+        return dice.pool(2, sides=3, rerolls=1)
+
+    def actions(self, s, throw):
+        yield 0
+
+    def outcomes(self, s, throw, action):
+        yield self.after(s, throw, 0)
+
+    def after(self, s, throw, more):
+        total = sum(throw) + (throw[0] == throw[1]) + more
+        leader = 0 if total > s.best else s.leader
+        then = won_by(leader) if s.left == 1 else PASS
+        return 1, then, Highest(s.left - 1, max(total, s.best), (leader - 1) % 3)
+
+
+@dataclass(frozen=True)
+class HighestCounted(HighestPair):
+    """The same with 1 for a throw that is left out."""
+
+    def actions(self, s, throw, rolls_left):
+        yield 0
+
+    def outcomes(self, s, throw, rolls_left, action):
+        yield self.after(s, throw, rolls_left)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
 from rollwise.errors import ParameterError, RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
-from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
+from rollwise.graph import KEEP, NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.proofs.certificate_files import same_game
@@ -397,11 +398,20 @@ def claims_of(equilibrium: Equilibrium) -> Claims:
     for action in np.flatnonzero(equilibrium.policy.probability > 0).tolist():
         row = tuple(flat.states[flat.action_state[action]].tolist())
         chances = profile.setdefault((row[:width], row[width:]), {})
-        chances[int(flat.action_label[action])] = float(equilibrium.policy.probability[action])
+        label: Any = int(flat.action_label[action])
+        if flat.has_pool and label >= KEEP:
+            kept = flat.states[flat.outcome_state[flat.outcome_indptr[action]], width:-1]
+            label = tuple(kept[kept > 0].tolist())
+        chances[label] = float(equilibrium.policy.probability[action])
 
-    def mixture(state: Any, throw: Any) -> dict[int, float]:
-        thrown = () if throw is None else throw if isinstance(throw, tuple) else (throw,)
-        return profile[numbers_of(equilibrium.game, state), thrown]
+    def mixture(state: Any, *at: Any) -> dict[Any, float]:
+        place = numbers_of(equilibrium.game, state)
+        parts = (part if isinstance(part, tuple) else (part,) for part in at)
+        found = profile[place, tuple(chain.from_iterable(parts))]
+        if flat.has_pool and at[0] in found:  # a player who keeps all dice chooses at once
+            ends = profile[place, (*at[0], 0)].items()
+            found = found | {label: chance * found[at[0]] for label, chance in ends}
+        return found
 
     places = list(map(tuple, graph.states[:n].tolist()))
     values, bounds, gains = (

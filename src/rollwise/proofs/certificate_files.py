@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor, isfinite, lcm
+from operator import mul
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -49,11 +50,12 @@ class Outcome(NamedTuple):
 
 
 class Way(NamedTuple):
-    """An action: its name, the rewards of the roles, and its outcomes."""
+    """An action: its name, the rewards of the roles, its outcomes, and the kept dice."""
 
     action: Action | None
     reward: Row
     outcomes: list[Outcome]
+    kept: tuple[int, ...] = ()
 
 
 Throws: TypeAlias = list[tuple[Any, list[Way]]]
@@ -108,7 +110,7 @@ class _Sheet:
         def way(one: Any) -> Way:
             if isinstance(one, Action):
                 return self._way(one)
-            return Way(None, self._row(0), [Outcome(1, None, 0, part(one))])
+            return Way(None, self._row(0), [Outcome(1, None, 0, part(one))], one.label)
 
         found: list[Throws] = []
         for job in jobs:
@@ -254,10 +256,27 @@ class _Writer:
         lower, upper = self.sheet.claims(self.claims, state)
         self.lower[number], self.upper[number] = self.units(lower), self.units(upper)
 
-    def note_parts(self, at: int, found: list[Throws]) -> None:
+    def note_parts(self, state: Any, at: int, found: list[Throws]) -> None:
         """Note the bounds of the positions within a turn, which have numbers from `at` on."""
         for k in range(len(found) - 1, 0, -1):
-            self.note_part(at + k - 1, found[k])
+            if self.players > 2:
+                self.note_mixed(state, at + k - 1, found[k])
+            else:
+                self.note_part(at + k - 1, found[k])
+
+    def note_mixed(self, state: Any, number: int, throws: Throws) -> None:
+        """`note_part` for three or more players, who keep to the profile."""
+        ((_, ways),) = throws
+        shares = self._shares(state, ways)
+
+        def worth(bounds: list[Any], role: int, best: bool) -> Fraction:
+            worths = [self.ahead(bounds, role, way) for way in ways]
+            mixed = sum(map(mul, shares, worths), Fraction(0)) / sum(shares)
+            return max(worths) if best else mixed
+
+        roles = range(self.players)
+        self.lower[number] = tuple(floor(worth(self.lower, j, False)) for j in roles)
+        self.upper[number] = tuple(ceil(worth(self.upper, j, j == 0)) for j in roles)
 
     def note_part(self, number: int, throws: Throws) -> None:
         """Note bounds of a position within a turn, rounded outward. Its targets come first."""
@@ -299,10 +318,9 @@ class _Writer:
         """Weights of the actions in the table: the profile, or the best lower bound."""
         first = ways[0].action
         if self.claims.profile is not None and first is not None:
-            mixture = self.claims.profile(state, first.throw)
-            return _whole(
-                0 if way.action is None else mixture.get(way.action.label, 0.0) for way in ways
-            )
+            mixture = self.claims.profile(state, *first.at)
+            labels = (way.action.label if way.action else way.kept for way in ways)
+            return _whole(mixture.get(label, 0.0) for label in labels)
         if len(ways) == 1:
             return [1]
         worth = [self.ahead(self.lower, 0, way) for way in ways]
@@ -373,7 +391,7 @@ def write_certificate(
             if not number % EACH:
                 told("certificate: writing positions", number, n_states)
             if plan is None:
-                writer.note_parts(at, found)
+                writer.note_parts(state, at, found)
             for k, throws in enumerate(found):
                 place = at + k - 1 if k else number
                 table = None if plan is None else plan.table[place]
@@ -418,8 +436,8 @@ class _Plan:
         self.writer = writer
         positions: list[Throws] = [[] for _ in range(writer.n)]
         at = writer.n_states
-        for number, (_, found) in enumerate(sheet.positions()):
-            writer.note_parts(at, found)
+        for number, (state, found) in enumerate(sheet.positions()):
+            writer.note_parts(state, at, found)
             positions[number] = found[0]
             positions[at : at + len(found) - 1] = found[1:]
             at += len(found) - 1

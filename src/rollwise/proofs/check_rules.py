@@ -35,9 +35,12 @@ WORTH = {"draw": 0, "lose": 1}  # worth of endless play that both sides prolong,
 
 
 class Action(NamedTuple):
-    """An action after a throw, with its reward and its ``(weight, then, next state)``."""
+    """An action, with its reward and its ``(weight, then, next state)``.
 
-    throw: Any
+    `at` has the throw and, in a pool, the rolls left.
+    """
+
+    at: tuple[Any, ...]
     label: int
     reward: int | Fraction
     outcomes: list[tuple[int | Fraction, int, Any]]
@@ -48,6 +51,7 @@ class Chance(NamedTuple):
 
     weights: list[int | Fraction]
     choices: list[list[Any]]
+    label: tuple[int, ...] = ()  # the kept dice
 
 
 @dataclass(frozen=True)
@@ -61,13 +65,14 @@ class Claims:
     gains : mapping, optional
         Three or more players: the largest gain of each seat from leaving the profile.
     profile : callable, optional
-        Three or more players: ``profile(state, throw)`` gives the probability of each action.
+        Three or more players: ``profile(state, *at)`` gives the probability of each action, by its
+        label.
     """
 
     values: Mapping[Position, Sequence[float]]
     bounds: Mapping[Position, Sequence[float]]
     gains: Mapping[Position, Sequence[float]] | None = None
-    profile: Callable[[Any, Any], Mapping[int, float]] | None = None
+    profile: Callable[..., Mapping[Any, float]] | None = None
 
 
 def check_rules(game: Game, claims: Claims, most: float = float("inf")) -> str:
@@ -154,7 +159,7 @@ class Roles:
     def _choose(self, node: Node, ways: Any, parts: Any, room: Any) -> tuple[Fraction, bool]:
         surely = all(hit for _, hit in parts)
         if self.many and (node[1] or self.kind != "leaving") and self.claims.profile is not None:
-            mixture = self.claims.profile(node[0], ways[0].throw)
+            mixture = self.claims.profile(node[0], *ways[0].at)
             chances = [Fraction(mixture.get(way.label, 0.0)) for way in ways]
             total = sum(c * worth for c, (worth, _) in zip(chances, parts, strict=True))
             return total / sum(chances), surely
@@ -252,16 +257,21 @@ def turn_of(game: Game, state: Any) -> Chance:
         return Chance([w for w, _ in kept], [list(choice_of(game, state, t)) for _, t in kept])
     pool, reads = throws[0], game.reads_rolls_left
 
-    def ways_to_end(*left: int) -> dict[Any, list[Any]]:
-        return {t: list(choice_of(game, state, t, *left)) for _, t in pool.throws}
+    def ways_to_end(left: int) -> dict[Any, list[Any]]:
+        seen = (left,) if reads else ()
+        found = {t: choice_of(game, state, t, *seen) for _, t in pool.throws}
+        return {t: [way._replace(at=(t, left)) for way in ways] for t, ways in found.items()}
 
-    ends = ways_to_end(0) if reads else ways_to_end()
+    ends = ways_to_end(0)
     choices: dict[Any, list[Any]] = dict(ends)
     for left in range(1, pool.rerolls + 1):
-        ends, again = ways_to_end(left) if reads else ends, {}
+        again = {}
+        if reads or game.players > 2:  # a profile mixes anew after each throw
+            ends = ways_to_end(left)
         for kept_dice in pool.keeps:
             after = pool.after(kept_dice)
-            again[kept_dice] = Chance([exact(w) for w, _ in after], [choices[t] for _, t in after])
+            weights = [exact(w) for w, _ in after]
+            again[kept_dice] = Chance(weights, [choices[t] for _, t in after], kept_dice)
         parts = {t: [k for k in pool.kept_from(t) if len(k) < pool.n] for t in ends}
         choices = {t: [*ends[t], *map(again.__getitem__, parts[t])] for t in ends}
     return Chance([exact(w) for w, _ in pool.throws], [choices[t] for _, t in pool.throws])
@@ -271,8 +281,7 @@ def choice_of(game: Game, state: Any, *throw: Any) -> Iterator[Action]:
     """The actions of a state, after a throw if the game has throws."""
     for label in game.actions(state, *throw):
         rows = [(exact(w), int(then), s) for w, then, s in game.outcomes(state, *throw, label) if w]
-        thrown = throw[0] if throw else None
-        yield Action(thrown, index(label), exact(game.reward(state, *throw, label)), rows)
+        yield Action(throw, index(label), exact(game.reward(state, *throw, label)), rows)
 
 
 def ways_in(turn: Chance) -> Iterator[Any]:
