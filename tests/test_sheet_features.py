@@ -22,7 +22,8 @@ def test_many_positions_at_once_are_what_each_is(game):
     rows = [[draw.randrange((1 << game.boxes) - 1), draw.randrange(64)] for _ in range(12)]
     positions = np.array([[*row, 0][: len(names)] for row in rows], np.int32)
     kept = kept_features(game, pool, positions, names)
-    filled = filled_features(game, pool, range(game.boxes), positions, names)
+    ends = [(throw,) for _, throw in pool.throws]
+    filled = filled_features(game, ends, range(game.boxes), positions, names)
     told = position_features(game, positions, names)
     throws = [throw for _, throw in pool.throws]
     made = yatzy.points if game.name == "yatzy" else yahtzee.points

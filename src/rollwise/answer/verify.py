@@ -34,7 +34,7 @@ from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
 from rollwise.errors import ParameterError, RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
-from rollwise.graph import KEEP, NO_THROW, StateGraph, sign_of, title_of
+from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.proofs.certificate_files import same_game
@@ -399,8 +399,8 @@ def claims_of(equilibrium: Equilibrium) -> Claims:
         row = tuple(flat.states[flat.action_state[action]].tolist())
         chances = profile.setdefault((row[:width], row[width:]), {})
         label: Any = int(flat.action_label[action])
-        if flat.has_pool and label >= KEEP:
-            kept = flat.states[flat.outcome_state[flat.outcome_indptr[action]], width:-1]
+        if flat.view.action(action).keeps:
+            kept = flat.states[flat.view.action(action).outcome(0).target, width:-1]
             label = tuple(kept[kept > 0].tolist())
         chances[label] = float(equilibrium.policy.probability[action])
 
