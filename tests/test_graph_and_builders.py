@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -35,13 +36,14 @@ SMALLER = {
     "sticks": 9,
     "steps": 10,
     "boxes": 1,
+    "sheet": "five",
     "checkers": 1,
 }
 
 
 def small(cls: type[Game]) -> Game:
     """A game with parameters small enough for plain Python."""
-    names = {name for name in SMALLER if name in cls.__dataclass_fields__}
+    names = SMALLER.keys() & {field.name for field in dataclasses.fields(cls)}
     return cls(**{name: SMALLER[name] for name in names})
 
 
@@ -113,17 +115,26 @@ def assert_describes_throws(graph, game):
         assert {o.next_state.throw: o.weight for o in here.throws} == weights
         for there in (outcome.next_state for outcome in here.throws):
             throw = graph.throw_layout.throw(there.throw)
-            if graph.has_pool:  # the rules see the last throw
-                there = here.find_in_turn(throw, 0)
-            assert there.labels == list(game.actions(state, throw))
-            for action in there.actions:
-                assert action.reward == game.reward(state, throw, action.label)
-                said = [o for o in game.outcomes(state, throw, action.label) if o[0]]
-                assert [o.weight for o in action.outcomes] == [weight for weight, _, _ in said]
-                for outcome, (_, then, after) in zip(action.outcomes, said, strict=True):
-                    assert outcome.is_over == is_over(then)
-                    if not outcome.is_over:
-                        assert layout.state(outcome.next_state.fields) == after
+            lefts = range(there.rolls_left + 1 if game.reads_rolls_left else 1)
+            for left in lefts:  # others see the last throw of a pool
+                there = here.find_in_turn(throw, left) if graph.has_pool else there
+                assert_describes_actions(
+                    there, game, state, (throw, left)[: 1 + game.reads_rolls_left]
+                )
+
+
+def assert_describes_actions(there, game, state, thrown):
+    layout = StateLayout.of(game)
+    actions = [action for action in there.actions if not action.keeps]
+    assert [action.label for action in actions] == list(game.actions(state, *thrown))
+    for action in actions:
+        assert action.reward == game.reward(state, *thrown, action.label)
+        said = [o for o in game.outcomes(state, *thrown, action.label) if o[0]]
+        assert [o.weight for o in action.outcomes] == [weight for weight, _, _ in said]
+        for outcome, (_, then, after) in zip(action.outcomes, said, strict=True):
+            assert outcome.is_over == is_over(then)
+            if not outcome.is_over:
+                assert layout.state(outcome.next_state.fields) == after
 
 
 @pytest.mark.parametrize("game", [*BUILT_IN, *ALL, NoState()], ids=ident)
