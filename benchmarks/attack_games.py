@@ -126,10 +126,36 @@ class PoolTable(ThrownTable):
         return total
 
 
+class CountedTable(PoolTable):
+    """The same where each throw may end the turn, and a place has rerolls of its own."""
+
+    def throws(self, s):
+        return dice.pool(self.n_dice, self.sides, self.rolls[s.place])
+
+    def situation(self, s, throw, rolls_left):
+        total = (s.place * (self.rerolls + 1) + rolls_left) * self.n_totals
+        for face in throw:
+            total += face - 1
+        return total
+
+    def actions(self, s, throw, rolls_left):
+        yield from self.labels(self.situation(s, throw, rolls_left))
+
+    def outcomes(self, s, throw, rolls_left, action):
+        yield from self.after(self.begin[self.situation(s, throw, rolls_left)] + action)
+
+    def reward(self, s, throw, rolls_left, action):
+        return self.points[self.begin[self.situation(s, throw, rolls_left)] + action]
+
+
+POOLS = ("pool", "counted")
+KINDS = {"plain": Table, "thrown": ThrownTable, "pool": PoolTable, "counted": CountedTable}
+
+
 def sheet(seed: int, most: int = 8) -> Table:
     """The game of a seed."""
     kind = drawn(seed, most)["kind"]
-    return {"plain": Table, "thrown": ThrownTable, "pool": PoolTable}[kind](seed=seed, most=most)
+    return KINDS[kind](seed=seed, most=most)
 
 
 def drawn(seed: int, most: int) -> dict[str, Any]:
@@ -145,7 +171,11 @@ def drawn(seed: int, most: int) -> dict[str, Any]:
         facts["endless"] = rng.choice(("forbidden", "draw", "lose"))
     kind = rng.choice(("plain", "plain", "thrown", "pool") if players <= 2 else ("plain", "thrown"))
     n_dice, sides, rerolls = rng.choice(((1, 2, 1), (1, 3, 2), (2, 2, 1), (2, 2, 2), (2, 3, 1)))
-    n_throws = {"plain": 1, "thrown": rng.randint(1, 3), "pool": n_dice * (sides - 1) + 1}[kind]
+    n_totals = n_dice * (sides - 1) + 1
+    if kind == "pool" and chance(0.5):
+        kind = "counted"
+    n_throws = {"plain": 1, "thrown": rng.randint(1, 3), "pool": n_totals}.get(kind)
+    n_throws = n_throws or n_totals * (rerolls + 1)
     n = rng.randint(1, most if players <= 2 else min(most, 5))
     layers = rng.choice((1, 1, 2, 3, n))
     group = [p * layers // n for p in range(n)]
@@ -185,6 +215,8 @@ def drawn(seed: int, most: int) -> dict[str, Any]:
         "n_dice": n_dice,
         "sides": sides,
         "rerolls": rerolls,
+        "rolls": np.array([rng.randint(0, rerolls) for _ in range(n)]),
+        "n_totals": n_totals,
         "n_throws": n_throws,
         "throw_weight": np.array(weights),
         "begin": np.array(begin),
@@ -236,12 +268,14 @@ def options_of(game: Table) -> dict[Any, list[tuple[Any, Any]]]:
                 found["thrown", place, (throw,)] = choice(place * game.n_throws + throw)
         else:
             throws = list(product(range(1, game.sides + 1), repeat=game.n_dice))
-            left = game.rerolls
+            counted = game.kind == "counted"
+            left = int(game.rolls[place]) if counted else game.rerolls
             start = [(1, ("thrown", place, tuple(sorted(t)), left)) for t in throws]
             found["at", place] = [lottery(start)]
             for again in range(left + 1):
                 for t in sorted({tuple(sorted(t)) for t in throws}):
-                    some = choice(place * game.n_throws + sum(t) - game.n_dice)
+                    number = sum(t) - game.n_dice + again * game.n_totals * counted
+                    some = choice(place * game.n_throws + number)
                     if again:
                         kept = {k for m in range(game.n_dice) for k in combinations(t, m)}
                         for k in sorted(kept):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rollwise
+from benchmarks.attack_games import POOLS
 from benchmarks.exact import (
     Node,
     Option,
@@ -116,7 +117,7 @@ def look_at_lengths(attack: Attack) -> None:
         for seat, aim in enumerate(("first stretches", "first hurries")):
             value = {START: worth[("at", 0), seat]}
             compare_length(attack, aim, value, 1, found.of(aim))
-    if game.kind != "pool" and game.players <= 2:
+    if game.kind not in POOLS and game.players <= 2:
         by_layer = length_range_by_layer(game)
         for aim, sign in aims.items():
             compare_length(attack, f"{aim} by layers", exact[aim], sign, by_layer.of(aim))
@@ -167,7 +168,7 @@ def look_at_distribution(attack: Attack, graph: Any, plan: Plan, policy: Any) ->
     rows = reached(followed(attack.rows, [plan]), 1)
     counted = {}
     points = np.zeros(graph.n_actions, np.int64)
-    if attack.game.kind == "pool" or end_components(attack.rows):
+    if attack.game.kind in POOLS or end_components(attack.rows):
         labels = {node: attack.options[node[0]][plan.get(node[0], 0)][0] for node in rows}
         counted = {node: int(isinstance(name, int) and name == 1) for node, name in labels.items()}
         how: dict[str, Any] = {"count": "1"}
@@ -248,7 +249,7 @@ def random_plan(attack: Attack) -> dict[Any, int]:
     plan = {}
     for node, some in attack.options.items():
         k = attack.random.randrange(len(some))
-        if len(node) == 4 and node[3] and isinstance(some[k][0], int):
+        if attack.game.kind == "pool" and node[3:] and node[3] and isinstance(some[k][0], int):
             k = plan[(*node[:3], 0)]
         plan[node] = k
     return plan
@@ -258,12 +259,13 @@ def policy_of(attack: Attack, graph: Any, plan: Plan) -> Any:
     """A plan as a policy: with rolls left it gives the dice to keep."""
 
     def policy(s: Any, *throw: Any) -> Any:
-        if attack.game.kind != "pool":
+        if attack.game.kind not in POOLS:
             return plan[("thrown", s.place, throw) if throw else ("at", s.place)]
         faces, left = throw
         node = "thrown", s.place, faces, left
         label = attack.options[node][plan[node]][0]
-        return faces if left and isinstance(label, int) else label
+        keeps_all = attack.game.kind == "pool" and left and isinstance(label, int)
+        return faces if keeps_all else label
 
     return rollwise.Policy.of_function(graph, attack.game, "a plan", policy)
 
@@ -284,7 +286,7 @@ def moves(attack: Attack, worth: int) -> dict[Node, list[Option]]:
         if node[0] == "at":
             return int(attack.game.kind == "plain")
         final = isinstance(attack.options[node][k][0], int)
-        return 2 if len(node) == 4 and node[3] and final else 1
+        return 2 if attack.game.kind == "pool" and node[3] and final else 1
 
     return {
         node: [Option(Fraction(worth * made(node[0], k)), o.after) for k, o in enumerate(some)]
@@ -296,7 +298,7 @@ def shares(attack: Attack, node: Node) -> list[Fraction]:
     """The chances of the options where all actions are equally likely."""
     labels = [label for label, _ in attack.options[node[0]]]
     finals = sum(isinstance(label, int) for label in labels)
-    if len(node[0]) < 4 or not node[0][3]:
+    if attack.game.kind != "pool" or not node[0][3:] or not node[0][3]:
         return [Fraction(1, len(labels))] * len(labels)
     part = Fraction(1, len(labels) - finals + 1)
     return [part / finals if isinstance(label, int) else part for label in labels]
@@ -340,5 +342,5 @@ def choices_in(game: Table, graph: Any) -> Iterator[tuple[Any, Any, list[int]]]:
             yield ("at", place), row, actions
         elif game.kind == "thrown" and s >= graph.n_positions:
             yield ("thrown", place, (thrown[0],)), row, actions
-        elif game.kind == "pool" and s >= graph.n_positions and thrown[-1] == 0:
+        elif game.kind in POOLS and s >= graph.n_positions and thrown[-1] == 0:
             yield ("thrown", place, tuple(thrown[:-1]), 0), row, actions
