@@ -212,6 +212,14 @@ def take(browser: Browser) -> None:
     browser.wait(f"document.querySelector('.stage').textContent !== {json.dumps(before)}")
 
 
+def position_of(browser: Browser) -> str:
+    """The position in words, with its throw."""
+    words, *thrown = browser.js(
+        "[...document.querySelectorAll('.stage .words, .thrown')].map(one => one.textContent)"
+    )
+    return "; ".join([words, *thrown])
+
+
 def said_by_the_coach(browser: Browser) -> list[list[str]]:
     browser.press("h")
     found: list[list[str]] = browser.js(
@@ -245,7 +253,7 @@ def test_a_large_game_is_played_to_its_end(
             break
         rows = said_by_the_coach(browser)
         if rows:
-            state = texts[browser.js("document.querySelector('.words').textContent")]
+            state = texts[position_of(browser)]
             choices = solution.choices_in(np.array([state]))
             assert [row[1] for row in rows] == [
                 figures.level(value) for value in sorted(choices.values.tolist(), reverse=True)
@@ -267,6 +275,51 @@ def test_a_large_game_is_played_to_its_end(
     shown = browser.js("document.querySelector('.books tbody tr:last-child td').textContent")
     assert shown == figures.level(session.ledger().result)
     assert browser.shut_out() == []
+
+
+def test_positions_of_a_large_game_are_edited_and_drilled(
+    browser: Browser, open_server: Server
+) -> None:
+    """As on a page with the whole game; the advice is that of `advise`."""
+    solution = rollwise.solve(RoyalUr(pieces=2))
+    table = Table(solution, RoyalUr(pieces=2))
+    texts = {table.position(s): s for s in range(solution.graph.n_states)}
+
+    def is_advised_here() -> bool:
+        state = texts[position_of(browser)]
+        values = solution.choices_in(np.array([state])).values.tolist()
+        rows = browser.js(
+            "[...document.querySelectorAll('.advice td:nth-child(2)')].map(c => c.textContent)"
+        )
+        figures = Figures.of(solution)
+        return bool(rows) and rows == [figures.level(x) for x in sorted(values, reverse=True)]
+
+    words = open_server.solve("royal-ur", pieces=2)
+    browser.screen(1280, 800)
+    browser.go(f"{open_server.url}page?{words}#4,2,0,0;2")
+    browser.wait("document.querySelectorAll('.edited .piece').length === 2")
+    assert is_advised_here()
+    spots = browser.js(
+        "[['.edited .piece:not(.ring)'], ['.edited .square', 10]].map(([one, k]) =>"
+        " document.querySelectorAll(one)[k ?? 0].getBoundingClientRect())"
+        ".map(box => [box.x + box.width / 2, box.y + box.height / 2])"
+    )
+    for kind, (x, y) in zip(("mousePressed", "mouseReleased"), spots, strict=True):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    browser.wait("document.querySelector('.stage .words').textContent.startsWith('on 9, ')")
+    assert is_advised_here()
+    before = browser.js("location.hash")
+    browser.click(".edited [role=button]")
+    browser.wait(f"location.hash !== {json.dumps(before)}")
+    assert is_advised_here()
+    browser.click(".ask > button.main")  # a new game
+    browser.click(".starts button:last-child")
+    browser.wait("document.querySelector('.choices')")
+    assert browser.js("document.querySelector('.choices small').textContent")
+    browser.js("document.querySelector('.choices button').dispatchEvent(new Event('mouseenter'))")
+    browser.click(".choices button")
+    assert is_advised_here()
+    assert browser.errors == []
 
 
 def kept(server: Server) -> list[Any]:

@@ -243,6 +243,19 @@ class Solution:
             return self.space.numbers_of(rows)
         return np.array([self.space.find(row) for row in rows.tolist()], np.int64)
 
+    def places_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers of positions as in `numbers_of`; -1 for rows that are no positions."""
+        if not isinstance(self.space, StateGraph):
+            return self.space.places_of(rows)
+        positions = self.space.positions
+        columns = list(self.fields_of(positions, throws=False).values())
+        near = np.arange(len(positions))
+        for column, wanted in zip(columns, rows.T, strict=True):
+            near = near[np.isin(column[near], wanted)]
+        found = np.column_stack([column[near] for column in columns]).tolist()
+        number_of = dict(zip(map(tuple, found), positions[near].tolist(), strict=True))
+        return np.array([number_of.get(tuple(row), -1) for row in rows.tolist()], np.int64)
+
     def part(self, state: Sequence[Any] | Mapping[str, Any]) -> Solution:
         """The answer on a graph with a position and its turn: see `near`.
 

@@ -18,13 +18,18 @@ from rollwise.documents.model import (
     about,
 )
 from rollwise.errors import UnknownState
+from rollwise.graph.layout import StateLayout
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rollwise.answer.grids import Ints, Slice
     from rollwise.answer.solution import Solution
+    from rollwise.boards import Board
     from rollwise.words import Narrator
 
 Throw = Annotated[list[int] | None, about("null before a throw")]
+Cells = Annotated[list[list[list[Any]]], about("rows of cells: kind, text and numbers")]
 
 
 class Situation(Part, frozen=True):
@@ -57,11 +62,16 @@ class Choice(Part, frozen=True):
     outcomes: Annotated[int, about("their number")]
 
 
+def _numbers(board: Board) -> list[list[list[Any]]]:
+    return [[[cell.kind, cell.text, *cell.numbers] for cell in row] for row in board]
+
+
 class Position(Situated, frozen=True, kw_only=True, tag="rollwise/serve/position/1"):
     """A position in words and as a board, with the value of each action."""
 
-    position: Annotated[str, about("in words")]
-    cells: Annotated[list[list[list[Any]]], about("rows of cells: kind, text and numbers")]
+    position: Annotated[str, about("in words, with its throw")]
+    thrown: Annotated[str, about("the throw in words; empty before a throw")]
+    cells: Cells
     board: Annotated[str, about("the board as text, without cells")]
     value: Value
     win_probability: Chance
@@ -102,13 +112,39 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Pos
         solution.graph,
         **here.address,
         position=narrator.position(state),
-        cells=[[[cell.kind, cell.text, *cell.numbers] for cell in row] for row in cells],
+        thrown=narrator.thrown(here),
+        cells=_numbers(cells),
         board="" if cells else narrator.board(state),
         value=value,
         win_probability=view.win_probability(value),
         error_bound=float(solution.error_bounds[state]),
         choices=choices,
     )
+
+
+class PlacedBoard(Part, frozen=True):
+    """The board of a position."""
+
+    at: Annotated[list[int], about("the fields, in their order")]
+    cells: Cells
+
+
+class Boards(GameDocument, frozen=True, kw_only=True, tag="rollwise/serve/boards/1"):
+    """The boards of some positions."""
+
+    boards: list[PlacedBoard]
+
+
+def boards_document(solution: Solution, rows: NDArray[np.int32]) -> Boards:
+    """The boards of positions given by their fields: (n, n_fields) int32."""
+    from rollwise.words import Words
+
+    game = solution.game
+    assert game is not None
+    words, layout = Words(game.base_game), StateLayout.of(game.base_game)
+    width = len(layout.columns)
+    boards = [(row, words.cells(layout.state(row[:width]))) for row in rows.tolist()]
+    return Boards.on(game, boards=[PlacedBoard(row, _numbers(cells)) for row, cells in boards])
 
 
 class OutcomeRow(Part, frozen=True):

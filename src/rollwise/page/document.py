@@ -34,7 +34,7 @@ from rollwise.graph.packed import PackedGraph, anchors, packed, stream
 from rollwise.graph.policies import Policy
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import rounded_up, scaled
-from rollwise.page.words import Progress, words_of
+from rollwise.page.words import Fields, Progress, sets_of, values_of, words_of
 from rollwise.parameters import typed
 from rollwise.plot.fields import changes_along, often_met, set_fields
 from rollwise.thumb.language import Rule
@@ -58,10 +58,13 @@ class OpenFacts(NamedTuple):
         Of all positions.
     fingerprint : str
         See `rollwise.coach.table.Table.fingerprint`.
+    fields : mapping
+        The numbers of a sample of positions, an array for each field.
     """
 
     error_bound: float
     fingerprint: str
+    fields: Fields
 
 
 def document(
@@ -130,13 +133,15 @@ def document(
 def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
     """The data of the page of a game with a server: the answer at the start."""
     graph, narrator = part.graph, Narrator(part.graph, part.game)
-    fields = [name for name in graph.field_names if name not in graph.throw_names]
-    record = _record(part)
+    record, sets = _record(part), sets_of(narrator, facts.fields)
     head = {
         **_about(part),
         **_certainty(part),
         "bound": _bound_text(facts.error_bound, part.is_score),
-        "fields": fields,
+        "fields": list(facts.fields),
+        "ranges": [[int(column.min()), int(column.max())] for column in facts.fields.values()],
+        "sets": sets,
+        "values": values_of(narrator, facts.fields, sets),
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
         "has_dice": bool(_dice_fields(graph)["dice_fields"]),
@@ -148,7 +153,7 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         "shares": {},
         "scores": [],
         "faces": [narrator.face_name(face) for face in range(1, FACES + 1)],
-        "seen_by_other": _seen_by_other(part)[: len(fields)],
+        "seen_by_other": _seen_by_other(part)[: len(facts.fields)],
         "is_open": True,
         "api": api,
         "parts": {},

@@ -5,6 +5,7 @@ import { drawn, freshSeed, randomOf } from "./random.js";
 
 const GAMES = 30; // played to find positions
 const LONGEST = 400; // moves of such a game
+const PATIENCE = 1500; // milliseconds of the search, unless it finds no position
 const MISTAKES = 0.15; // share of random choices in them, to meet more positions
 const MOST_POSITIONS = 40; // of these games
 const LATER = 4; // questions before one comes again
@@ -39,14 +40,18 @@ export class Drill {
 // States that come up often and in which a mistake costs much, the most expensive ones first.
 async function expensive(game, seed, seen) {
   const found = new Map();
-  for (let number = 0; number < GAMES; number++) {
+  const end = performance.now() + PATIENCE;
+  const isLate = () => found.size > 0 && performance.now() > end;
+  for (let number = 0; number < GAMES && !isLate(); number++) {
     await new Promise((wake) => setTimeout(wake)); // the page stays alive
     const random = randomOf(seed, number);
     let state = game.start;
-    for (let moves = 0; moves < LONGEST && state >= 0; moves++) {
-      if (game.isChoice(state) && !seen.has(state)) found.set(state, (found.get(state) ?? 0) + stake(game, state));
-      const n = game.menu(state).length;
+    for (let moves = 0; moves < LONGEST && state >= 0 && !isLate(); moves++) {
+      await game.ready(state);
+      if (game.isChoice(state) && !seen.has(state)) found.set(state, (found.get(state) ?? 0) + (await stake(game, state)));
+      const n = game.names(state).length;
       const place = random() < MISTAKES ? Math.floor(n * random()) : game.best(state);
+      await game.ready(state, place);
       const outcomes = game.outcomes(state, place);
       state = outcomes[drawn(outcomes.map(({ weight }) => weight), random)].target;
     }
@@ -58,8 +63,9 @@ async function expensive(game, seed, seen) {
 
 // The cost of a tempting mistake: that of the game's policies, or else of the second best choice. A
 // choice that wins at once tempts into none.
-function stake(game, state) {
+async function stake(game, state) {
   const choices = game.choices(state);
+  for (const { place, isBest } of choices) if (isBest) await game.ready(state, place);
   const wins = ({ place }) => game.outcomes(state, place).every(({ isOver, payoff }) => isOver && payoff > 0);
   if (choices.some((one) => one.isBest && wins(one))) return 0;
   const costs = choices.filter(({ isBest }) => !isBest).map(({ cost }) => cost);

@@ -20,46 +20,45 @@ function singles(game, row, isFar) {
   return found;
 }
 
-// Positions near one, with their boards, those with the fewest changed cells first.
-function near(game, state, isFar) {
+// The fields of positions near one, with their boards, those with the fewest changed cells first.
+async function near(game, state, isFar) {
   const row = game.row(state);
   const before = game.board(state).flat().map(({ numbers }) => String(numbers));
   const rows = [...singles(game, row, isFar), ...singles(game, row, false).flatMap((one) => singles(game, one, false))];
-  const known = new Set([game.position(state)]);
-  return rows.map((one) => game.find(one)).filter((one) => one >= 0 && !known.has(one) && known.add(one)).map((position) => {
-    const board = game.board(position);
-    return { position, board, changes: board.flat().filter(({ numbers }, i) => String(numbers) !== before[i]).length };
-  }).sort((a, b) => a.changes - b.changes);
+  const known = new Set([String(row)]);
+  const found = await game.boards(rows.filter((one) => !known.has(String(one)) && known.add(String(one))));
+  return found.map(({ at, board }) => ({ at, board, changes: board.flat().filter(({ numbers }, i) => String(numbers) !== before[i]).length }))
+    .sort((a, b) => a.changes - b.changes);
 }
 
 const order = (a, b) => a.reduce((sign, one, i) => sign || one - b[i], 0);
 
-// The position after a tap on a cell, at a share of its width; null without one.
-export function tapped(game, state, [r, c], share) {
+// The fields after a tap on a cell, at a share of its width; null without such a position.
+export async function tapped(game, state, [r, c], share) {
   const now = game.board(state)[r][c].numbers;
   const byNumbers = new Map();
-  for (const one of near(game, state, true)) {
+  for (const one of await near(game, state, true)) {
     const { numbers } = one.board[r][c];
     if (order(numbers, now) && !byNumbers.has(String(numbers))) byNumbers.set(String(numbers), { ...one, numbers });
   }
   let options = [...byNumbers.values()].sort((a, b) => a.changes - b.changes);
   options = options.filter(({ changes }) => changes === options[0].changes).sort((a, b) => order(a.numbers, b.numbers));
   if (!options.length) return null;
-  if (game.board(state)[r][c].kind !== "bar" || share === null) return (options.find(({ numbers }) => order(numbers, now) > 0) ?? options[0]).position;
+  if (game.board(state)[r][c].kind !== "bar" || share === null) return (options.find(({ numbers }) => order(numbers, now) > 0) ?? options[0]).at;
   const [kept, , of] = now; // a tap behind the kept part of a bar puts the rest at risk, where the game allows it
   const wanted = Math.round(share * of);
   const risked = options.filter(({ numbers }) => numbers[0] === kept);
   const some = wanted > kept && risked.length ? risked : options.filter(({ numbers }) => numbers[1] === now[1]);
   const gap = ({ numbers }) => Math.abs(numbers[0] + (some === risked ? numbers[1] : 0) - wanted);
-  return some.length ? some.reduce((best, one) => (gap(one) < gap(best) ? one : best)).position : options[0].position;
+  return some.length ? some.reduce((best, one) => (gap(one) < gap(best) ? one : best)).at : options[0].at;
 }
 
-// The position after a piece was dragged from a cell to another one; null without one.
-export function dragged(game, state, [r, c], [to, at]) {
+// The fields after a piece was dragged from a cell to another one; null without such a position.
+export async function dragged(game, state, [r, c], [to, at]) {
   const before = game.board(state);
   const rise = (board, row, column, k) => board[row][column].numbers[k] - before[row][column].numbers[k];
   const moved = ({ board }) => [0, 1].some((k) => rise(board, r, c, k) < 0 && rise(board, to, at, k) > 0);
-  return near(game, state, false).find(moved)?.position ?? null;
+  return (await near(game, state, false)).find(moved)?.at ?? null;
 }
 
 // Let a board be edited: `tap` and `drag` are told the rows and columns of cells.

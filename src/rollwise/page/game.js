@@ -10,7 +10,8 @@ import { SAY } from "./strings.js";
 const THROW = -1;
 const AT_ONCE = 4096; // states unpacked together
 
-// Expected results of all seats, from the mover on. The opponent of a game for two has the negative.
+// Expected results of all seats, from the mover on, and the meanings of fields. The opponent of a game for
+// two has the negative.
 export class Seats {
   get zeros() {
     return Array(this.head.players).fill(0);
@@ -49,6 +50,24 @@ export class Seats {
   worthsAfter(outcome) {
     return this.#facing(this.worth(outcome));
   }
+
+  // ---- fields
+
+  // The members of a field that is a set, each with its text and whether a number has it; null for
+  // other fields.
+  members(f, number) {
+    return this.head.sets[f]?.map(([bit, text]) => ({ bit, text, isIn: Math.floor(number / 2 ** bit) % 2 === 1 })) ?? null;
+  }
+
+  rangeOf(f) {
+    return this.head.ranges[f];
+  }
+
+  // The meaning of a number in a field.
+  valueText(f, number) {
+    const held = this.members(f, number)?.filter(({ isIn }) => isIn).map(({ text }) => text).join(" ");
+    return held === undefined ? this.head.values[f][number] ?? String(number) : held || SAY.none;
+  }
 }
 
 export class Game extends Seats {
@@ -82,6 +101,7 @@ export class Game extends Seats {
 
   // Answers need no waiting; see `OpenGame`.
   async ready() {}
+  async ahead() {}
 
   #know(s, value) {
     this.values[s] = value;
@@ -258,22 +278,6 @@ export class Game extends Seats {
     return this.head.dice_fields.map((k) => numbers[k]).filter((face) => face > 0);
   }
 
-  // The members of a field that is a set, each with its text and whether a number has it; null for
-  // other fields.
-  members(f, number) {
-    return this.head.sets[f]?.map(([bit, text]) => ({ bit, text, isIn: Math.floor(number / 2 ** bit) % 2 === 1 })) ?? null;
-  }
-
-  rangeOf(f) {
-    return this.head.ranges[f];
-  }
-
-  // The meaning of a number in a field.
-  valueText(f, number) {
-    const held = this.members(f, number)?.filter(({ isIn }) => isIn).map(({ text }) => text).join(" ");
-    return held === undefined ? this.head.values[f][number] ?? String(number) : held || SAY.none;
-  }
-
   // All numbers of a field, ascending.
   valuesOf(f) {
     const column = this.fields[f].upTo(this.nPositions);
@@ -304,6 +308,11 @@ export class Game extends Seats {
     }
     const found = low < this.nPositions && columns.every((column, f) => column[low] === row[f]);
     return found ? low : -1;
+  }
+
+  // The boards of those rows of fields that are positions.
+  async boards(rows) {
+    return rows.map((at) => [at, this.find(at)]).filter(([, s]) => s >= 0).map(([at, s]) => ({ at, board: this.board(s) }));
   }
 
   // ---- actions and outcomes

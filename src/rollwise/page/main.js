@@ -71,8 +71,8 @@ async function start() {
   // A position is looked at under its address; without one the game goes on.
   const goThere = async () => {
     const place = placeAt(location.hash);
-    const state = place && (await slices.slice(place).catch(() => null))?.state;
-    if (!Number.isInteger(state) || state < 0) return null;
+    const state = place && await slices.stateAt(place).catch(() => -1);
+    if (!place || state < 0) return null;
     return () => (location.hash.endsWith("?") && game.isChoice(state) ? play.drillOf([state]) : play.look(state));
   };
   await play.start(await goThere());

@@ -6,6 +6,8 @@ import { SAY } from "./strings.js";
 
 const NOT_SOLVED = 409; // a server's answer for an unsolved game
 const WAIT = 300; // milliseconds between questions about the progress
+const MOST_AHEAD = 200; // outcomes asked for before a choice
+const MOST_BOARDS = 2000; // positions in a question
 
 // No answer, or a refusal, from the server; the message is for people.
 export class Lost extends Error {}
@@ -34,15 +36,17 @@ async function solved() {
   if (found.state === "failed") throw new Lost(found.error);
 }
 
-async function answered(path) {
+async function answered(path, options) {
   try {
-    return await asked(path);
+    return await asked(path, options);
   } catch (error) {
     if (error.status !== NOT_SOLVED) throw error;
     await solved();
-    return asked(path);
+    return asked(path, options);
   }
 }
+
+const asBoard = (cells) => (cells.length ? cells.map((row) => row.map(([kind, text, ...numbers]) => ({ kind, text, numbers }))) : null);
 
 export class OpenGame extends Seats {
   constructor(head) {
@@ -72,6 +76,26 @@ export class OpenGame extends Seats {
     if (i === null || here.outcomes[i]) return;
     const { outcomes, dice } = await answered(this.#path(here.place, here.said.choices[i].action));
     here.outcomes[i] = { dice, list: outcomes.map((one) => this.#outcome(one)) };
+  }
+
+  // Ask for the outcomes of all actions of a state, and for the positions after certain ones.
+  async ahead(s) {
+    await this.ready(s);
+    const { choices } = this.#said(s);
+    if (choices.reduce((sum, { outcomes }) => sum + outcomes, 0) > MOST_AHEAD) return;
+    await Promise.all(choices.map(async (_, i) => {
+      await this.ready(s, i);
+      const [one, ...others] = this.outcomes(s, i);
+      if (!others.length && !one.isOver) await this.ready(one.target);
+    }));
+  }
+
+  // The boards of those rows of fields that are positions.
+  async boards(rows) {
+    const body = JSON.stringify({ rows: rows.slice(0, MOST_BOARDS) });
+    const headers = { "content-type": "application/json" };
+    const { boards } = await answered(`api/boards${location.search}`, { method: "POST", headers, body });
+    return boards.map(({ at, cells }) => ({ at, board: asBoard(cells) }));
   }
 
   // The best actions around a place: along these fields, or the server's choice of fields.
@@ -117,6 +141,16 @@ export class OpenGame extends Seats {
     return Object.values(this.known[s].place.state);
   }
 
+  // The position of a state, before its throw.
+  position(s) {
+    return this.number({ ...this.known[s].place, throw: null, rolls_left: null });
+  }
+
+  valuesOf(f) {
+    const [least, most] = this.rangeOf(f);
+    return Array.from({ length: most - least + 1 }, (_, k) => least + k);
+  }
+
   thrown() {
     return null;
   }
@@ -126,8 +160,18 @@ export class OpenGame extends Seats {
     return this.head.has_dice ? thrown.filter((face) => face > 0) : [];
   }
 
+  // In words; the throw apart, but for a pool of dice.
   described(s) {
-    return this.#said(s).position;
+    const { position, thrown } = this.#said(s);
+    return this.#isApart(s) ? position.slice(0, -`; ${thrown}`.length) : position;
+  }
+
+  thrownText(s) {
+    return this.#isApart(s) ? this.#said(s).thrown.replace("thrown: ", "") : "";
+  }
+
+  #isApart(s) {
+    return this.#said(s).thrown !== "" && this.known[s].place.rolls_left === null;
   }
 
   shown(s) {
@@ -135,16 +179,11 @@ export class OpenGame extends Seats {
   }
 
   board(s) {
-    const { cells } = this.#said(s);
-    return cells.length ? cells.map((row) => row.map(([kind, text, ...numbers]) => ({ kind, text, numbers }))) : null;
+    return asBoard(this.#said(s)?.cells ?? []); // none before `ready`
   }
 
   value(s) {
     return this.#said(s).value;
-  }
-
-  valueText(f, number) {
-    return String(number);
   }
 
   // ---- actions and outcomes

@@ -87,7 +87,7 @@ export class PlayView {
     return el("form", { class: "setup", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
       opponents,
       el("div", { class: "starts" }, el("button", { class: "main start" }, SAY.begin),
-        head.menus?.some((menu) => menu.length > 1) && button(SAY.drill, () => this.drillOf([], true))),
+        (head.is_open || head.menus.some((menu) => menu.length > 1)) && button(SAY.drill, () => this.drillOf([], true))),
       el("details", {}, el("summary", {}, SAY.options),
         el("div", { class: "controls" },
           names.map((name, seat) => labelled(name, this.seats[seat])), labelled(SAY.coach, this.coachMode),
@@ -215,7 +215,10 @@ export class PlayView {
     this.isHurried = false;
     for (let moves = 0; !session.isOver && moves < MOST_UNASKED; moves++) {
       await game.ready(session.state);
-      if (session.isPerson) break;
+      if (session.isPerson) {
+        await game.ahead(session.state);
+        break;
+      }
       if (session.pending === null) session.choose(session.machineChoice());
       await game.ready(session.state, session.pending);
       if (this.byHand && session.falls.length > 1) break;
@@ -306,56 +309,65 @@ export class PlayView {
   // ---- another view: a position that is looked at, or an earlier one of the game
 
   async look(state, number = null) {
-    await this.#do(async () => {
-      await this.game.ready(state);
-      const seat = number === null ? this.eyes ?? 0 : this.session.accounts[number].seat;
-      this.drill = null;
-      this.seen = { state, number, seat };
-      this.element.classList.remove("first");
-      this.#show();
-      if (number === null) this.open("coach", false);
-      this.coachView.advise(state, number === null ? null : this.session.accounts[number].place);
-    });
+    await this.#do(() => this.#view(state, number));
+  }
+
+  async #view(state, number = null) {
+    await this.game.ready(state);
+    const throws = number === null ? await this.#throwsIn(this.game.position(state)) : [];
+    const seat = number === null ? this.eyes ?? 0 : this.session.accounts[number].seat;
+    this.drill = null;
+    this.seen = { state, number, seat, throws };
+    this.element.classList.remove("first");
+    this.#show();
+    if (number === null) this.open("coach", false);
+    this.coachView.advise(state, number === null ? null : this.session.accounts[number].place);
   }
 
   // Look at a position that was set up by hand; its throw stays where it can.
-  async #edit(position, thrown, cell) {
-    if (position === null) {
+  async #edit(place, changed, cell) {
+    const at = await changed();
+    const find = (more) => (at ? this.slices.stateAt({ at, ...more }) : -1);
+    let state = await find({ thrown: place.thrown, left: place.left });
+    if (state < 0) state = await find({ thrown: null, left: null });
+    if (state < 0) {
       fill(this.warning, el("p", { class: "warning" }, SAY.cannotEdit));
       return;
     }
-    const at = this.game.row(position);
-    const found = await this.slices.slice({ at, thrown, left: null });
-    const { state } = found.state >= 0 ? found : await this.slices.slice({ at, thrown: null, left: null });
     history.replaceState(null, "", this.addressOf(state));
-    await this.look(state);
+    await this.#view(state);
     if (cell) this.place.querySelector(".board").cells[cell[0]][cell[1]].focus({ preventScroll: true });
+  }
+
+  // The outcomes of the throw in a position; none without a throw.
+  async #throwsIn(position) {
+    const { game } = this;
+    await game.ready(position);
+    if (!game.isThrow(position)) return [];
+    await game.ready(position, 0);
+    return game.outcomes(position, 0).filter(({ isOver }) => !isOver);
   }
 
   // A position on view is an editor: its board by taps, its fields and its throw by lists.
   #offerEdits() {
     const { game, seen } = this;
-    const { state } = seen;
-    const thrown = game.thrown(state);
+    const { state, throws } = seen;
+    const place = this.slices.placeOf(state);
+    const edit = (changed, cell) => this.#do(() => this.#edit(place, changed, cell));
     const board = this.place.querySelector(".board");
     if (board) {
       editable(board, game.board(state), SAY.cell, {
-        tap: (cell, share) => this.#edit(tapped(game, state, cell, share), thrown, cell),
-        drag: (from, to) => this.#edit(dragged(game, state, from, to), thrown, to),
+        tap: (cell, share) => edit(() => tapped(game, state, cell, share), cell),
+        drag: (from, to) => edit(() => dragged(game, state, from, to), to),
       });
     }
     const row = game.row(state);
     const typed = game.fieldNames.flatMap((name, f) => {
       const numbers = game.members(f, 0) || row[f] === game.head.no_throw ? [] : game.valuesOf(f);
       if (numbers.length < 2) return [];
-      const go = (text) => {
-        const found = game.find(row.with(f, Number(text)));
-        this.#edit(found < 0 ? null : found, thrown);
-      };
-      const input = el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => go(input.value) });
+      const input = el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => edit(() => row.with(f, Number(input.value))) });
       return [labelled(name.replaceAll("_", " "), input)];
     });
-    const throws = game.isLayered ? game.outcomes(game.position(state), 0).filter(({ isOver }) => !isOver) : [];
     const list = throws.length > 1 && select(throws.map((one) => [one.target, this.speech.throwText(one)]), state, (text) => {
       history.replaceState(null, "", this.addressOf(Number(text)));
       this.look(Number(text));
@@ -396,7 +408,7 @@ export class PlayView {
       fill(this.warning, el("p", { class: "warning" }, SAY.noPositions));
       return;
     }
-    await this.game.ready(state);
+    await this.game.ahead(state);
     this.seen = { state, number: null, seat: this.eyes ?? 0, isAsked: true, guess: null };
     this.element.classList.remove("first");
     this.open("coach", false);
@@ -619,7 +631,7 @@ export class PlayView {
         button(SAY.playFrom, () => this.begin(seen.state)), tools];
     }
     if (seen) {
-      return [seen.number === null && !this.game.head.is_open && this.#offerEdits(), button(SAY.playFrom, () => this.begin(seen.state)), button(session ? SAY.toGame : SAY.newGame, () => this.back(), { class: "main" })];
+      return [seen.number === null && this.#offerEdits(), button(SAY.playFrom, () => this.begin(seen.state)), button(session ? SAY.toGame : SAY.newGame, () => this.back(), { class: "main" })];
     }
     if (isMoving) return button(SAY.hurry, () => { this.isHurried = true; this.hurry?.(); });
     if (session.isOver) {
@@ -656,11 +668,11 @@ export class PlayView {
     const { game, session } = this;
     const cells = this.place.querySelector(".board")?.cells;
     const buttons = [...this.ask.querySelectorAll(".choices button")];
-    if (!cells || this.seen || game.head.is_open || game.head.players > 2 || session.pending !== null || buttons.length < 2) return;
+    if (!cells || this.seen || game.head.players > 2 || session.pending !== null || buttons.length < 2) return;
     const before = game.board(session.state);
     const changed = buttons.map((_, i) => {
       const [outcome, ...others] = game.outcomes(session.state, i);
-      return others.length || outcome.isOver ? [] : changedCells(before, game.board(outcome.target), outcome.passes);
+      return !outcome || others.length || outcome.isOver ? [] : changedCells(before, game.board(outcome.target), outcome.passes);
     });
     changed.forEach((list, i) => {
       const isAlone = ({ r, c }) => changed.every((other, k) => k === i || other.every((one) => one.r !== r || one.c !== c));
@@ -717,7 +729,7 @@ export class PlayView {
     fill(this.tools,
       canAsk && button(SAY.hint, () => this.#hint(), { "aria-keyshortcuts": "h" }),
       session?.canUndo && !seen && button(SAY.undo, () => this.#undo(), { "aria-keyshortcuts": "u" }),
-      session && !this.game.head.is_open && seen?.number !== null && button(SAY.edit, () => this.look(seen?.state ?? session.state)),
+      session && seen?.number !== null && button(SAY.edit, () => this.look(seen?.state ?? session.state)),
       session && button(SAY.newGame, () => this.#newGame(), { "aria-keyshortcuts": "n" }));
   }
 

@@ -34,10 +34,20 @@ export class WholeSlices {
     return { at: this.game.row(state), thrown: this.game.thrown(state), left: null };
   }
 
+  #throwsIn(position) {
+    return this.game.isLayered && position >= 0 ? this.game.outcomes(position, 0) : [];
+  }
+
+  // The state at a place, by default after the first throw with a choice; -1 without one.
+  async stateAt({ at, thrown }) {
+    const position = this.game.find(at);
+    return this.#after(position, thrown ?? this.#firstThrow(this.#throwsIn(position)));
+  }
+
   async slice({ at, thrown }, [x, y] = this.axes) {
     const { game, numbers } = this;
     const position = game.find(at);
-    const throws = game.isLayered && position >= 0 ? game.outcomes(position, 0) : [];
+    const throws = this.#throwsIn(position);
     const chosen = thrown ?? this.#firstThrow(throws);
     const cells = new Map();
     for (const s of this.#positions(at, x, y)) {
@@ -119,6 +129,25 @@ export class AskedSlices {
   #address({ at, thrown, left }) {
     const state = Object.fromEntries(this.game.fieldNames.map((name, f) => [name, at[f]]));
     return { state, throw: thrown, rolls_left: left };
+  }
+
+  async stateAt(place) {
+    const { game } = this;
+    const s = game.number(this.#address(place));
+    try {
+      await game.ready(s);
+    } catch (error) {
+      if (error.status === undefined) throw error; // no answer at all
+      return -1;
+    }
+    if (!game.isThrow(s)) return s;
+    await game.ready(s, 0);
+    const after = game.outcomes(s, 0).map(({ target }) => target).filter((target) => target >= 0);
+    for (const target of after) {
+      await game.ready(target);
+      if (game.isChoice(target)) return target;
+    }
+    return after[0] ?? s;
   }
 
   async slice(place, axes = this.axes) {

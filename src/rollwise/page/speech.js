@@ -32,15 +32,13 @@ export class Speech {
   // The throw in words; empty before a throw.
   thrown(s) {
     const { game } = this;
-    const numbers = game.thrown(s);
-    if (!numbers) return "";
+    if (game.thrownText) return game.thrownText(s);
     const position = game.position(s);
-    const number = s - game.targetsFor(position)[game.outcomeStart[position]];
-    return this.throwText(game.outcomes(position, 0)[number]);
+    return position === s ? "" : this.throwText(game.outcomes(position, 0).find(({ target }) => target === s));
   }
 
   throwText(outcome) {
-    return this.game.told(outcome) || listed(this.game.thrown(outcome.target).map(String));
+    return this.game.told(outcome) || listed((this.game.thrown(outcome.target) ?? this.game.facesThrown(outcome.target)).map(String));
   }
 
   // What can come of an action, in a few words: "1 in 6: the turn's points are lost".

@@ -6,7 +6,7 @@ beforehand in games of moderate size. For larger games the page names the change
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,8 +81,9 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     most = max((max(found["sides"]) for found in dice if found), default=0)
     faces = [narrator.face_name(face) for face in range(1, most + 1)]
     deeds = [] if "deeds" in parts else _deeds(narrator, packed)
-    sets = _sets(narrator)
-    values = _values(narrator, sets)
+    columns = dict(zip(narrator.graph.field_names, narrator.graph.fields.T, strict=True))
+    sets = sets_of(narrator, columns)
+    values = values_of(narrator, columns, sets)
     return PageWords(list(texts), parts, dice, faces, values, sets, deeds, board)
 
 
@@ -109,10 +110,13 @@ def _questions(
     return questions
 
 
-def _sets(narrator: Narrator) -> list[list[tuple[int, str]] | None]:
+Fields = Mapping[str, NDArray[np.int32]]  # numbers of some positions, by field
+
+
+def sets_of(narrator: Narrator, fields: Fields) -> list[list[tuple[int, str]] | None]:
     """The members of the sets in each field: texts there have a word for each bit of a number."""
     found: list[list[tuple[int, str]] | None] = []
-    for name, column in zip(narrator.graph.field_names, narrator.graph.fields.T, strict=True):
+    for name, column in fields.items():
         numbers = np.unique(column)
         some = numbers[np.linspace(0, len(numbers) - 1, SAMPLE).astype(np.int64)].tolist()
         texts = {n: narrator.field_text(name, n).split() for n in some if n}
@@ -125,11 +129,10 @@ def _sets(narrator: Narrator) -> list[list[tuple[int, str]] | None]:
     return found
 
 
-def _values(narrator: Narrator, sets: Sequence[object]) -> list[dict[int, str]]:
+def values_of(narrator: Narrator, fields: Fields, sets: Sequence[object]) -> list[dict[int, str]]:
     """The meanings of the numbers of each field, but for sets."""
-    graph = narrator.graph
     found = []
-    for name, column, members in zip(graph.field_names, graph.fields.T, sets, strict=True):
+    for (name, column), members in zip(fields.items(), sets, strict=True):
         numbers = np.unique(column).tolist()
         is_listed = members is None and len(numbers) <= LISTED
         texts = {n: narrator.field_text(name, n) for n in numbers} if is_listed else {}

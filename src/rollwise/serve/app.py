@@ -305,6 +305,7 @@ def make_app(
             Route("/api/solve", site.stop, methods=["DELETE"]),
             Route("/api/advise", site.asks("advise", _place)),
             Route("/api/position", site.asks("position", _place, action=None)),
+            Route("/api/boards", site.boards, methods=["POST"]),
             Route("/api/map", site.asks("map", _place, x=None, y=None)),
             Route("/api/history", site.keep, methods=["POST"]),
             Route("/api/table", site.asks("table", _rows, where=None)),
@@ -457,6 +458,18 @@ class _Site:
         body = _table_body(found, part, where or "", chosen, query)
         return _html(_shell(request, _asked(request).heading, body), OURS, "'self'")
 
+    async def boards(self, request: Request) -> Response:
+        """The boards of those rows of fields that are positions."""
+        body = await _body(request, MOST_RECORD)
+        rows = body.get("rows") if isinstance(body, dict) else None
+        if (
+            not isinstance(rows, list)
+            or not all(map(_is_row, rows))
+            or len(set(map(len, rows))) != 1
+        ):
+            raise UsageError('the body must be like {"rows": [[3, 2, 0], [4, 2, 0]]}')
+        return _json(await self._ask(request, {"ask": "boards", "rows": rows}))
+
     async def keep(self, request: Request) -> Response:
         if self.history is None:
             raise UsageError("this server keeps no games; rollwise serve --history FILE does")
@@ -542,6 +555,11 @@ def _rows(request: Request) -> dict[str, Any]:
         "limit": _number(_query(request, "limit") or "100", "limit"),
         "offset": _number(_query(request, "offset") or "0", "offset"),
     }
+
+
+def _is_row(row: Any) -> bool:
+    """Whether a part of a body is the fields of a position."""
+    return isinstance(row, list) and all(type(x) is int and abs(x) < 2**31 for x in row)
 
 
 def _number(text: str, what: str) -> int:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
 
 MOST_ROWS = 1000  # of a table, in one answer
+MOST_BOARDS = 2000  # in one answer
+SAMPLE = 20_000  # positions with the numbers of fields
 PACKED_AT_ONCE = 1_000_000  # outcomes of a game with a page made within two seconds
 
 
@@ -139,6 +141,17 @@ def _position(answer: Any, question: Mapping[str, Any]) -> str:
         return encode(position_document(part, narrator, state))
     action = part.graph.view[state].find_action(question["action"])
     return encode(outcomes_document(part, narrator, action.index))
+
+
+def _boards(answer: Any, question: Mapping[str, Any]) -> str:
+    """The boards of those rows of fields that are positions."""
+    from rollwise.documents.served import boards_document
+
+    rows = np.array(question["rows"][:MOST_BOARDS], np.int32)
+    fields = list(_sample(answer))
+    if rows.shape[1:] != (len(fields),):
+        raise UsageError(f"each row has {len(fields)} whole numbers: {', '.join(fields)}")
+    return encode(boards_document(answer, rows[answer.places_of(rows) >= 0]))
 
 
 def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int]:
@@ -258,7 +271,17 @@ def _page(answer: Any, question: Mapping[str, Any]) -> str:
                 if question["file"] or answer.profile is not None:
                     raise
         api["has_file"] = not is_small
-    return open_page(table.solution, OpenFacts(answer.error_bound, table.fingerprint), api)
+    facts = OpenFacts(answer.error_bound, table.fingerprint, _sample(answer))
+    return open_page(table.solution, facts, api)
+
+
+def _sample(answer: Any) -> dict[str, Any]:
+    """The fields of some positions, evenly spread."""
+    n = len(answer.graph.positions) if answer.is_whole else answer.space.n_positions
+    some = np.unique(np.linspace(0, n - 1, SAMPLE).astype(np.int64))
+    if answer.is_whole:
+        return dict(answer.fields_of(answer.graph.positions[some], throws=False))
+    return dict(zip(answer.space.field_names, answer.space.states[some].T, strict=True))
 
 
 def _report(answer: Any, question: Mapping[str, Any]) -> str:
@@ -287,6 +310,7 @@ def _plot(answer: Any, question: Mapping[str, Any]) -> str:
 REPLIES = {
     "advise": _advise,
     "position": _position,
+    "boards": _boards,
     "map": _map,
     "keep": _keep,
     "table": _table,
