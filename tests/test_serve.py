@@ -29,7 +29,7 @@ import rollwise
 from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document
 from rollwise.documents.games import games_document
-from rollwise.documents.model import documents_of, encode, union_of
+from rollwise.documents.model import documents_of, encode, html_of, union_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UnknownState
 from rollwise.games import available, create, find
@@ -102,8 +102,24 @@ def test_the_documents_are_those_of_the_commands(client):
     advice = solution.advise({"banked": 0, "rival": 0, "turn": 0})
     expected = json.loads(encode(advice_document(solution, advice)))
     assert client.get(f"/api/advise?{PIG}{START}").json() == expected
+    blocks = advice_document(solution, advice).blocks()
+    assert client.get(f"/advice?{PIG}{START}").text == html_of(blocks, "advice")
+    assert "the mover at the start" in client.get(f"/answer?{PIG}").text
     rows = client.get(f"/api/table?{PIG}&limit=2&offset=1").json()["rows"]
     assert rows == json.loads(solution.table()[1:3].write_json())
+
+
+def test_boards_are_of_positions_only(client):
+    asked = [[4, 4, 0], [4, 4, 1], [5, 0, 0], [0, 0, 0]]
+    found = client.post(f"/api/boards?{PIG}", json={"rows": asked}).json()["boards"]
+    solution = rollwise.solve(find("pig")(target=5))
+    known = {state.fields for state in solution.graph.view}
+    assert [one["at"] for one in found] == [row for row in asked if tuple(row) in known]
+    assert found[-1]["cells"] == client.get(f"/api/position?{PIG}{START}").json()["cells"]
+    for body in ({}, [], {"rows": 3}, {"rows": [[1], [1, 2]]}, {"rows": [["a"]]}, {"rows": [[1]]}):
+        answer = client.post(f"/api/boards?{PIG}", json=body)
+        assert answer.status_code == 400, body
+        assert "\n" not in answer.json()["error"]
 
 
 def test_the_coach_page_is_the_mailed_one(client):
@@ -291,6 +307,7 @@ def test_a_person_who_follows_a_link_gets_a_page(client):
     table = client.get(f"/table?{PIG}&where=banked >= 0&field.turn=2&limit=3", headers=person)
     assert table.text.count("<tr>") == 4
     assert "<th scope='col'>banked</th>" in table.text
+    assert re.search("<td class='text'>(roll|hold)</td>", table.text)
     assert "offset=3" in table.text
     assert "form-action 'self'" in table.headers["content-security-policy"]
     assert client.get(f"/table?{PIG}&where=nothing", headers=person).status_code == 400

@@ -179,7 +179,7 @@ def test_the_start_page_is_for_everybody(browser: Browser, server: Server, dark:
         browser.click("summary")
         browser.click("#ask button")
         browser.wait("document.querySelectorAll('#advice tr').length > 1")
-        assert "The first player wins " in browser.js("worth.textContent")
+        assert "the mover at the start" in browser.js("worth.textContent")
         assert browser.js("document.documentElement.scrollWidth") <= width
         assert browser.shut_out() == []
     assert browser.errors == []

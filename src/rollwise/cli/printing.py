@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -211,9 +211,10 @@ def write_rows(
         (streams.write_json if form == "json" else streams.write)(text())
 
 
-def print_rows(text: Mapping[str, list[str]], n: int, total: int) -> None:
-    """Print the columns of `n` of so many rows."""
-    show_table(list(text), zip(*text.values(), strict=True), left=("action", "exact"))
+def print_rows(rows: model.Rows, total: int) -> None:
+    """Print some of so many rows."""
+    show_table(rows.heads, rows.cells, left=rows.left)
+    n = len([*rows.cells])
     if total > n:
         typer.echo(f"{n} of {total:,} rows (--limit N for more, --csv, --json or --out for all)")
 

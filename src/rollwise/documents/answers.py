@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -342,6 +342,14 @@ def table_json(solution: Solution, rows: pl.DataFrame) -> str:
     return encode(Table.on(solution.subject, kind=kind_of(solution), **with_rows(rows)))
 
 
+def strategy_rows(
+    cells: Mapping[str, list[Any]], bounds: Mapping[str, float] | None = None
+) -> Rows:
+    """The columns of a strategy as a table for people: see `rollwise.numbers.printed.as_text`."""
+    text = as_text(cells, bounds)
+    return Rows(list(text), list(zip(*text.values(), strict=True)), left=("action", "exact"))
+
+
 def grid_document(solution: Solution, found: Grid) -> GridTable:
     """A strategy as two matrices by two fields; where there is no position -1, or null points."""
     rows, columns = (
@@ -649,7 +657,6 @@ def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
     if isinstance(of, Solution):
         few = len(of) <= ROWS_AT_ONCE  # soon sorted
         states = of.states_where()[:10] if few else np.arange(10)
-        text = as_text(of.cells_of(states))
-        rows = Rows(list(text), zip(*text.values(), strict=True), left=("action",))
+        rows = strategy_rows(of.cells_of(states))
         return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
     return [place_text(of.state), *advice_document(None, of).blocks()]

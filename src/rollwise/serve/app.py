@@ -311,6 +311,8 @@ def make_app(
             Route("/api/table", site.asks("table", _rows, where=None)),
             Route("/api/sheets", site.sheets),
             Route("/board", site.board),
+            Route("/answer", site.asks("answer", policy=OURS)),
+            Route("/advice", site.asks("advice", _place, policy=OURS)),
             Route("/page", site.page),
             Route("/table", site.table),
             Route("/report", site.asks("report", policy=PICTURES)),
@@ -662,8 +664,7 @@ def _table_body(
     query: list[tuple[str, str]],
 ) -> str:
     """The rows of a table, a form to choose some, and links to those before and after."""
-    columns, total, offset = found["columns"], found["total"], part["offset"]
-    names, rows = list(columns), list(zip(*columns.values(), strict=True))
+    n, total, offset = found["n"], found["total"], part["offset"]
     hidden = "".join(
         f"<input type='hidden' name='{html.escape(name)}' value='{html.escape(value)}'>"
         for name, value in query
@@ -677,25 +678,19 @@ def _table_body(
     form = (
         f"<form>{hidden}<div class='controls'>{inputs}<div class='control wide'><label for='where'>"
         f"A condition</label> <input id='where' name='where' value='{html.escape(where)}' "
-        f"placeholder='{html.escape(names[0])} >= 1'></div></div>"
+        f"placeholder='{html.escape(found['fields'][0])} >= 1'></div></div>"
         "<p class='tools'><button class='main'>Show</button></p></form>"
-    )
-    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in names)
-    lines = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
     links = []
     query = [*query, *chosen.items(), *([("where", where)] if where else [])]
     step = max(part["limit"], 1)
-    for text, place in (("Before", offset - step), ("After", offset + len(rows))):
+    for text, place in (("Before", offset - step), ("After", offset + n)):
         if -step < place < total:
             words = urlencode([*query, ("offset", str(max(place, 0)))])
             links.append(f"<a class='button' href='table?{html.escape(words)}'>{text}</a>")
-    said = f"Rows {offset + 1:,} to {offset + len(rows):,} of {total:,}" if rows else "No row fits"
-    return (
-        f"{form}<p>{said}.</p><div class='scroll' tabindex='0' role='region' aria-label='Table'>"
-        f"<table><tr>{head}</tr>{lines}</table></div><p class='tools'>{' '.join(links)}</p>"
-    )
+    said = f"Rows {offset + 1:,} to {offset + n:,} of {total:,}" if n else "No row fits"
+    table = f"<div class='figures'>{found['html']}</div>" if n else ""
+    return f"{form}<p>{said}.</p>{table}<p class='tools'>{' '.join(links)}</p>"
 
 
 def _is_person(request: Request) -> bool:

@@ -1,6 +1,6 @@
 // The start page: a card for each game; choose parameters, have the game solved, go on to its pages
 // or ask for advice here. On the page of an unsolved game: have it solved, then load the page again.
-// Every name is put in as text.
+// Every name is put in as text; answers and advice come as HTML from the server's documents.
 
 const $ = (id) => document.getElementById(id);
 const LOST = "The server doesn't answer. Start it again with `rollwise serve`, then try again. "
@@ -25,7 +25,8 @@ async function api(path, options) {
     throw new Error(LOST);
   }
   if (answer.status === 204) return null;
-  const found = await answer.json();
+  const isHtml = answer.headers.get("content-type").startsWith("text/html");
+  const found = isHtml ? await answer.text() : await answer.json();
   if (!answer.ok) throw Object.assign(new Error(found.error), { status: answer.status });
   return found;
 }
@@ -154,7 +155,7 @@ async function solve(event) {
   $("stop").hidden = false;
   try {
     const found = await solved(wanted, (text) => { if (current === wanted) $("status").textContent = text; }, () => current === wanted);
-    if (current === wanted) show(wanted, found);
+    if (current === wanted) await show(wanted, found);
   } catch (error) {
     if (current === wanted) $("status").textContent = error.message;
   } finally {
@@ -162,26 +163,9 @@ async function solve(event) {
   }
 }
 
-// The value of the game to the first player, in words.
-function worth(game, { value, win_probability: chance, error_bound: bound, states, ...more }) {
-  const count = `${states.toLocaleString("en")} positions.`;
-  if (more.win_probabilities) { // of three or more players
-    const chances = more.win_probabilities.map((one) => (100 * one).toFixed(4)).join(", ");
-    return `By the equilibrium the players win ${chances} %, in the order of their moves (certified ± ${(100 * bound).toPrecision(2)} %). ${count}`;
-  }
-  if (more.payoffs) return `By the equilibrium the players expect ${more.payoffs.map((one) => one.toFixed(4)).join(", ")} (certified ± ${bound.toPrecision(2)}). ${count}`;
-  const isChance = chance !== null && chance !== undefined;
-  const of = game.players === 1 ? "Best play" : "The first player";
-  const text = isChance ? `${of} wins ${(100 * chance).toFixed(4)} %` : `${of} expects ${value.toFixed(4)}`;
-  const most = (isChance ? 50 : 1) * bound;
-  const sure = most < 5e-5 ? "certified to all digits" : `certified ± ${most.toPrecision(2)}${isChance ? " %" : ""}`;
-  return `${text} (${sure}). ${count}`;
-}
-
-function show(wanted, solution) {
-  const game = gameOf(wanted.game);
+async function show(wanted, solution) {
   $("status").textContent = "Solved.";
-  $("worth").textContent = worth(game, solution);
+  $("worth").innerHTML = await api(`answer?${query(wanted)}`);
   $("links").replaceChildren(...Object.entries(PAGES).map(([name, path], i) =>
     element("a", name, { class: i === 0 ? "button main" : "button", href: `${path}?${query(wanted)}` })));
   const start = Object.entries(solution.start ?? {});
@@ -189,31 +173,16 @@ function show(wanted, solution) {
   $("state").value = start.map(([name, value]) => `${name}=${text(value)}`).join(",");
   $("throw").value = "";
   $("advice").replaceChildren();
-  $("scroll").hidden = true;
   $("fault").textContent = "";
   $("solved").hidden = false;
 }
-
-const shown = (value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(8)) : value);
 
 async function ask(event) {
   event.preventDefault();
   const more = { state: $("state").value };
   if ($("throw").value) more.throw = $("throw").value;
   try {
-    const found = await api(`api/advise?${query(current, more)}`);
-    const rows = found.actions ?? found.throws;
-    const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== null));
-    const line = (cells, of) => {
-      const row = element("tr");
-      row.append(...cells.map((cell, i) => element(...of(String(cell), i))));
-      return row;
-    };
-    const head = line(names.map((name) => name.replaceAll("_", " ")), (text) => ["th", text, { scope: "col" }]);
-    const body = rows.map((row) => line(names.map((name) => shown(row[name])),
-      (text, i) => (i ? ["td", text] : ["th", text, { scope: "row" }])));
-    $("advice").replaceChildren(head, ...body);
-    $("scroll").hidden = false;
+    $("advice").innerHTML = await api(`advice?${query(current, more)}`);
     $("fault").textContent = "";
   } catch (error) {
     $("fault").textContent = error.message;
@@ -235,7 +204,7 @@ async function restore() {
     const found = await api(`api/solve?${query(wanted)}`);
     if (found.state !== "solved") return;
     current = wanted;
-    show(wanted, found.solution);
+    await show(wanted, found.solution);
   } catch {
     // it isn't solved any more
   }

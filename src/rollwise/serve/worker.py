@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.documents.model import encode
+from rollwise.documents.model import encode, html_of
 from rollwise.errors import RollwiseError, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
+    from rollwise.documents.answers import Advised
+    from rollwise.documents.solved import Solved
 
 MOST_ROWS = 1000  # of a table, in one answer
 MOST_BOARDS = 2000  # in one answer
@@ -123,12 +125,18 @@ def reply(answer: Solution, question: Mapping[str, Any]) -> str:
     return REPLIES[question["ask"]](answer, question)
 
 
-def _advise(answer: Any, question: Mapping[str, Any]) -> str:
+def _solved(answer: Any, question: Mapping[str, Any]) -> Solved:
+    from rollwise.documents.solved import solved_document
+
+    return solved_document(answer)
+
+
+def _advised(answer: Any, question: Mapping[str, Any]) -> Advised:
     from rollwise.answer.advice import advise
     from rollwise.documents.answers import advice_document
 
     part, state = _found(answer, question)
-    return encode(advice_document(part, advise(part, state)))
+    return advice_document(part, advise(part, state))
 
 
 def _position(answer: Any, question: Mapping[str, Any]) -> str:
@@ -244,16 +252,17 @@ def _table(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
-    """The columns of some rows as texts, and the number of all rows."""
-    from rollwise.numbers.printed import as_text
+    """Some rows as HTML, the number of all rows, and the fields."""
+    from rollwise.documents.answers import strategy_rows
     from rollwise.words import in_words
 
     begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
     states = answer.states_where(question["where"])
     cells = answer.cells_of(states[begin:end])
-    columns = as_text(in_words(answer.game, cells), {})
+    rows = strategy_rows(in_words(answer.game, cells))
     fields = [name for name in answer.space.columns if name in cells]
-    return encode({"columns": columns, "fields": fields, "total": len(states)})
+    table = html_of([rows], "the best action and the value of each position")
+    return encode({"html": table, "fields": fields, "n": len(rows.cells), "total": len(states)})
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
@@ -308,7 +317,9 @@ def _plot(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 REPLIES = {
-    "advise": _advise,
+    "advise": lambda answer, question: encode(_advised(answer, question)),
+    "advice": lambda answer, question: html_of(_advised(answer, question).blocks(), "advice"),
+    "answer": lambda answer, question: html_of(_solved(answer, question).blocks(), "answer"),
     "position": _position,
     "boards": _boards,
     "map": _map,

@@ -38,13 +38,13 @@ from rollwise.documents.answers import (
     Evaluated,
     evaluation_document,
     shares_document,
+    strategy_rows,
     with_rows,
 )
 from rollwise.documents.model import as_number, encode
 from rollwise.errors import UsageError
 from rollwise.game import has_many
 from rollwise.methods import Setting
-from rollwise.numbers.printed import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,7 +214,7 @@ def _tell_rows(rows: pl.DataFrame, form: str | None, out: Path | None, document:
     if not isfinite(as_number(document.error_bound)):
         typer.echo("not certified: values after the last sweep")
         del cells["error_bound"]
-    print_rows(as_text(cells), len(shown), len(rows))
+    print_rows(strategy_rows(cells), len(rows))
 
 
 def _method(method: str | None, **iterative: Any) -> str:

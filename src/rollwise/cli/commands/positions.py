@@ -35,11 +35,15 @@ from rollwise.cli.printing import (
     render,
     write_rows,
 )
-from rollwise.documents.answers import advice_document, grid_document, table_json
+from rollwise.documents.answers import (
+    advice_document,
+    grid_document,
+    strategy_rows,
+    table_json,
+)
 from rollwise.documents.parts import undecided_lines
 from rollwise.errors import UsageError
 from rollwise.methods import find_method
-from rollwise.numbers.printed import as_text
 from rollwise.words import in_words
 
 if TYPE_CHECKING:
@@ -96,7 +100,7 @@ def table(
     else:
         cells = in_words(solution.game, solution.cells_of(shown, **how))
         bounds = solution.action_bounds if each_action else {}
-        print_rows(as_text(cells, bounds), len(shown), len(states))
+        print_rows(strategy_rows(cells, bounds), len(states))
         for line in undecided_lines(solution.n_undecided(shown)):
             typer.echo(line)
     _tell_unfinished(solution)
