@@ -251,8 +251,11 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
 
 
 def _known(solution: Solution) -> NDArray[np.int64]:
-    """The states with saved values: anchors, and those where an equilibrium mixes actions."""
-    graph, found = solution.graph, anchors(solution.graph)
+    """The states with saved values: the start, anchors, and those where an equilibrium mixes actions.
+
+    The first screen shows the value of the start, and so needs no other one.
+    """
+    graph, found = solution.graph, np.union1d(anchors(solution.graph), [0])
     if solution.profile is None:
         return found
     mixed = ~np.isin(solution.profile.policy.probability, (0.0, 1.0))
