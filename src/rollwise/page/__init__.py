@@ -125,7 +125,7 @@ def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
     parts = {
         "title": html.escape(solution.heading),
         "name": html.escape(solution.heading),
-        "subtitle": html.escape(solution.graph.title),
+        "subtitle": html.escape(_in_short(solution.graph.title)),
         "shows": html.escape(shows),
         "connect": "" if api is None else "connect-src 'self'; ",
         "loader": script(LOADER),
@@ -135,6 +135,11 @@ def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
     }
     parts["loader_hash"] = _hash(parts["loader"])
     return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
+
+
+def _in_short(title: str) -> str:
+    """The parameters of a title such as ``pig target=100``, for the head of the page."""
+    return " · ".join(re.sub("[=_]", " ", part) for part in title.split(" ")[1:])
 
 
 def write_page(

@@ -101,7 +101,7 @@ export class PlayView {
       const policy = value.replace("policy ", "");
       const radio = el("input", { type: "radio", name: "opponent", value, checked: i === 0, onchange: () => this.#sitDown(value) });
       const about = this.game.head.policies.find((one) => one.name === policy)?.about;
-      return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", {}, this.#strength(policy), about && ` ${about}`));
+      return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", {}, this.#strength(policy)), about && el("small", { class: "about" }, about));
     });
     return el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against), cards);
   }
@@ -477,7 +477,7 @@ export class PlayView {
       this.#drawn(isOver ? session.accounts.at(-1).state : state, this.#look(isOver ? session.accounts.at(-1).seat : mover, undefined, this.eyes ?? 0)));
     slide(before, this.place.querySelector(".board"), Math.min(MOST_SLIDING, PACES[this.pace] ?? 0));
     this.#showScore(mover);
-    if (!seen) this.#tell();
+    if (!seen) this.#tell(isMoving);
     this.#showDice(state, isOver);
     const [state_, place] = seen?.isAsked ? [seen.state, seen.guess] : this.isLettingStand ? [session.state, session.pending] : [];
     fill(this.warning, place != null && el("p", { class: "warning" }, this.remark(state_, place)));
@@ -568,11 +568,11 @@ export class PlayView {
     return 0.5 + (sign * (level - start)) / Math.max(room, 1e-9) / 1.5;
   }
 
-  // The moves since a person last had a say.
-  #tell() {
+  // The moves since a person last had a say; only the last ones while others move.
+  #tell(isMoving) {
     const { accounts } = this.session;
     const fresh = accounts.slice(this.told);
-    if (!this.session.isOver && !this.session.isPerson) fresh.splice(0, Math.max(0, fresh.length - 2));
+    if (!this.session.isOver && (isMoving || !this.session.isPerson)) fresh.splice(0, Math.max(0, fresh.length - 2));
     else this.told = accounts.length;
     if (!fresh.length) return;
     const left = fresh.length - MOST_TOLD;
@@ -582,14 +582,14 @@ export class PlayView {
     this.news.scrollTop = this.news.scrollHeight;
     const lost = fresh.filter((entry) => this.speech.lostTurn(entry.state, entry.place, entry.outcome)).slice(-2);
     if (lost.length && !this.session.isOver) {
-      this.place.append(el("div", { class: "announced", "aria-hidden": "true" }, lost.map((entry) => this.#announced(entry))));
+      this.place.append(el("p", { class: "announced", "aria-hidden": "true" }, lost.map((entry) => this.#announced(entry))));
     }
   }
 
-  // A lost turn over the board; the news say it too.
+  // A lost turn below the board, in place of its words; the news say it too.
   #announced({ seat, state, place, outcome, faces }) {
     const { game, speech, names } = this;
-    return el("p", {},
+    return el("span", {},
       faces.map((face, i) => die(face, speech.face(face), game.dice(state, place).sides[i])),
       ` ${names[seat]}: ${speech.lostTurn(state, place, outcome)}`);
   }

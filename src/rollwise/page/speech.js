@@ -45,7 +45,7 @@ export class Speech {
   consequence(s, place) {
     const outcomes = this.game.outcomes(s, place);
     const told = (outcome) => this.game.told(outcome) || this.#lost(s, outcome) || (this.game.isLayered ? "" : this.#changes(s, outcome, 1));
-    if (outcomes.length < 2) return outcomes.length && !outcomes[0].isOver ? told(outcomes[0]) : "";
+    if (outcomes.length < 2) return outcomes.length ? told(outcomes[0]) : "";
     const { objective } = this.game.head;
     const parts = [];
     const add = (say, some) => some.length > 0 && parts.push(say(odds(some), some));
