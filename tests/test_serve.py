@@ -298,7 +298,9 @@ def test_a_person_who_follows_a_link_gets_a_page(client):
     assert unsolved.status_code == 202
     assert unsolved.headers["content-type"].startswith("text/html")
     assert "data-game='game=piglet&amp;parameter=target=4'" in unsolved.text
-    assert client.get("/board?game=piglet").text.startswith("<svg")
+    begun = client.get("/api/start?game=piglet").json()["boards"]
+    assert begun[0]["at"] == [0, 0, 0]
+    assert begun[0]["cells"]
     assert client.get("/report?game=piglet&parameter=target=4").status_code == 409
     pictures = client.get(f"/plot?{PIG}&kind=value", headers=person).text
     assert (

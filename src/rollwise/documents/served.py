@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from rollwise.answer.grids import Ints, Slice
     from rollwise.answer.solution import Solution
     from rollwise.boards import Board
+    from rollwise.game import Game
     from rollwise.words import Narrator
 
+MOST_FIELDS = 6  # of a board without cells
 Throw = Annotated[list[int] | None, about("null before a throw")]
 Cells = Annotated[list[list[list[Any]]], about("rows of cells: kind, text and numbers")]
 
@@ -135,12 +137,26 @@ class Boards(GameDocument, frozen=True, kw_only=True, tag="rollwise/serve/boards
     boards: list[PlacedBoard]
 
 
-def boards_document(solution: Solution, rows: NDArray[np.int32]) -> Boards:
+def start_document(game: Game) -> Boards:
+    """The board of the start, before the game is solved; its fields where it has no cells."""
+    from rollwise.boards import label
+    from rollwise.words import Words
+
+    words, layout = Words(game.base_game), StateLayout.of(game.base_game)
+    state = game.base_game.start()
+    row = [int(number) for number in layout.numbers(state)]
+    named = list(zip(layout.columns, row, strict=True))[:MOST_FIELDS]
+    board = words.cells(state) or [
+        [label(name.replace("_", " ")), label(words.text("field_text", name, n) or str(n))]
+        for name, n in named
+    ]
+    return Boards.on(game, boards=[PlacedBoard(row, _numbers(board))])
+
+
+def boards_document(game: Game, rows: NDArray[np.int32]) -> Boards:
     """The boards of positions given by their fields: (n, n_fields) int32."""
     from rollwise.words import Words
 
-    game = solution.game
-    assert game is not None
     words, layout = Words(game.base_game), StateLayout.of(game.base_game)
     width = len(layout.columns)
     boards = [(row, words.cells(layout.state(row[:width]))) for row in rows.tolist()]

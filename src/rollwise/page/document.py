@@ -251,7 +251,7 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
 
 
 def _known(solution: Solution) -> NDArray[np.int64]:
-    """The states with saved values: the start, anchors, and those where an equilibrium mixes actions.
+    """The states with saved values: the start, anchors, and those of mixed actions.
 
     The first screen shows the value of the start, and so needs no other one.
     """

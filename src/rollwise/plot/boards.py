@@ -22,11 +22,9 @@ from numpy.typing import NDArray
 from rollwise import boards
 from rollwise.answer.solution import Solution
 from rollwise.boards import KINDS, Board, Cell
-from rollwise.game import Game
-from rollwise.graph.layout import StateLayout
 from rollwise.plot.fields import field_text, often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
-from rollwise.words import Narrator, Words
+from rollwise.words import Narrator
 
 MOST, MOST_TRIED = 12, 1_000  # boards of a figure, and positions looked at
 SIDE, LETTER, LINE = 26, 7.2, 17  # of a cell, of a letter, and between lines: pixels
@@ -136,24 +134,6 @@ def _svg(inside: str, tall: float, label: str) -> str:
         f'height="{tall:.0f}" role="img" aria-label="{html.escape(label)}" '
         f'font-family="{FONT}" font-size="13">{inside}</svg>'
     )
-
-
-def start_board(game: Game) -> str:
-    """The drawn start of a game, before it is solved; its fields where the rules have no cells."""
-    words, state = Words(game.base_game), game.base_game.start()
-    board = words.cells(state)
-    if not board:
-        layout = StateLayout.of(game.base_game)
-        named = zip(layout.columns, layout.numbers(state), strict=True)
-        board = [
-            [boards.label(name), boards.label(words.text("field_text", name, n) or str(n))]
-            for name, n in list(named)[:MOST_FIELDS]
-        ]
-    drawing, width, height = _board(board, set())
-    scale = min(1.0, (CARD - 24) / max(width, 1))
-    inside = f'<g transform="translate(12 12) scale({scale:.3f})">{drawing}</g>'
-    tall = height * scale + 24
-    return _svg(_rect(1, 1, CARD - 2, tall - 2, PAPER, GREY, 6) + inside, tall, "the start")
 
 
 class Cards:

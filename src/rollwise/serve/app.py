@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rollwise.documents.games import games_document
 from rollwise.documents.model import encode
+from rollwise.documents.served import start_document
 from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.graph.naming import typed_state
@@ -298,6 +299,10 @@ def make_app(
             Route("/serve.js", _file("serve.js", "text/javascript")),
             Route("/serve.css", _file("serve.css", "text/css")),
             Route("/page.css", _file("page.css", "text/css", "rollwise.page")),
+            *(
+                Route(f"/{name}.js", _file(f"{name}.js", "text/javascript", "rollwise.page"))
+                for name in ("board", "dom", "strings")
+            ),
             Route("/api/games", site.games),
             Route("/api/games/{name}", site.game),
             Route("/api/solve", site.begin, methods=["POST"]),
@@ -305,12 +310,12 @@ def make_app(
             Route("/api/solve", site.stop, methods=["DELETE"]),
             Route("/api/advise", site.asks("advise", _place)),
             Route("/api/position", site.asks("position", _place, action=None)),
+            Route("/api/start", site.start),
             Route("/api/boards", site.boards, methods=["POST"]),
             Route("/api/map", site.asks("map", _place, x=None, y=None)),
             Route("/api/history", site.keep, methods=["POST"]),
             Route("/api/table", site.asks("table", _rows, where=None)),
             Route("/api/sheets", site.sheets),
-            Route("/board", site.board),
             Route("/answer", site.asks("answer", policy=OURS)),
             Route("/advice", site.asks("advice", _place, policy=OURS)),
             Route("/page", site.page),
@@ -404,20 +409,9 @@ class _Site:
     async def sheets(self, request: Request) -> Response:
         return JSONResponse({"own": self.offered.own, "faults": self.offered.faults})
 
-    async def board(self, request: Request) -> Response:
-        """The drawn start of a game, for an image."""
-        game = _asked(request)
-
-        def drawn() -> str:
-            from rollwise.plot.boards import start_board
-
-            return start_board(game)
-
-        try:
-            text = await asyncio.to_thread(drawn)
-        except (RollwiseError, ImportError) as error:  # without Plotly there are no pictures
-            raise HTTPException(404, f"no picture of this game: {error}") from error
-        return Response(text, media_type="image/svg+xml")
+    async def start(self, request: Request) -> Response:
+        """The board of the start, before the game is solved."""
+        return _json(encode(await asyncio.to_thread(start_document, _asked(request))))
 
     async def wait(self, request: Request, error: Exception) -> Response:
         """A page that has an unsolved game solved, and goes on."""
@@ -433,7 +427,7 @@ class _Site:
             if name == "short" and not chosen.items() <= game.parameters.items()
         )
         body = (
-            f"<div class='panel'><p>{about}</p><img class='start' src='board?{query}' alt=''>"
+            f"<div class='panel'><p>{about}</p><div id='start'></div>"
             f"<p id='wait' role='status' data-game='{query}'>This game isn't solved yet.</p>"
             "<progress id='bar' aria-label='Progress'></progress>"
             f"<p class='tools'><button id='again' hidden>Try again</button>{shorter}</p>"

@@ -2,6 +2,8 @@
 // or ask for advice here. On the page of an unsolved game: have it solved, then load the page again.
 // Every name is put in as text; answers and advice come as HTML from the server's documents.
 
+import { drawBoard } from "./board.js";
+
 const $ = (id) => document.getElementById(id);
 const LOST = "The server doesn't answer. Start it again with `rollwise serve`, then try again. "
   + "A coach page that is open already goes on without it.";
@@ -87,7 +89,7 @@ function field(parameter, i) {
   input.id = `parameter-${i}`;
   input.value = parameter.default ?? "";
   const control = element("div", "", { class: "control" });
-  control.append(element("label", parameter.name, { for: input.id }), input,
+  control.append(element("label", parameter.name.replaceAll("_", " "), { for: input.id }), input,
     element("small", [parameter.about, parameter.range].filter(Boolean).join("; ")));
   return control;
 }
@@ -210,10 +212,25 @@ async function restore() {
   }
 }
 
+// The start of a game, drawn as on its page.
+async function drawStart(place, words) {
+  const { players = 2, boards: [{ cells }] } = await api(`api/start?${words}`);
+  const rows = cells.map((row) => row.map(([kind, text, ...numbers]) => ({ kind, text, numbers })));
+  const look = { turns: 0, players, colour: (k) => `p${k}`, isSecond: (k) => k > 0, name: (k) => (k ? "Opponent" : "You") };
+  place.className = "place small";
+  place.replaceChildren(drawBoard(rows, "The start", look));
+}
+
+// Cards are drawn as they come into view.
+const shows = new Map();
+const seen = new IntersectionObserver((entries) => entries.filter((one) => one.isIntersecting).forEach(({ target }) => {
+  seen.unobserve(target);
+  drawStart(target, shows.get(target)).catch(() => target.remove());
+}), { rootMargin: "400px" });
+
 function card(game) {
   const made = element("li");
-  const picture = element("img", "", { src: `board?${new URLSearchParams({ game: game.game })}`, alt: "", loading: "lazy" });
-  picture.addEventListener("error", () => picture.remove());
+  const picture = element("div");
   const address = (values) => query({ game: game.game, parameters: values });
   const players = { 1: "one player", 2: "two players" }[game.players] ?? `${game.players} players`;
   const tools = element("p", "", { class: "tools" });
@@ -221,6 +238,8 @@ function card(game) {
     ...Object.entries(game.presets).map(([name, values]) => element("a", name, { class: "button", href: `page?${address(values)}`, "aria-label": `Play ${game.heading}, ${name}` })),
     element("a", "Rules and answers", { class: "button", href: `#${address({})}`, "aria-label": `Rules and answers of ${game.heading}` }));
   made.append(element("h3", game.heading), picture, element("p", game.description), element("p", players, { class: "dim" }), tools);
+  seen.observe(picture);
+  shows.set(picture, `game=${game.game}`);
   made.dataset.text = `${game.heading} ${game.game} ${game.description} ${players}`.toLowerCase();
   return made;
 }
@@ -235,6 +254,7 @@ async function wait() {
   const words = new URLSearchParams($("wait").dataset.game);
   const pairs = words.getAll("parameter").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]);
   $("again").hidden = true;
+  drawStart($("start"), words).catch(() => {});
   try {
     await solved({ game: words.get("game"), parameters: Object.fromEntries(pairs) }, (text) => { $("wait").textContent = text; });
     location.reload(); // with the position in its address

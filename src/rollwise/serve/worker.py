@@ -159,7 +159,7 @@ def _boards(answer: Any, question: Mapping[str, Any]) -> str:
     fields = list(_sample(answer))
     if rows.shape[1:] != (len(fields),):
         raise UsageError(f"each row has {len(fields)} whole numbers: {', '.join(fields)}")
-    return encode(boards_document(answer, rows[answer.places_of(rows) >= 0]))
+    return encode(boards_document(answer.game, rows[answer.places_of(rows) >= 0]))
 
 
 def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int]:
