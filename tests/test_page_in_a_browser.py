@@ -283,6 +283,25 @@ def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None
     assert browser.errors == []
 
 
+def test_dice_are_kept_by_clicks_on_them(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("yahtzee")[0])
+    begin(browser, 3)
+    browser.click(".ask button")
+    for kept in (1, 2):
+        browser.click(f".dice .die:nth-child({kept})")
+        name = text_of(browser, ".choices .picked b")
+        assert len(name.split()) == kept + 1
+        shown = browser.js(
+            "[...document.querySelectorAll('.dice [aria-pressed=true]')]"
+            ".map(die => die.getAttribute('aria-label').split(' ').at(-1))"
+        )
+        assert name == f"keep {' '.join(sorted(shown))}"
+    assert browser.shut_out() == []
+    browser.click(".choices .picked")
+    assert "keep" in text_of(browser, ".moves li:last-child")
+    assert browser.errors == []
+
+
 def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig")[0])
     with browser.remembering_games():

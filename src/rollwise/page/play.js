@@ -483,6 +483,7 @@ export class PlayView {
     fill(this.warning, place != null && el("p", { class: "warning" }, this.remark(state_, place)));
     fill(this.ask, this.#asked(isMoving));
     this.#showMoves();
+    this.#letKeep(state);
     this.#showTools();
     this.movesView.show();
     if (this.coach === "always" && !seen && !isOver && !isMoving && session.isPerson && session.pending === null && this.game.isChoice(state)) this.coachView.advise(state);
@@ -685,6 +686,31 @@ export class PlayView {
         buttons[i].addEventListener(name, () => mark(isOn));
       }
     });
+  }
+
+  // The dice of a pool can be clicked: the choice that keeps the clicked ones comes first, and is marked.
+  #letKeep(state) {
+    const keeps = new Map([...this.ask.querySelectorAll(".choices b")].map((name) => [name.textContent, name.parentElement]));
+    const nameOf = (faces) => `keep ${faces.sort((a, b) => a - b).join(" ") || "nothing"}`;
+    if (!keeps.has(nameOf([]))) return;
+    const faces = this.game.facesThrown(state);
+    const dice = [...this.dice.querySelectorAll(".die")];
+    const isKept = (one) => one.getAttribute("aria-pressed") === "true";
+    const toggle = (one) => {
+      one.setAttribute("aria-pressed", String(!isKept(one)));
+      const wanted = keeps.get(nameOf(faces.filter((_, k) => isKept(dice[k]))));
+      for (const each of keeps.values()) each.classList.toggle("picked", each === wanted);
+      wanted?.parentElement.scrollTo(0, 0);
+    };
+    for (const one of dice) {
+      Object.entries({ role: "button", tabindex: 0, "aria-pressed": "false" }).forEach(([key, value]) => one.setAttribute(key, value));
+      one.addEventListener("click", () => toggle(one));
+      one.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        toggle(one);
+      });
+    }
   }
 
   // The move that lost most, or the first one.

@@ -233,6 +233,7 @@ export const SAY = {
   keys: "Keys",
   keyList: [
     ["1 to 9", "take that choice"],
+    ["click", "keep a die, where dice are thrown again"],
     ["h", "ask the coach"],
     ["u", "take your last choice back"],
     ["n", "set up a new game"],
