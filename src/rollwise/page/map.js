@@ -95,11 +95,14 @@ function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink }) {
   context.fillStyle = ink;
   context.font = "12px system-ui, sans-serif";
   context.textBaseline = "middle";
-  const every = (size, room) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * size >= room) ?? 1000;
+  // the indices of numbers with room for their names: all, or the round ones
+  const named = (numbers, size, room) => {
+    const gap = Math.min(...numbers.slice(1).map((number, i) => number - numbers[i]));
+    const step = [1, 2, 5].flatMap((n) => [0, 1, 2, 3, 4, 5].map((k) => n * 10 ** k)).sort((a, b) => a - b).find((n) => (n * size) / gap >= room);
+    return [...numbers.keys()].filter((i) => size >= room || numbers[i] % step === 0);
+  };
   context.textAlign = "center";
-  const across = every(cell, 26);
-  for (let i = 0; i < xs.length; i += across) context.fillText(xs[i], left + (i + 0.5) * cell, top - 9);
+  for (const i of named(xs, cell, 26)) context.fillText(xs[i], left + (i + 0.5) * cell, top - 9);
   context.textAlign = "right";
-  const down = every(high, 16);
-  for (let j = 0; j < ys.length; j += down) context.fillText(yName ? ys[j] : "", left - 6, top + (j + 0.5) * high);
+  if (yName) for (const j of named(ys, high, 16)) context.fillText(ys[j], left - 6, top + (j + 0.5) * high);
 }

@@ -258,11 +258,12 @@ def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
 
     begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
     states = answer.states_where(question["where"])
-    cells = answer.cells_of(states[begin:end])
+    shown = states[begin:end]
+    cells = answer.cells_of(shown)
     rows = strategy_rows(in_words(answer.game, cells))
     fields = [name for name in answer.space.columns if name in cells]
     table = html_of([rows], "the best action and the value of each position")
-    return encode({"html": table, "fields": fields, "n": len(rows.cells), "total": len(states)})
+    return encode({"html": table, "fields": fields, "n": len(shown), "total": len(states)})
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
