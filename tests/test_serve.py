@@ -109,6 +109,20 @@ def test_the_documents_are_those_of_the_commands(client):
     assert rows == json.loads(solution.table()[1:3].write_json())
 
 
+def test_an_answer_by_layers_has_the_same_boards_and_tables():
+    game = find("royal-ur")(pieces=1)
+    layered, whole = rollwise.solve_by_layers(game), rollwise.solve(game)
+    rows = [*layered.space.states[:5].tolist(), [0, 0, 0, 0], [99, 0, 0, 0], [-1, 0, 0, 0]]
+    for question in (
+        {"ask": "boards", "rows": rows},
+        {"ask": "table_rows", "offset": 0, "limit": 5, "where": None},
+    ):
+        first, second = (json.loads(reply(one, question)) for one in (layered, whole))
+        assert first.keys() == second.keys()
+        same = ("boards", "fields", "n", "total")
+        assert [first.get(key) for key in same] == [second.get(key) for key in same]
+
+
 def test_boards_are_of_positions_only(client):
     asked = [[4, 4, 0], [4, 4, 1], [5, 0, 0], [0, 0, 0]]
     found = client.post(f"/api/boards?{PIG}", json={"rows": asked}).json()["boards"]

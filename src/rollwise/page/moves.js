@@ -17,7 +17,7 @@ export class MovesView {
     const isSilent = coach === "off" && !session?.isOver;
     if (session) series.note(session, this.play.names, this.play.eyes);
     const wasOpen = this.element.querySelector("details")?.open;
-    fill(this.chart, session?.accounts.length && !isSilent && this.#chart());
+    fill(this.chart, session?.accounts.length > 0 && !isSilent && this.#chart());
     fill(this.element, session?.accounts.length ? this.#list(isSilent) : el("p", { class: "dim" }, SAY.noMoves),
       session && el("details", { open: session.isOver || wasOpen }, el("summary", {}, SAY.luckAndSkill), isSilent ? el("p", {}, SAY.silent) : this.#ledger()),
       series.element(isSilent) ?? []);

@@ -261,7 +261,7 @@ def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
     shown = states[begin:end]
     cells = answer.cells_of(shown)
     rows = strategy_rows(in_words(answer.game, cells))
-    fields = [name for name in answer.space.columns if name in cells]
+    fields = list(answer.fields_of(shown[:1], throws=False))
     table = html_of([rows], "the best action and the value of each position")
     return encode({"html": table, "fields": fields, "n": len(shown), "total": len(states)})
 
