@@ -56,7 +56,9 @@ function drawRows(rows, isWide, look, drawn) {
 function drawCell({ kind, text, numbers }, look) {
   const made = KINDS[kind](text, numbers, look);
   const hasPieces = kind === "square" || kind === "point";
-  made.holds = hasPieces ? { [look.colour(0)]: numbers[0], [look.colour(1)]: numbers[1] } : { [kind]: `${text} ${numbers}` };
+  const hasSticks = kind === "hole" || kind === "pile";
+  made.holds = hasPieces ? { [look.colour(0)]: numbers[0], [look.colour(1)]: numbers[1] }
+    : hasSticks ? { stick: numbers[0] } : { [kind]: `${text} ${numbers}` };
   return made;
 }
 
@@ -66,7 +68,7 @@ export function snapshot(board) {
     widths: [...cell.querySelectorAll(".steps i")].map((part) => part.style.width) })));
 }
 
-// Let pieces slide from their earlier cells, bars grow, and other changed cells swell.
+// Let pieces and sticks slide from their earlier cells, bars grow, and other changed cells swell.
 export function slide(before, board, duration) {
   if (!before || before.length !== board?.cells.length) return;
   const moves = board.cells.flatMap((row, r) => row.flatMap((cell, c) => {
@@ -77,16 +79,19 @@ export function slide(before, board, duration) {
   for (const { cell, was, what, rise } of moves) {
     if (rise > 0) {
       const from = moves.find((one) => one.what === what && one.rise < 0 && !one.isTaken);
-      const to = cell.getBoundingClientRect();
-      const shift = from ? `translate(${from.was.box.x - to.x}px, ${from.was.box.y - to.y}px)` : "scale(.2)";
+      const moved = cell.querySelector(`.piece.${what}:last-of-type, .${what}:last-of-type`) ?? cell;
+      const way = from && ["x", "y"].map((k) => middle(from.was.box)[k] - middle(moved.getBoundingClientRect())[k]);
+      const shift = way ? `translate(${way[0]}px, ${way[1]}px)` : "scale(.2)";
       if (from) from.isTaken = true;
       cell.style.zIndex = 1;
-      cell.querySelector(`.piece.${what}:last-of-type`)?.animate([{ transform: shift }, { transform: "none" }], easing);
+      moved.animate([{ transform: shift }, { transform: "none" }], { ...easing, pseudoElement: moved === cell ? "::after" : null });
     } else if (what === "bar") {
       cell.querySelectorAll(".steps i").forEach((part, k) => part.animate([{ width: was.widths[k] }, { width: part.style.width }], easing));
     } else if (!(rise < 0)) cell.animate([{ transform: "scale(1.15)" }, { transform: "none" }], easing);
   }
 }
+
+const middle = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
 
 // The board of a player who isn't to move, from the one of the player to move: rows and bars change
 // places, each with its player, and tracks are turned.
