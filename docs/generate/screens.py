@@ -147,8 +147,8 @@ def _served(browser: Any) -> Iterator[tuple[str, bytes]]:
 
 def _start_page(browser: Any, url: str, screen: ServedScreen) -> None:
     browser.go(url)
-    browser.wait("document.querySelectorAll('.games img').length > 9")
-    time.sleep(5)  # for the drawn starts
+    browser.wait("document.querySelectorAll('.games .board').length > 2")
+    time.sleep(2)  # for the other drawn starts
 
 
 def _open_page(browser: Any, url: str, screen: ServedScreen) -> None:
