@@ -334,8 +334,8 @@ export class PlayView {
       fill(this.warning, el("p", { class: "warning" }, SAY.cannotEdit));
       return;
     }
-    history.replaceState(null, "", this.addressOf(state));
     await this.#view(state);
+    history.replaceState(null, "", this.addressOf(state));
     if (cell) this.place.querySelector(".board").cells[cell[0]][cell[1]].focus({ preventScroll: true });
   }
 
