@@ -47,9 +47,9 @@ def seat(after: int = 0) -> Cell:
     return Cell("seat", "", (int(after),))
 
 
-def square(mine: int = 0, theirs: int = 0, *, marked: bool = False) -> Cell:
-    """A square of a track with pieces of the mover and of the opponent; it may be marked."""
-    return Cell("square", "", (int(mine), int(theirs), int(marked)))
+def square(mine: int = 0, theirs: int = 0, *, marked: bool = False, text: str = "") -> Cell:
+    """A square with pieces of the mover and of the opponent, or one named `text`; it may be marked."""
+    return Cell("square", text, (int(mine), int(theirs), int(marked)))
 
 
 def point(mine: int = 0, theirs: int = 0) -> Cell:
@@ -160,7 +160,7 @@ def _text(cell: Cell) -> str:
 
 
 def _square(text: str, mine: int, theirs: int, marked: int) -> str:
-    return _pile(mine, theirs) or (MARKED if marked else EMPTY)
+    return f"{_pile(mine, theirs)}{text}" or (MARKED if marked else EMPTY)
 
 
 def _pile(mine: int, theirs: int) -> str:

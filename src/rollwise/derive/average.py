@@ -9,6 +9,7 @@ nonlinear fractional programming", Management Science 13, 1967).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.builders import build
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import DerivedGame, whole_graph
 from rollwise.errors import ParameterError, RulesError
@@ -165,6 +167,8 @@ class Average(DerivedGame):
         """
         if self.home_state != self.inner.start():
             return self
+        if len(self.derive().components) == self.inner_graph.n_states:
+            return self  # every play returns to the start
         graph, n = self.inner_graph, self.inner_graph.n_states
         chance, target = chances(graph), graph.outcome_state
         source = graph.action_state[outcome_action(graph)]
@@ -205,13 +209,21 @@ def timed_graph(inner: Game) -> tuple[StateGraph, NDArray[np.float64]]:
     graph = whole_graph(inner, Average.purpose)
     durations = (~is_throw(graph)).astype(np.float64)
     if type(inner).duration is not Game.duration:
-        rules = Rules(inner)
-        for action in map(graph.view.action, np.flatnonzero(durations).tolist()):
-            durations[action.index] = 0.0 if action.keeps else _duration(rules, action)
+        kind, timed = type(inner), copy(inner)
+        rewarded = {"reward": kind.duration, "__module__": kind.__module__}
+        object.__setattr__(timed, "__class__", type(kind.__name__, (kind,), rewarded))
+        try:
+            durations = build(timed).action_reward
+        except RulesError:
+            durations = np.full(graph.n_actions, np.nan)
+        if not np.all((durations >= 0) & (durations < np.inf)):
+            for action in map(graph.view.action, np.flatnonzero(~is_throw(graph)).tolist()):
+                if not action.keeps:
+                    _check_duration(Rules(inner), action)
     return graph, durations
 
 
-def _duration(rules: Rules, action: Action) -> float:
+def _check_duration(rules: Rules, action: Action) -> None:
     graph, state = action.graph, int(action.graph.action_state[action.index])
     at = rules.situation(graph.row(state))
     where = f"in the state {rules.where(at, action.label)}"
@@ -219,4 +231,3 @@ def _duration(rules: Rules, action: Action) -> float:
         given = float(rules.game.duration(at.state, *at.throw, action.label))
     if not 0 <= given < np.inf:
         raise RulesError(f"{rules.game.name}: duration() gives {given} {where}; it is at least 0")
-    return given

@@ -11,14 +11,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.game import AGAIN, END, LOSE, PASS, WIN, Game, parameter, policy
 
 DICE = 6
 ROW = 3  # farkles that cost a penalty
 FARKLE, STOP = 0, 1  # all other moves set dice aside, by their code, and throw the rest
 ACTIONS = {FARKLE: "farkle", STOP: "stop"}
-SCORING = ("standard", "facebook", "patch")
+SCORING = ("standard", "facebook", "patch", "zilch")
 
 Throw = tuple[int, int, int, int, int, int]  # the faces, in order; 0 for a die not thrown
 Array = NDArray[np.int64]
@@ -34,6 +34,8 @@ def of_a_kind(scoring: str, face: int, n: int) -> int:
         return triple * (n - 2)
     if n > 3 and scoring == "patch":
         return 1000 * (n - 3)
+    if scoring == "zilch":
+        return int(triple * 2 ** (n - 3))
     if n == 6:
         return 2 * triple
     return triple + (n - 3) * single if single or n == 3 else 0
@@ -47,8 +49,10 @@ def worth(scoring: str, shown: Sequence[int]) -> int:
         "standard": {},
         "facebook": {(1,) * 6: 1500, (2, 2, 2): 750},
         "patch": {(1,) * 6: 1500, (2, 2, 2): 1500, (2, 4): 1500, (3, 3): 2500},
+        "zilch": {(1,) * 6: 1500, (2, 2, 2): 1500, (2, 4): 1500},
     }[scoring]
-    return max(sum(parts) if all(parts) else 0, six.get(often, 0))
+    nothing = 500 if scoring == "zilch" and sum(shown) == DICE and not any(parts) else 0
+    return max(sum(parts) if all(parts) else 0, six.get(often, nothing))
 
 
 BEFORE = np.array([sum(comb(k + 5, k) for k in range(1, n)) for n in range(DICE + 2)])
@@ -126,23 +130,23 @@ class Thrown(Game):
         for name, array in all_moves(self.scoring, self.loaded, self.weight)._asdict().items():
             object.__setattr__(self, name, array)
 
-    def throws(self, s: Turn | Dice) -> Iterator[tuple[int, Throw]]:
+    def throws(self, s: Turn | Dice | Hand) -> Iterator[tuple[int, Throw]]:
         for k in range(BEFORE[s.dice], BEFORE[s.dice + 1]):
             a, b, c, d, e, f = self.faces[k]
             yield self.ways[k], (a, b, c, d, e, f)
 
-    def action_text(self, s: Turn | Dice, throw: Throw, action: int) -> str:
+    def action_text(self, s: Turn | Dice | Hand, throw: Throw, action: int) -> str:
         shown = (str(face) for face in range(1, 7) for _ in range(dice.of_code(action // 2, face)))
         return f"set aside {' '.join(shown)}"
 
-    def throw_text(self, s: Turn | Dice, throw: Throw) -> str:
+    def throw_text(self, s: Turn | Dice | Hand, throw: Throw) -> str:
         return " ".join(str(face) for face in throw if face)
 
-    def deed(self, s: Turn | Dice, throw: Throw, action: int) -> str:
+    def deed(self, s: Turn | Dice | Hand, throw: Throw, action: int) -> str:
         return ACTIONS.get(action) or self.action_text(s, throw, action)
 
     @policy
-    def stop_at_300(self, s: Turn | Dice, throw: Throw) -> int:
+    def stop_at_300(self, s: Turn | Dice | Hand, throw: Throw) -> int:
         """Set aside all scoring dice; stop with 300 points, or with one or two dice left."""
         first, *others = self.actions(s, throw)
         if not others and first in ACTIONS:
@@ -194,7 +198,9 @@ class Farkle(Thrown):
     are twice, three and four times the score of three; a straight of six is 1,500, three pairs of
     different faces 750. "patch" (Patch Products): three 1s are 300; four, five and six of a kind
     are 1,000, 2,000 and 3,000; a straight, three pairs, or four of a kind and a pair are 1,500,
-    and two triples 2,500.
+    and two triples 2,500. "zilch": three 1s are 1,000; each further die of a kind doubles the
+    score; a straight, three pairs, or four of a kind and a pair are 1,500, and six dice without
+    any score 500.
 
     Dice are fair, or `loaded`: a face falls `weight` times as often as each other face.
 
@@ -400,3 +406,86 @@ class FarkleTurn(Thrown):
         if action == FARKLE:
             return f"{s.turn} points are lost" if s.turn else ""
         return f"{s.turn + self.best[row(throw)]} points"
+
+
+class Hand(NamedTuple):
+    zilches: int  # turns in a row without points
+    turn: int  # points so far
+    dice: int  # to throw
+
+
+@dataclass(frozen=True)
+class Zilch(Thrown):
+    """Turn after turn of Farkle without an end, for the most points a turn.
+
+    The rules of a turn are those of Farkle, with the scoring "zilch". A turn can't be banked below
+    `least` points. A third turn in a row without points costs `penalty` points, and the count
+    begins anew. A player who can stop with `most` points must: this limits the number of
+    positions.
+    """
+
+    scoring: str = parameter("zilch", among=SCORING, about="what dice score")
+    least: int = parameter(300, at_least=0, at_most=30_000, about="points to stop with")
+    penalty: int = parameter(
+        500, at_least=0, at_most=30_000, about="points lost by a third turn without points"
+    )
+    most: int = parameter(10_000, at_least=1, at_most=30_000, about="points that must stop")
+    loaded: ClassVar = 0
+    weight: ClassVar = 1
+    players: ClassVar = 1
+    objective: ClassVar = "average"
+
+    def start(self) -> Hand:
+        return Hand(0, 0, DICE)
+
+    def actions(self, s: Hand, throw: Throw) -> Iterator[int]:
+        k = row(throw)
+        turn = s.turn + self.best[k]
+        if turn == s.turn:
+            yield FARKLE
+        else:
+            if turn >= min(self.least, self.most):
+                yield STOP
+            if turn < self.most:
+                for index in range(self.first[k], self.first[k + 1]):
+                    yield self.move[index]
+
+    def reward(self, s: Hand, throw: Throw, action: int) -> float:
+        if action == FARKLE:
+            return float(-self.penalty if s.zilches == ROW - 1 else 0)
+        return float(s.turn + self.best[row(throw)]) if action == STOP else 0.0
+
+    def duration(self, s: Hand, throw: Throw, action: int) -> float:
+        return 1.0 if action in (FARKLE, STOP) else 0.0
+
+    def outcomes(self, s: Hand, throw: Throw, action: int) -> Iterator[tuple[int, int, Hand]]:
+        if action == FARKLE:
+            yield 1, AGAIN, Hand((s.zilches + 1) % ROW, 0, DICE)
+        elif action == STOP:
+            yield 1, AGAIN, Hand(0, 0, DICE)
+        else:
+            j = self.first[row(throw)]
+            while self.move[j] != action:
+                j += 1
+            left = s.dice - self.dice[j]
+            yield 1, AGAIN, Hand(s.zilches, s.turn + self.points[j], left if left > 0 else DICE)
+
+    def describe(self, s: Hand) -> str:
+        zilches = f"; turns without points in a row: {s.zilches}" if s.zilches else ""
+        return f"{s.turn} points at risk; {dice_text(s.dice)} to throw{zilches}"
+
+    def cells(self, s: Hand) -> boards.Board:
+        row_of_dice = [boards.tile(str(k + 1), gone=k >= s.dice) for k in range(DICE)]
+        zilches = [boards.tile(str(k + 1), gone=k >= s.zilches) for k in range(ROW - 1)]
+        return [
+            [boards.label("dice to throw"), *row_of_dice],
+            [boards.label("zilches in a row"), *zilches],
+        ]
+
+    def told(self, s: Hand, throw: Throw, action: int, then: int, after: Hand) -> str:
+        if action == STOP:
+            return f"{s.turn + self.best[row(throw)]} points"
+        if action != FARKLE:
+            return f"{after.turn} at risk, {dice_text(after.dice)} to throw"
+        lost = f"{s.turn} points are lost" if s.turn else "no points"
+        return f"{lost}; the third zilch costs {self.penalty}" if after.zilches == 0 else lost

@@ -14,7 +14,7 @@ const KINDS = {
   label: (text) => el("span", { class: "label" }, text),
   seat: (text, [after], look) => el("span", { class: `seat ${look.colour(after)}` }, look.name(after)),
   square: (text, [mine, theirs, marked], look) => el("span", { class: "square" },
-    marked > 0 && rosette(), pieces(mine, 0, look), pieces(theirs, 1, look)),
+    marked > 0 && rosette(), pieces(mine, 0, look, text), pieces(theirs, 1, look, text)),
   point: (text, [mine, theirs], look) => el("span", { class: "point" }, pieces(mine, 0, look), pieces(theirs, 1, look)),
   tile: (text, [gone]) => el("span", { class: gone ? "tile gone" : "tile" }, gone ? el("s", {}, text) : text),
   box: (text, [filled]) => el("span", { class: filled ? "box filled" : "box" }, el("b", {}, filled ? "✓" : ""), text),
@@ -121,10 +121,10 @@ export function changedCells(before, after, passes) {
   }));
 }
 
-function pieces(n, after, look) {
+function pieces(n, after, look, name = "") {
   const style = `piece ${look.colour(after)}${look.isSecond(after) ? " ring" : ""}`;
   if (n > MOST_PIECES) return el("span", { class: style }, String(n));
-  return Array.from({ length: n }, () => el("span", { class: style }));
+  return Array.from({ length: n }, () => el("span", { class: style }, name));
 }
 
 function rosette() {

@@ -342,11 +342,11 @@ def _square(cell: Cell, width: float) -> str:
         piece = (
             f'<circle cx="{middle[0]:.1f}" cy="{middle[1]}" r="9" fill="{fill}" stroke="{INK}"/>'
         )
-        if mine + theirs > 1:
-            piece += (
-                f'<text x="{middle[0]:.1f}" y="{middle[1] + 4.5}" text-anchor="middle" '
-                f'fill="{ink}">{mine + theirs}</text>'
-            )
+        text = cell.text or (str(mine + theirs) if mine + theirs > 1 else "")
+        piece += (
+            f'<text x="{middle[0]:.1f}" y="{middle[1] + 4.5}" text-anchor="middle" '
+            f'fill="{ink}">{html.escape(text)}</text>'
+        )
     return _rect(0, 0, width, SIDE, back, GREY) + piece
 
 
