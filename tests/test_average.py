@@ -19,6 +19,7 @@ from rollwise.answer.verify import verify
 from rollwise.derive.average import Average
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, Game
+from rollwise.games.farkle import Zilch
 
 SHEET = """
 from dataclasses import dataclass
@@ -233,6 +234,15 @@ def test_a_published_average(tmp_path: Path) -> None:
     output("solve", "parrondo.py", "--save", "kept.rollwise", cwd=tmp_path)
     checked = output("verify", "kept.rollwise", "parrondo.py", "--exact", cwd=tmp_path)
     assert "verified" in checked
+
+
+@pytest.mark.needs_jit
+def test_the_average_of_zilch() -> None:
+    """M. Busche (2010), Maximizing Expected Scores in the Game of Zilch: 620.855 points a turn."""
+    solution = rollwise.solve(Zilch(most=20_000))
+    average, bound = average_of(solution)
+    assert bound < 1e-9
+    assert average == pytest.approx(620.855, abs=5e-4)
 
 
 def test_the_average_of_a_policy(tmp_path: Path) -> None:

@@ -31,6 +31,10 @@ EXAMPLES = HERE.parent / "examples"
 GAMES = [
     "craps --policy random --seed 3",
     "first-orchard --policy optimal --seed 1",
+    "red-light target=10 --policy hold-when-a-draw-costs --seed 1",
+    "risk --policy three-dice --seed 1",
+    "einstein --policy capture-or-run --seed 2",
+    "zilch most=1000 --policy stop-at-300 --seed 2",
     "big-wheel --policy stay-at-70 --seed 1",
     "drop-dead --policy random --seed 1",
     "chasing-game half=4 --policy random --seed 1",

@@ -14,7 +14,7 @@ from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.errors import TooManyStates
 from rollwise.game import is_over, then_text
-from rollwise.games import available
+from rollwise.games import available, create, find
 from rollwise.graph.layout import StateLayout
 from rollwise.many.seats import build_seats
 
@@ -35,7 +35,8 @@ def test_every_game_has_a_playthrough():
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_replay(path):
     record = json.loads(path.read_text())
-    game = available()[record["game"]](**record["parameters"])
+    said = {name: str(value).lower() for name, value in record["parameters"].items()}
+    game = create(find(record["game"]), said)
     try:
         make = build_seats if game.players > 2 else build
         graph = make(game, mode="interpreted", max_states=300_000)

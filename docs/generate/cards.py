@@ -21,9 +21,11 @@ import rollwise
 from rollwise.analysis.losses import loss_of
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.answer import kept
+from rollwise.answer.average import average_of, average_of_policy
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders.rules import Rules
+from rollwise.derive.average import Average
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
 from rollwise.graph.policies import Policy, ties_in_play
@@ -205,11 +207,14 @@ def _facts(solution: rollwise.Solution) -> str:
     if not solution.is_score:
         chance = float(50 * (1 + solution.value))
         shown = f"{digits(chance, 100 * solution.error_bound, DIGITS - 2)} %"
-    if graph.objective != "win":
+    if isinstance(solution.game, Average):
+        worth = f"The best average in the long run is **{digits(*average_of(solution), 6)}**."
+    elif graph.objective != "win":
         aim = "smallest" if graph.objective == "minimize" else "largest"
         worth = f"The {aim} expected score is **{shown}**."
     elif graph.has_stakes:
-        worth = f"The expected payoff of the first player is **{shown}**."
+        whose = "" if graph.players == 1 else " of the first player"
+        worth = f"The expected payoff{whose} is **{shown}**."
     elif graph.players == 1:
         worth = f"The player wins **{shown}** of the games."
     else:
@@ -278,6 +283,12 @@ def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
     assert found.bounds is not None
     bound = float(found.bounds[0]) + solution.error_bound
     score, loss = float(found.values[0]), abs(float(found.values[0]) - solution.value)
+    if isinstance(solution.game, Average):
+        (score, bound), (best, best_bound) = (
+            average_of_policy(solution.game, policy),
+            average_of(solution),
+        )
+        bound, loss = bound + best_bound, best - score
     if not solution.graph.is_score:
         score, loss, bound = (1 + score) / 2, loss / 2, bound / 2
     return [digits(score, bound, 6), digits(loss, bound, 6)]

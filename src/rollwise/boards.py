@@ -48,7 +48,10 @@ def seat(after: int = 0) -> Cell:
 
 
 def square(mine: int = 0, theirs: int = 0, *, marked: bool = False, text: str = "") -> Cell:
-    """A square with pieces of the mover and of the opponent, or one named `text`; it may be marked."""
+    """A square of a track with pieces of the mover and of the opponent; it may be marked.
+
+    `text` is the name of an only piece.
+    """
     return Cell("square", text, (int(mine), int(theirs), int(marked)))
 
 
@@ -70,6 +73,11 @@ def box(text: str, *, filled: bool = False) -> Cell:
 def die(face: int = 0, *, sides: int = 6, kept: bool = False) -> Cell:
     """A die with a face; 0 is a die before its throw. A kept die isn't thrown again."""
     return Cell("die", "", (int(face), sides, int(kept)))
+
+
+def tip(marked: bool) -> Cell:
+    """A four-sided die of which two corners are marked; a marked or a plain corner is on top."""
+    return Cell("tip", "", (int(marked),))
 
 
 def hole(full: bool, *, through: bool = False) -> Cell:
@@ -181,6 +189,7 @@ KINDS: dict[str, Any] = {  # how each is written in a terminal
     "label": lambda text: text,
     "seat": lambda text, after: ("you", "opponent")[after] if after < 2 else f"player {after + 1}",
     "die": lambda text, face, sides, kept: f"({face})" if kept else f"[{face or ' '}]",
+    "tip": lambda text, marked: "▲" if marked else "△",
     "hole": lambda text, full, through: "|" if full else "v" if through else "_",
     "pile": lambda text, n, theirs: "|" * n if n <= LONGEST else f"{n} |",
     "square": _square,

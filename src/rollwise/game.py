@@ -19,7 +19,7 @@ from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar
 
-from rollwise.boards import Board, numbered, text_board
+from rollwise.boards import Board, Cell, numbered, text_board
 from rollwise.errors import ParameterError, UsageError
 from rollwise.faults import one_line, shown
 from rollwise.hooks import HOOKS
@@ -620,6 +620,13 @@ class Game:
         """A throw in words, by default the names of its faces: ``3 and 5``."""
         faces = throw if isinstance(throw, tuple) else (throw,)
         return spoken(map(self.face_name, faces))
+
+    def throw_cells(self, throw: Any) -> Sequence[Cell]:
+        """The dice of a throw as a row of cells: see `rollwise.boards`.
+
+        By default empty: dice show the numbers of a tuple, and a single number is told in words.
+        """
+        return ()
 
     def deed(self, s: Any, *action: Any, **_: Any) -> str:
         """The action as a sentence about the player, beginning with its verb: ``throw {}``.

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rollwise.answer.evaluation import evaluate
-from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.answer.references import IN_FILES, AnyPolicy, Policies, Subject
+from rollwise.derive.derived_game import with_methods
 from rollwise.errors import UnknownState, UsageError
+from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
+from rollwise.graph.layout import StateLayout
 from rollwise.simulate.lengths import Certified
 
 
@@ -58,6 +61,8 @@ class Handicap:
     heads : tuple of Head
     even : float
         The result of an even game: 1/2, or 0.
+    apart : tuple of int
+        The head starts with a position that no play reaches, solved as a start of its own.
     """
 
     field: str
@@ -66,6 +71,7 @@ class Handicap:
     against: str
     heads: tuple[Head, ...]
     even: float
+    apart: tuple[int, ...]
 
     def nearest(self, which: str) -> Head | None:
         """The head start nearest to an even game.
@@ -124,7 +130,16 @@ def handicap(
     mine, theirs = _fields(graph, field)
     if not points:
         raise UsageError("which head starts? Give some")
-    pairs = [(_state_with(graph, mine, k), _state_with(graph, theirs, k)) for k in points]
+    rows = [(_start_with(graph, mine, k), _start_with(graph, theirs, k)) for k in points]
+    pairs = [(_state(graph, one), _state(graph, two)) for one, two in rows]
+    apart = [k for k, pair in zip(points, pairs, strict=True) if None in pair]
+    of_rules = [isinstance(p, str) and not p.endswith(IN_FILES) for p in (policy, against)]
+    rules = policies.game
+    is_plain = rules is not None and rules.base_game is rules and rules.derive() is None
+    if apart and all(of_rules) and rules is not None and is_plain:
+        policies = _with_starts(rules, [row for pair in rows for row in pair])
+        graph = policies.graph
+        pairs = [(_state(graph, one), _state(graph, two)) for one, two in rows]
     starts = list(dict.fromkeys(s for pair in pairs for s in pair if s is not None))
     if not starts:
         raise UsageError(
@@ -156,7 +171,8 @@ def handicap(
         )
         for k, pair in zip(points, pairs, strict=True)
     ]
-    return Handicap(mine, theirs, one.name, two.name, tuple(heads), 0.0 if scored else 0.5)
+    even = 0.0 if scored else 0.5
+    return Handicap(mine, theirs, one.name, two.name, tuple(heads), even, tuple(apart))
 
 
 def _fields(graph: StateGraph, text: str) -> tuple[str, str]:
@@ -190,11 +206,23 @@ def counterpart(graph: StateGraph, name: str) -> str | None:
     return named[0] if distinguishes and len(named) == 1 else None
 
 
-def _state_with(graph: StateGraph, field: str, points: int) -> int | None:
-    """The start with another number in one field; None if it is unreachable."""
+def _start_with(graph: StateGraph, field: str, points: int) -> list[int]:
+    """The fields of the start with another number in one of them."""
     fields = list(graph.view[0].fields)
     fields[graph.field_names.index(field)] = points
+    return fields
+
+
+def _state(graph: StateGraph, fields: list[int]) -> int | None:
+    """The state with these fields; None if it is unreachable."""
     try:
         return graph.find(fields)
     except UnknownState:
         return None
+
+
+def _with_starts(game: Game, rows: list[list[int]]) -> Policies:
+    """The game with these positions, and all that play reaches from them."""
+    layout = StateLayout.of(game)
+    starts = [*game.roots(), *(layout.state(row) for row in rows)]
+    return Policies.of(with_methods(game, roots=lambda self: starts))

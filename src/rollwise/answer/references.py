@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
-_IN_FILES = (".csv", ".parquet", ".npz", ".json", ".npy")
+IN_FILES = (".csv", ".parquet", ".npz", ".json", ".npy")
 
 Subject: TypeAlias = "Game | StateGraph | Solution | Policies"
 AnyPolicy = Policy | str | Callable[[Any], Any]
@@ -155,7 +155,7 @@ class Policies:
             return Policy.of_function(self.graph, self._rules(name), name, policy)
         if _PART.fullmatch(policy):
             return self._mixture(policy)
-        if policy.endswith(_IN_FILES):  # the content of a file may change
+        if policy.endswith(IN_FILES):  # the content of a file may change
             return self._read(policy)
         if policy not in self._found:
             self._found[policy] = self._named(policy)
@@ -219,7 +219,7 @@ def names_in(text: str) -> list[str]:
     while parts:
         joined = [",".join(parts[: n + 1]).strip() for n in range(len(parts))]
         files = [
-            n for n, name in enumerate(joined) if name.endswith(_IN_FILES) and Path(name).exists()
+            n for n, name in enumerate(joined) if name.endswith(IN_FILES) and Path(name).exists()
         ]
         size = max(files, default=0)
         names.append(joined[size])

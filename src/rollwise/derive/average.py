@@ -9,7 +9,6 @@ nonlinear fractional programming", Management Science 13, 1967).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders import build
 from rollwise.builders.rules import Rules
-from rollwise.derive.derived_game import DerivedGame, whole_graph
+from rollwise.derive.derived_game import DerivedGame, whole_graph, with_methods
 from rollwise.errors import ParameterError, RulesError
 from rollwise.faults import failing
 from rollwise.game import END, Game
@@ -209,10 +208,8 @@ def timed_graph(inner: Game) -> tuple[StateGraph, NDArray[np.float64]]:
     graph = whole_graph(inner, Average.purpose)
     durations = (~is_throw(graph)).astype(np.float64)
     if type(inner).duration is not Game.duration:
-        kind, timed = type(inner), copy(inner)
-        rewarded = {"reward": kind.duration, "__module__": kind.__module__}
-        object.__setattr__(timed, "__class__", type(kind.__name__, (kind,), rewarded))
         try:
+            timed = with_methods(inner, reward=type(inner).duration)
             durations = build(timed).action_reward
         except RulesError:
             durations = np.full(graph.n_actions, np.nan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,6 +21,14 @@ from rollwise.graph.choices import first_actions
 from rollwise.parameters import ParameterSpec
 
 _STATE_TYPES: dict[Any, Any] = {}
+
+
+def with_methods(game: Game, **methods: Any) -> Game:
+    """A copy of a game with these methods instead of its own."""
+    kind, made = type(game), copy(game)
+    methods["__module__"] = kind.__module__
+    object.__setattr__(made, "__class__", type(kind.__name__, (kind,), methods))
+    return made
 
 
 def whole_graph(game: Game, purpose: str) -> StateGraph:

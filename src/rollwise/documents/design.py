@@ -282,12 +282,13 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
     even: Annotated[float, about("the result of an even game")]
     nearest: NearestHeads
     outside: Annotated[list[str], about("seats with an even game outside the range")]
+    apart: Annotated[list[int], about("head starts with a position that no play reaches")]
     heads: list[HeadStart]
 
     def blocks(self) -> Iterator[str | Rows]:
         yield (
             f"{self.title}: {self.policy} begins with points ({self.field}), "
-            f"{self.against} with none"
+            f"{self.against} as usual"
         )
         scale = 100 if self.unit == WINS else 1
         rows, bounds = [], [0.0]
@@ -307,6 +308,9 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
                 yield f"{name}, {self.field}={points} is nearest to even{out}"
         if any(None in (head.first, head.second) for head in self.heads):
             yield "-: no play comes to that position"
+        elif self.apart:
+            listed = ", ".join(map(str, self.apart))
+            yield f"no play reaches both positions of {self.field}={listed}; they were solved too"
 
 
 def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:

@@ -75,6 +75,7 @@ class Position(Situated, frozen=True, kw_only=True, tag="rollwise/serve/position
     thrown: Annotated[str, about("the throw in words; empty before a throw")]
     cells: Cells
     board: Annotated[str, about("the board as text, without cells")]
+    dice: Annotated[list[list[Any]], about("the dice of the throw, as cells")]
     value: Value
     win_probability: Chance
     error_bound: Bound
@@ -117,6 +118,7 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Pos
         thrown=narrator.thrown(here),
         cells=_numbers(cells),
         board="" if cells else narrator.board(state),
+        dice=[[cell.kind, cell.text, *cell.numbers] for cell in narrator.throw_cells(here.throw)],
         value=value,
         win_probability=view.win_probability(value),
         error_bound=float(solution.error_bounds[state]),

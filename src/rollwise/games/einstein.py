@@ -141,6 +141,9 @@ class Einstein(Game):
     def action_text(self, s: Table, throw: int, action: int) -> str:
         return f"{action // 3 + 1} {WAYS[action % 3]}"
 
+    def throw_cells(self, throw: int) -> list[boards.Cell]:
+        return [boards.die(throw, sides=max(6, self.pieces))]
+
     def deed(self, s: Table, throw: int, action: int) -> str:
         return f"move {self.action_text(s, throw, action)}"
 

@@ -92,6 +92,9 @@ class Knucklebones(Game):
     def action_text(self, s: Table, throw: int, column: int) -> str:
         return f"column {column + 1}"
 
+    def throw_cells(self, throw: int) -> list[boards.Cell]:
+        return [boards.die(throw)]
+
     def deed(self, s: Table, throw: int, column: int) -> str:
         return f"put {throw} into column {column + 1}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import bits, dice
+from rollwise import bits, boards, dice
 from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
 
@@ -142,6 +142,9 @@ class Ludo(Pieces):
         near = f"o> {' '.join(signs[:half])}"
         far = f"   {' '.join(signs[: half - 1 : -1])} <x"
         return f"{far}\n{near}"
+
+    def throw_cells(self, throw: int) -> list[boards.Cell]:
+        return [boards.die(throw, sides=self.sides)]
 
     def deed(self, s: Race, throw: int, k: int) -> str:
         if k in (ENTER, SIT_OUT):

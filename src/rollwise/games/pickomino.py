@@ -93,6 +93,9 @@ class Pickomino(Game):
         faces = [self.face_name(k + 1) for k in range(6) for _ in range(throw[k])]
         return dice.spoken(faces)
 
+    def throw_cells(self, throw: tuple[int, ...]) -> list[boards.Cell]:
+        return [boards.die(k + 1) for k in range(6) for _ in range(throw[k])]
+
     def action_text(self, s: Turn, throw: tuple[int, ...], action: int) -> str:
         if action == NO_FACE:
             return "take nothing"

@@ -101,15 +101,15 @@ class Risk(Game):
         ]
 
     def deed(self, s: Battle, action: int) -> str:
-        return "attack: {}" if action == ATTACK else "stop"
+        return "attack, throwing {}" if action == ATTACK else "stop"
 
     def told(
         self, s: Battle, action: int, then: int, after: Battle, faces: Sequence[int] = ()
     ) -> str:
         if action == STOP:
             return self.describe(s)
-        armies = (s.attackers - after.attackers, s.defenders - after.defenders)
-        return "the attacker loses {}, the defender {}".format(*armies)
+        lost = s.attackers - after.attackers
+        return f"the attacker loses {lost}, the defender {s.defenders - after.defenders}"
 
     def final(self, s: Battle, action: int, faces: Sequence[int]) -> Battle:
         if action == STOP or not faces:

@@ -135,6 +135,13 @@ class RoyalUr(Pieces):
                 rows[row][column] = boards.square(0, bits.has(s.theirs, k), marked=marked)
         return rows
 
+    def throw_cells(self, throw: int) -> list[boards.Cell]:
+        dice = 3 if self.path == "masters" else 4
+        return [boards.tip(k < throw % (dice + 1)) for k in range(dice)]
+
+    def throw_text(self, s: Race, throw: int) -> str:
+        return f"{throw} {boards.text_board([self.throw_cells(throw)]).replace(' ', '')}"
+
     def deed(self, s: Race, throw: int, k: int) -> str:
         if k == SIT_OUT:
             return "sit out"

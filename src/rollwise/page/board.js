@@ -1,7 +1,7 @@
 // A board drawn from its cells, or from the fields of a game without cells. Colours belong to seats,
 // and aren't the only signs: pieces of the mover are full discs, those of other players rings.
 
-import { die, el, picture } from "./dom.js";
+import { die, el, picture, tip } from "./dom.js";
 import { SAY } from "./strings.js";
 
 const MOST_PIECES = 3; // drawn one by one on a square or a point
@@ -19,6 +19,7 @@ const KINDS = {
   tile: (text, [gone]) => el("span", { class: gone ? "tile gone" : "tile" }, gone ? el("s", {}, text) : text),
   box: (text, [filled]) => el("span", { class: filled ? "box filled" : "box" }, el("b", {}, filled ? "✓" : ""), text),
   die: (text, [face, sides, kept]) => die(face, face ? String(face) : "", sides, null, kept ? "kept" : ""),
+  tip: (text, [marked]) => tip(marked),
   hole: (text, [full, through]) => el("span", { class: `hole${full ? " full" : ""}${through ? " through" : ""}` }),
   pile: (text, [n, after], look) => pile(n, look.colour(after)),
   bar: (text, [kept, risked, of, after], look) => bar(kept, risked, of, look.colour(after)),
@@ -50,6 +51,15 @@ function drawRows(rows, isWide, look, drawn) {
     const kinds = rows.map((row) => row[k]?.kind ?? "label");
     return kinds.some((kind) => WIDE.has(kind)) ? "minmax(0, 1fr)" : kinds.every((kind) => kind === "label" || kind === "seat") ? "max-content" : "var(--cell)";
   }).join(" ");
+  return made;
+}
+
+// A die of a throw, with its name.
+export function drawDie({ kind, text, numbers }) {
+  const made = KINDS[kind](text, numbers);
+  made.removeAttribute("aria-hidden");
+  made.setAttribute("role", "img");
+  made.setAttribute("aria-label", SAY.die(kind === "tip" ? SAY.tips[numbers[0]] : numbers[0]));
   return made;
 }
 

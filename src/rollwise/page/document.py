@@ -28,7 +28,7 @@ from rollwise.coach.json_lines import record_head
 from rollwise.coach.rating import policy_losses, shares_against
 from rollwise.coach.score_bins import score_bins
 from rollwise.errors import RollwiseError
-from rollwise.graph import NO_THROW, StateGraph
+from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of
 from rollwise.graph.packed import PackedGraph, anchors, packed, stream
 from rollwise.graph.policies import Policy
@@ -40,11 +40,10 @@ from rollwise.plot.fields import changes_along, often_met, set_fields
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
-from rollwise.words.narration import as_other_sees
+from rollwise.words.narration import FACES, as_other_sees
 
 FORMAT = 1
 SAMPLE = 10_000  # outcomes examined for the fields that change within a turn
-FACES = 20  # faces with names, where the number of sides is unknown
 
 Api = Mapping[str, bool]
 
@@ -94,7 +93,8 @@ def document(
             for seat, values in enumerate(_values(solution, small.states[known]).T)
         },
     }
-    words = words_of(Narrator(graph, solution.game), small, progress)
+    narrator = Narrator(graph, solution.game)
+    words = words_of(narrator, small, progress)
     parts |= words.parts
     players: list[dict[str, Any]] = []
     for name, about, policy in _policies(solution, policies):
@@ -106,6 +106,7 @@ def document(
     head = {
         **_about(solution),
         **_tables(graph, small),
+        **_throw_dice(narrator),
         **_endings(solution),
         **_certainty(solution),
         "anchors": len(known),
@@ -144,8 +145,6 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         "values": values_of(narrator, facts.fields, sets),
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
-        "has_dice": bool(_dice_fields(graph)["dice_fields"]),
-        "dice_sides": _dice_fields(graph).get("dice_sides", 6),
         "start": graph.view[0].address,
         "policies": [],
         "record": record and record | {"rules": facts.fingerprint},
@@ -231,7 +230,6 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
         "fields": list(graph.field_names),
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
-        **_dice_fields(graph),
         "ranges": np.stack([graph.fields.min(axis=0), graph.fields.max(axis=0)], 1).tolist(),
         "n_states": graph.n_states,
         "n_positions": len(graph.states),
@@ -278,17 +276,18 @@ def _endings(solution: Solution) -> dict[str, Any]:
     return {"payoffs": solution.profile.as_values(payoffs_of(solution.graph)).tolist()}
 
 
-def _dice_fields(graph: StateGraph) -> dict[str, Any]:
-    """The numbers of a throw, or the fields, with faces of dice, and their sides; 0 is no die."""
-    dice = [k for k, name in enumerate(graph.throw_names) if name.startswith("throw.")]
-    if graph.throws is not None:
-        shown = graph.throws[:, dice]
-    else:
-        dice = [k for k, name in enumerate(graph.field_names) if name.startswith("throw.")]
-        shown = graph.rows[:, dice]
-    faces = shown[shown != NO_THROW]
-    is_dice = len(faces) and faces.min() >= 0 and 1 < faces.max() <= FACES
-    return {"dice_fields": dice, "dice_sides": int(faces.max())} if is_dice else {"dice_fields": []}
+def _throw_dice(narrator: Narrator) -> dict[str, Any]:
+    """The dice of each throw, by its numbers, and the fields with the numbers, if they are some."""
+    graph = narrator.graph
+    columns = [f for f in graph.throw_columns if graph.columns[f] != ROLLS_LEFT]
+    layered = graph.throws is not None
+    throws = np.unique(graph.throws if layered else graph.rows[:, columns], axis=0)
+    dice = {
+        " ".join(map(str, throw)): [[cell.kind, cell.text, *cell.numbers] for cell in cells]
+        for throw in throws.tolist()
+        if NO_THROW not in throw and (cells := narrator.throw_cells(throw))
+    }
+    return {"throw_dice": dice, "dice_fields": columns if dice and not layered else []}
 
 
 def _certainty(solution: Solution) -> dict[str, Any]:

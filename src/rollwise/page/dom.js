@@ -75,6 +75,12 @@ export function die(face, name, sides, label, style = "") {
   return fill(made, picture(null, [shape, ...pips, ...text]));
 }
 
+// A four-sided die, of which a marked or a plain corner is on top.
+export function tip(marked) {
+  return fill(el("span", { class: "die", "aria-hidden": "true" }), picture(null, [["polygon", { points: OUTLINES[4], class: "body" }],
+    ...(marked ? [["circle", { cx: 15, cy: 10, r: 4.5 }]] : [])]));
+}
+
 // A picture of 30 by 30, of shapes: each a tag with attributes, and perhaps a text.
 export function picture(style, shapes, box = "0 0 30 30") {
   const svg = (tag, given, text) => {

@@ -272,10 +272,11 @@ export class Game extends Seats {
     return this.head.throws[this.lotteryStart[lottery] + number];
   }
 
-  // The faces of the throw; empty unless it is a throw of six-sided dice.
-  facesThrown(s) {
-    const numbers = this.isLayered ? this.thrown(s) ?? [] : this.row(s);
-    return this.head.dice_fields.map((k) => numbers[k]).filter((face) => face > 0);
+  // The dice of the throw as cells; empty before a throw, and where it is told in words.
+  thrownDice(s) {
+    const { dice_fields: fields, throw_dice: dice } = this.head;
+    const throwing = this.isLayered ? this.thrown(s) ?? [] : fields.map((f) => this.row(s)[f]);
+    return (dice[throwing.join(" ")] ?? []).map(([kind, text, ...numbers]) => ({ kind, text, numbers }));
   }
 
   // All numbers of a field, ascending.

@@ -155,9 +155,8 @@ export class OpenGame extends Seats {
     return null;
   }
 
-  facesThrown(s) {
-    const thrown = this.known[s].place.throw ?? [];
-    return this.head.has_dice ? thrown.filter((face) => face > 0) : [];
+  thrownDice(s) {
+    return this.#said(s).dice.map(([kind, text, ...numbers]) => ({ kind, text, numbers }));
   }
 
   // In words; the throw apart, but for a pool of dice.

@@ -1,6 +1,6 @@
 // The stage: the course of a game, with its board, dice and choices on one screen.
 
-import { changedCells, drawBoard, drawFields, slide, snapshot } from "./board.js";
+import { changedCells, drawBoard, drawDie, drawFields, slide, snapshot } from "./board.js";
 import { CoachView } from "./coach.js";
 import { Drill } from "./drill.js";
 import { button, die, el, fill, labelled, select } from "./dom.js";
@@ -522,14 +522,14 @@ export class PlayView {
   #showDice(state, isOver) {
     const { game, speech, session, seen } = this;
     const last = seen?.number != null ? session.accounts[seen.number - 1] : seen ? null : session.accounts.at(-1);
-    const faces = isOver ? [] : game.facesThrown(state);
+    const dice = isOver ? [] : game.thrownDice(state);
     const thrown = isOver ? "" : speech.thrown(state);
-    const sides = last && !faces.length ? game.dice(last.state, last.place)?.sides : null;
-    const isOnBoard = this.hasDice && !faces.length;
+    const sides = last && !dice.length ? game.dice(last.state, last.place)?.sides : null;
+    const isOnBoard = this.hasDice && !dice.length;
     const rolls = session?.accounts.length ?? 0;
     this.dice.classList.toggle("fresh", rolls !== this.rolls);
     this.rolls = rolls;
-    fill(this.dice, faces.length > 0 ? faces.map((face) => die(face, String(face), game.head.dice_sides ?? 6, SAY.die(face)))
+    fill(this.dice, dice.length > 0 ? dice.map(drawDie)
       : thrown ? el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown))
         : last && !isOnBoard && last.faces.map((face, i) => die(face, speech.face(face), sides?.[i] ?? 6, SAY.die(speech.face(face)))));
   }
@@ -606,9 +606,9 @@ export class PlayView {
     const did = [before, after.length || !dice.length ? "" : " ", dice, after.join(" ")];
     const who = el("b", { class: `who p${(entry.seat - this.eyes + this.names.length) % this.names.length}` }, by);
     if (game.isThrow(state) && game.isLayered) {
-      const thrown = game.facesThrown(entry.outcome.target);
+      const thrown = game.thrownDice(entry.outcome.target);
       return [who, " ", did, " ", thrown.length > 0
-        ? thrown.map((face) => die(face, String(face), game.head.dice_sides ?? 6, SAY.die(face)))
+        ? thrown.map(drawDie)
         : el("strong", {}, this.cameOf(entry))];
     }
     const isScored = game.head.objective !== "win" && entry.gain[entry.seat] !== 0;

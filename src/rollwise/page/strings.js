@@ -124,6 +124,7 @@ export const SAY = {
   showOutcome: "What came of it?",
   take: "Take this",
   ways: (ways, of) => `${ways} of ${of} ways`,
+  tips: ["a plain corner", "a marked corner"],
   die: (name) => `a die shows ${name}`,
 
   // outcomes

@@ -21,6 +21,7 @@ from rollwise.words.narration import thrown_dice
 MOST_ASKED = 250_000  # outcomes of a game with all words
 BOARDS = 1_000  # positions of a larger game with a board
 LISTED = 400  # numbers of a field in a list for choosing
+MOST_THROWN = 20_000  # throws of a kind of action
 SAMPLE = 40  # actions of a kind with collected dice in larger games, and numbers of a set
 
 Progress = Callable[[str, int, int | None], None]
@@ -218,8 +219,8 @@ def _last_alike(group: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray
 def _dice(narrator: Narrator, packed: PackedGraph) -> list[dict[str, Any] | None]:
     """The dice of each kind of action, where all of a kind throw alike.
 
-    In a large game a sample of each kind is asked. Dice are left out where the faces don't bring
-    each outcome as often as its weight says.
+    In a large game, or with many dice, a sample of each kind is asked. Dice are left out where the
+    faces don't bring each outcome as often as its weight says.
     """
     graph = narrator.graph
     found: list[dict[str, Any] | None] = []
@@ -234,7 +235,9 @@ def _dice(narrator: Narrator, packed: PackedGraph) -> list[dict[str, Any] | None
         if len(packed.outcomes) > MOST_ASKED and len(actions) > SAMPLE:
             actions = actions[np.linspace(0, len(actions) - 1, SAMPLE).astype(np.int64)]
         thrown: dict[str, Any] | None = None
-        for action in actions.tolist():
+        for k, action in enumerate(actions.tolist()):
+            if thrown is not None and k * len(thrown["brings"]) > MOST_THROWN:
+                break
             here = thrown_dice(narrator, action)
             if here is None or (thrown is not None and here != thrown):
                 thrown = None

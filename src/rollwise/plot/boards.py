@@ -163,7 +163,8 @@ class Cards:
         board = boards.numbered(self.narrator.cells(state), self.solution.graph.players)
         board = board or self._fields(state)
         has_dice = any(cell.kind == "die" for row in board for cell in row)
-        thrown = _dice(() if has_dice else self.solution.graph.view[state].throw)
+        throw = () if has_dice else self.solution.graph.view[state].throw
+        thrown = _board([self.narrator.throw_cells(throw)], set())
         marked = self._marked(state, board) if self.hints else set()
         self.marks |= bool(marked)
         for drawing, width, height in (thrown, _board(board, marked)):
@@ -259,18 +260,6 @@ def _text(x: float, y: float, text: str, weight: str = "normal", anchor: str = "
     )
 
 
-def _dice(throw: Sequence[int]) -> tuple[str, float, float]:
-    """The dice of a throw of several, if each shows one to six; 0 is no die."""
-    if len(throw) < 2 or not all(0 <= face <= 6 for face in throw) or not any(throw):
-        return "", 0, 0
-    throw = [face for face in throw if face]
-    parts = [
-        f'<g transform="translate({k * (SIDE + 5)} 0)">{_die(boards.die(face), SIDE)}</g>'
-        for k, face in enumerate(throw)
-    ]
-    return "".join(parts), len(throw) * (SIDE + 5), SIDE + 2
-
-
 def _die(cell: Cell, width: float) -> str:
     face, sides, kept = cell.numbers
     parts = [_rect(0, 0, SIDE, SIDE, "#dcecf7" if kept else PAPER, BLUE if kept else INK, 5)]
@@ -280,6 +269,11 @@ def _die(cell: Cell, width: float) -> str:
         at = 6 + pip % 3 * 7, 6 + pip // 3 * 7
         parts.append(f'<circle cx="{at[0]}" cy="{at[1]}" r="2.3" fill="{INK}"/>')
     return "".join(parts)
+
+
+def _tip(cell: Cell, width: float) -> str:
+    mark = f'<circle cx="13" cy="9" r="4" fill="{INK}"/>' if cell.numbers[0] else ""
+    return f'<polygon points="13,2 25,24 1,24" fill="{PAPER}" stroke="{INK}"/>{mark}'
 
 
 def _rect(
@@ -314,7 +308,7 @@ def _board(board: Board, marked: set[tuple[int, int]]) -> tuple[str, float, floa
 def _width(cell: Cell) -> float:
     if cell.kind == "bar":
         return 160
-    text = "" if cell.kind in ("square", "point", "die", "hole", "pile") else _written(cell)
+    text = "" if cell.kind in ("square", "point", "die", "tip", "hole", "pile") else _written(cell)
     if cell.kind == "pile":
         return max(SIDE, 8 + STICK * cell.numbers[0]) if cell.numbers[0] <= STICKS else 2 * SIDE
     room = LETTER * len(text) + 8
@@ -394,6 +388,7 @@ CELLS: dict[str, Callable[[Cell, float], str]] = {
     "square": _square,
     "point": _square,
     "die": _die,
+    "tip": _tip,
     "hole": _hole,
     "pile": _pile,
     "tile": _tile,

@@ -43,13 +43,20 @@ class Words:
 
     def cells(self, state: Any) -> Board:
         """A position as cells; empty where the game has none."""
-        board = self._ask("cells", state)
-        right = "it is rows of cells, which the functions of rollwise.boards make"
+        return self._cells("cells", "it is rows of cells", self._ask("cells", state))
+
+    def throw_cells(self, throw: Any) -> Sequence[Cell]:
+        """The dice of a throw as cells; empty where the game has none."""
+        row = self._ask("throw_cells", throw)
+        return self._cells("throw_cells", "it is a row of cells", [row])[0]
+
+    def _cells(self, word: str, right: str, board: Any) -> Board:
+        right += ", which the functions of rollwise.boards make"
         if not isinstance(board, Sequence) or isinstance(board, str):
-            raise self._fault("cells", board, right)
+            raise self._fault(word, board, right)
         for row in board:
             if not isinstance(row, Sequence) or not all(isinstance(cell, Cell) for cell in row):
-                raise self._fault("cells", row, right)
+                raise self._fault(word, row, right)
         return board
 
     def told(
@@ -186,6 +193,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
                 continue
             if len(at) > 1:
                 words.text("throw_text", *at[:2])
+                words.throw_cells(at[1])
             for action in graph.view[s].labels:
                 if action == THROW or (graph.has_pool and action >= KEEP):
                     continue

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise import dice
-from rollwise.boards import Board
+from rollwise import boards, dice
+from rollwise.boards import Board, Cell
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import END, Game, bits_of, payoff, round_the_table, skip
-from rollwise.graph import Outcome, State, StateGraph
+from rollwise.graph import NO_THROW, Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.numbers.shares import is_of_seats
 from rollwise.words.game_words import Words
@@ -31,7 +31,8 @@ from rollwise.words.game_words import Words
 SAMPLE = 4096  # number of passes examined
 MOST_CHANGES = 8  # named in a sentence
 YOU = "you"  # the name of the user in sentences
-MOST_THROWS = 1_296  # of the dice of an action: four dice of six sides
+FACES = 20  # most of a die whose number of sides is unknown
+MOST_THROWS = 7_776  # of the dice of an action: five dice of six sides
 MOST_TRIES = 10_000  # largest number of throws in search of an outcome
 TRIES_AT_ONCE = 64
 
@@ -197,6 +198,27 @@ class Narrator:
         if here.rolls_left and (here.asks_rules or 0 not in here.throw):
             text += f"; {here.rolls_left} more throw{'s' if here.rolls_left > 1 else ''}"
         return f"{text}; {self.thrown(here)}" if here.throw else text
+
+    def throw_cells(self, throw: Sequence[int]) -> Sequence[Cell]:
+        """The dice of a throw as cells; empty where it is told in words."""
+        layout = self.graph.throw_layout
+        if self.game is not None and layout is not None and len(throw):
+            declared = self._words.throw_cells(layout.throw(throw))
+            if declared:
+                return declared
+        sides = self._die_sides
+        return [boards.die(face, sides=sides) for face in throw if face > 0] if sides else []
+
+    @cached_property
+    def _die_sides(self) -> int:
+        """The highest face of the dice of all throws; 0 if throws aren't tuples of faces."""
+        graph = self.graph
+        named = [name.startswith("throw.") for name in graph.throw_names]
+        shown = graph.rows[:, graph.throw_columns] if graph.throws is None else graph.throws
+        faces = shown[:, named]
+        faces = faces[faces != NO_THROW]
+        is_dice = len(faces) and faces.min() >= 0 and 1 < faces.max() <= FACES
+        return int(faces.max()) if is_dice else 0
 
     def thrown(self, here: State) -> str:
         """The throw of a state in words, or its kept dice; empty before a throw."""

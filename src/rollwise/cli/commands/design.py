@@ -183,7 +183,7 @@ def handicap(
         str, typer.Option(metavar="P", help="Policy of the other player.")
     ] = "optimal",
 ) -> None:
-    """Find the head start that makes two players even."""
+    """Find the head start, or komi of the second player, that makes two players even."""
     from rollwise.analysis.handicap import handicap as find_handicap
     from rollwise.analysis.tuning import values_of
 
