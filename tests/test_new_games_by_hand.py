@@ -80,7 +80,7 @@ def risk_by_hand(attackers: int, defenders: int, prize: int | None) -> Fraction:
 
 @pytest.mark.parametrize("armies", [(10, 10), (3, 7), (6, 2), (1, 1)])
 def test_risk_by_hand(armies):
-    land = solve(Risk(*armies, goal="land"))
+    land = solve(Risk(*armies, result="land"))
     assert abs(land.win_probability - float(risk_by_hand(*armies, None))) < 1e-12
     for prize in (0, 3):
         assert abs(solve(Risk(*armies, prize)).value - float(risk_by_hand(*armies, prize))) < 1e-12

@@ -45,13 +45,13 @@ class Risk(Game):
     are compared, then the second highest; the lower one costs an army, and a tie costs the
     attacker one. The battle ends when one side has no armies. By default the attacker may stop
     before each throw, and the result is the attacker's armies minus the defender's, plus `prize`
-    for the land. With `goal` "land" the attacker never stops, and only the land counts.
+    for the land. With `result` "land" the attacker never stops, and only the land counts.
     """
 
     attackers: int = parameter(10, at_least=1, at_most=1000, about="armies that may attack")
     defenders: int = parameter(10, at_least=1, at_most=1000, about="armies in the land")
     prize: int = parameter(3, at_least=0, at_most=1000, about="armies that the land is worth")
-    goal: str = parameter("armies", among=("armies", "land"), variant=True, about="what counts")
+    result: str = parameter("armies", among=("armies", "land"), variant=True, about="what counts")
     players: ClassVar = 1
     action_names: ClassVar = ("attack", "stop")
 
@@ -60,7 +60,7 @@ class Risk(Game):
 
     def actions(self, s: Battle) -> Iterator[int]:
         yield ATTACK
-        if self.goal == "armies":
+        if self.result == "armies":
             yield STOP
 
     def outcomes(self, s: Battle, action: int) -> Iterator[tuple[int, int, Battle]]:
@@ -74,9 +74,9 @@ class Risk(Game):
                 attackers, defenders = s.attackers - lost, s.defenders - at_stake + lost
                 then = AGAIN
                 if attackers == 0:
-                    then = LOSE if self.goal == "land" else payoff(-defenders)
+                    then = LOSE if self.result == "land" else payoff(-defenders)
                 elif defenders == 0:
-                    then = WIN if self.goal == "land" else payoff(attackers + self.prize)
+                    then = WIN if self.result == "land" else payoff(attackers + self.prize)
                 count = WAYS[attacking - 1][defending - 1][lost]
                 yield count, then, Battle(attackers, defenders)
 
@@ -126,4 +126,4 @@ class Risk(Game):
     @policy
     def three_dice(self, s: Battle) -> int:
         """Attack with three dice, or the last defender; else stop."""
-        return ATTACK if s.attackers >= 3 or s.defenders == 1 or self.goal == "land" else STOP
+        return ATTACK if s.attackers >= 3 or s.defenders == 1 or self.result == "land" else STOP
