@@ -20,7 +20,7 @@ from record_playthrough import throws_of
 
 from rollwise.builders import CompileWarning, build, build_with_report, building, limits
 from rollwise.errors import UnknownState
-from rollwise.game import Game, is_over, seats_on
+from rollwise.game import Game, is_over, is_payoff, payoff_of, seats_on
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -32,6 +32,7 @@ from rollwise.machine.switches import jit_disabled
 SMALLER = {
     "target": 16,
     "goal": 2,
+    "greens": 6,
     "most": 12,
     "sticks": 9,
     "steps": 10,
@@ -91,7 +92,7 @@ def assert_describes(graph: StateGraph, game: Game) -> None:
                 (
                     weight,
                     not is_over(then) and seats_on(then, 2) == 1,
-                    naive.PAYOFF.get(then, 0.0),
+                    payoff_of(then) if is_payoff(then) else naive.PAYOFF.get(then, 0.0),
                     number.get(following, -1),
                 )
                 for weight, then, following in outcomes

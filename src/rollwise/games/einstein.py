@@ -22,7 +22,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Einstein(Game):
-    """Throw a die and move the piece of its number; reach the far corner, or capture all.
+    """Throw a die, move the piece of its number; the far corner or the last capture wins.
 
     The board is a square seen from its corner. A piece moves a square ahead, or along a side of
     the board, left or right. It captures a piece on its new square, of either player. If the piece

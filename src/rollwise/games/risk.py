@@ -39,7 +39,7 @@ class Battle(NamedTuple):
 
 @dataclass(frozen=True)
 class Risk(Game):
-    """Attack a land with your armies, throw by throw, and stop when it no longer pays.
+    """Attack a land throw by throw; win it, or stop when it no longer pays.
 
     The attacker throws a die for each army, up to three, the defender up to two. The highest dice
     are compared, then the second highest; the lower one costs an army, and a tie costs the
