@@ -11,7 +11,7 @@ import numpy as np
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, dice, parameter
 
 # For points, which have no bound.
-NO_CONTEST = {"cant-stop", "drop-dead", "snakes-and-ladders", "zombie-dice"}
+NO_CONTEST = {"cant-stop", "drop-dead", "snakes-and-ladders", "zilch", "zombie-dice"}
 
 
 class Spot(NamedTuple):

@@ -13,6 +13,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "hypergammon": {"checkers": 1},
     "ludo": {"pieces": 1},
     "red-light": {"target": 6, "greens": 6, "reds": 2},
+    "risk": {"attackers": 2, "defenders": 3},
     "royal-ur": {"pieces": 1},
     "zilch": {"most": 300},
     "yahtzee": {"boxes": 1},
