@@ -430,8 +430,12 @@ class Zilch(Thrown):
         500, at_least=0, at_most=30_000, about="points lost by a third turn without points"
     )
     most: int = parameter(10_000, at_least=1, at_most=30_000, about="points that must stop")
-    loaded: ClassVar = 0
-    weight: ClassVar = 1
+    loaded: int = parameter(
+        0, at_least=0, at_most=6, variant=True, about="face of loaded dice; 0: fair dice"
+    )
+    weight: int = parameter(
+        2, at_least=1, at_most=100, variant=True, about="weight of the loaded face; others have 1"
+    )
     players: ClassVar = 1
     objective: ClassVar = "average"
 

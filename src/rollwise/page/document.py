@@ -281,7 +281,7 @@ def _throw_dice(narrator: Narrator) -> dict[str, Any]:
     graph = narrator.graph
     columns = [f for f in graph.throw_columns if graph.columns[f] != ROLLS_LEFT]
     layered = graph.throws is not None
-    throws = np.unique(graph.throws if layered else graph.rows[:, columns], axis=0)
+    throws = np.unique(graph.rows[:, columns] if graph.throws is None else graph.throws, axis=0)
     dice = {
         " ".join(map(str, throw)): [[cell.kind, cell.text, *cell.numbers] for cell in cells]
         for throw in throws.tolist()
