@@ -16,7 +16,7 @@ const KINDS = {
   square: (text, [mine, theirs, marked], look) => el("span", { class: "square" },
     marked > 0 && rosette(), pieces(mine, 0, look, text), pieces(theirs, 1, look, text)),
   point: (text, [mine, theirs], look) => el("span", { class: "point" }, pieces(mine, 0, look), pieces(theirs, 1, look)),
-  tile: (text, [gone]) => el("span", { class: gone ? "tile gone" : "tile" }, gone ? el("s", {}, text) : text),
+  tile: (text, [gone]) => el("span", { class: `tile${gone ? " gone" : ""}${text.length > 3 ? " long" : ""}` }, gone ? el("s", {}, text) : text),
   box: (text, [filled]) => el("span", { class: filled ? "box filled" : "box" }, el("b", {}, filled ? "✓" : ""), text),
   die: (text, [face, sides, kept]) => die(face, face ? String(face) : "", sides, null, kept ? "kept" : ""),
   tip: (text, [marked]) => tip(marked),
