@@ -19,9 +19,11 @@ import numpy as np
 
 import rollwise
 from rollwise.answer.advice import advise
+from rollwise.answer.average import average_of
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.rating import policy_losses
+from rollwise.derive.average import Average
 from rollwise.errors import RollwiseError, TooManyStates, UsageError
 from rollwise.games import available
 from rollwise.graph.choices import has_choice
@@ -33,7 +35,8 @@ from rollwise.plot.kinds.limit import find_limits
 from rollwise.plot.kinds.regret import given_away
 from rollwise.report.cheat_sheet import limit_table
 
-SHORT = ("hypergammon", "two-dice-pig", "yahtzee", "yatzy")  # whose usual version makes no page
+# Games with a usual version too large for a page.
+SHORT = ("hypergammon", "two-dice-pig", "yahtzee", "yatzy", "zilch")
 MOST_STATES = 1_500_000
 PUZZLES = 12  # of a game
 LEAST = 0.25  # cost of a puzzle's mistake: percentage points, or points
@@ -120,6 +123,8 @@ def edge(solution: Solution) -> str:
     """The value of the start in a sentence."""
     if solution.game is not None and solution.game.players > 2:
         return "An equilibrium of all players"
+    if isinstance(solution.game, Average):
+        return f"Perfect play makes {average_of(solution)[0]:.4g} on average in the long run"
     if solution.is_score:
         return f"Perfect play scores {abs(solution.value):.4g} on average"
     who = "The player" if solution.graph.players == 1 else "The first player"

@@ -424,6 +424,7 @@ class Zilch(Thrown):
     positions.
     """
 
+    presets: ClassVar = {"short": {"most": 1000}, "classic": {"most": 20_000}}
     scoring: str = parameter("zilch", among=SCORING, about="what dice score")
     least: int = parameter(300, at_least=0, at_most=30_000, about="points to stop with")
     penalty: int = parameter(
