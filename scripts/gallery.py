@@ -247,7 +247,7 @@ def front(entries: list[str], problems: list[dict[str, Any]], asked: list[str]) 
 
 def entry(solution: Solution, name: str, cards: Cards, problems: list[dict[str, Any]]) -> str:
     """A game on the front page, with links to some positions."""
-    about = (type(solution.game).__doc__ or "").partition("\n")[0]
+    about = "" if solution.game is None else solution.game.description.partition("\n")[0]
     links = ", ".join(
         f'<a href="{one["link"]}">{html.escape(one["words"])}</a>' for one in problems[:2]
     )
