@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import pytest
 
@@ -32,6 +32,11 @@ def groups(scoring: str) -> dict[tuple[int, ...], int]:
     if scoring == "facebook":
         for face, points in triples.items():
             found |= {(face,) * n: (n - 2) * points for n in (4, 5, 6)}
+    if scoring == "zilch":
+        for face, points in triples.items():
+            found |= {(face,) * n: points * 2 ** (n - 3) for n in (4, 5, 6)}
+        for one, other in permutations(triples, 2):
+            found[tuple(sorted((one,) * 4 + (other,) * 2))] = 1500
     if scoring == "patch":
         for face in triples:
             found |= {(face,) * 4: 1000, (face,) * 5: 2000, (face,) * 6: 3000}
@@ -70,6 +75,8 @@ def thrown(scoring: str, n: int) -> list[tuple[int, list[tuple[int, int]]]]:
     for faces, count in ways.items():
         sets = {c for k in range(1, n + 1) for c in combinations(faces, k)}
         results = {(most(scoring, c), len(c)) for c in sets if most(scoring, c) > 0}
+        if scoring == "zilch" and n == 6 and not results:
+            results = {(500, 6)}  # six dice that score nothing
         found.append((count, sorted(results)))
     return found
 
