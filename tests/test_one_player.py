@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +12,10 @@ import pytest
 from cli_runner import output, refusal, run
 
 import rollwise
+from rollwise import build
+from rollwise.answer.certified import solve_and_certify
+from rollwise.derive.chase import Chase
+from rollwise.derive.contest import Duel
 
 SHEET = """
 from dataclasses import dataclass
@@ -68,10 +75,10 @@ def test_a_game_that_one_player_wins_or_loses(tmp_path):
     game = sheet(tmp_path)
     assert f"wins {100 * worth(1, 0):.4f} % (" in output("solve", game)
     assert "warning" not in output("check", game)
-    said = refusal("distribution", game)
-    assert "ten is won or lost and has no score" in said
-    assert "which reward(s, action) gives" in said
-    assert "won or lost" in refusal("solve", game, "as=chase", "target=5")
+    said = output("distribution", game)
+    assert re.search(rf"1 \(won\) +{100 * worth(1, 0):.4f} %", said)
+    assert f"wins {100 * worth(1, 0):.4f} % (" in output("solve", game, "as=chase", "target=1")
+    assert "needs a target from -1 to 1, not 5" in refusal("solve", game, "as=chase", "target=5")
 
 
 def test_a_game_that_one_player_plays_for_payoffs(tmp_path):
@@ -79,10 +86,24 @@ def test_a_game_that_one_player_plays_for_payoffs(tmp_path):
     assert f"expected payoff from the start (total=0): {worth(5, -2):.12f}"[:-1] in output(
         "solve", game
     )
-    for command in (("distribution", game), ("solve", game, "as=chase", "target=5")):
-        said = refusal(*command)
-        assert "ten is played for payoffs, which aren't counted as a score" in said
-        assert "won or lost" not in said
+    rows = {
+        row["value"]: row
+        for row in json.loads(output("distribution", game, "--exact", "--json"))["policies"][0][
+            "rows"
+        ]
+    }
+    assert set(rows) == {-2, 5}
+    mean = sum(value * Fraction(row["fraction"]) for value, row in rows.items())
+    assert float(mean) == pytest.approx(worth(5, -2), abs=1e-15)
+    assert rows[5]["probability"] == pytest.approx(float(Fraction(rows[5]["fraction"])), abs=1e-15)
+    assert f"wins {100 * worth(1, 0):.4f} % (" in output("solve", game, "as=chase", "target=5")
+    chase = Chase(rollwise.games.find(game)(), 5)
+    assert build(chase).content_hash == build(chase, mode="interpreted").content_hash
+    contest = Duel(rollwise.games.find(game)())
+    by_rules, _, _ = solve_and_certify(build(contest, mode="interpreted"))
+    assert rollwise.solve(contest).value == pytest.approx(by_rules.values[0], abs=1e-12)
+    half = sheet(tmp_path, ("yield 1, WIN", "yield 1, payoff(0.5)"))
+    assert "brings 0.5 points in the state total=" in refusal("distribution", half)
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_many_dice(tmp_path):
         ("solve threes as=contest players=2 as=chase", "the parameter 'as' is given twice"),
         ("solve threes dice=0", "dice must be from 1 to 23, not 0"),
         ("solve piglet as=contest players=2", "has no score"),
-        ("solve craps as=chase target=1", "has no score"),
+        ("solve pig as=chase target=1", "has no score"),
         ("distribution piglet", "has no score"),
         ("distribution threes --policy nope", "no policy 'nope'"),
         ("distribution threes --count jump", "no action is called 'jump'"),

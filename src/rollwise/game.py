@@ -358,6 +358,12 @@ def payoff_of(then: int) -> float:
     return amount
 
 
+def ending_points(then: int) -> float:
+    """The payoff of an outcome that ends the game of one player or two; `END` pays 0."""
+    plain = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0, END: 0.0}
+    return plain[then] if then in plain else payoff_of(then)
+
+
 def then_text(then: int) -> str:
     """A `then` as rules write it: ``WIN`` or ``payoff(2)``."""
     if 0 <= then < len(THEN_NAMES):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distribution, Distributions, distribution, distributions
 from rollwise.answer.certified import solve_and_certify
-from rollwise.derive.by_score import Ints, ScoredGraph, by_score, whole_points
+from rollwise.derive.by_score import Ints, ScoredGraph, by_score
 from rollwise.derive.derived_game import whole_graph
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
@@ -68,10 +68,6 @@ class Aims:
     def _layer(self) -> Layer:
         return layer_of_graph(self.scored.graph)
 
-    @cached_property
-    def _points(self) -> Ints:
-        return whole_points(self.scored.source)[self.scored.action]
-
     def solve(self, payoffs: Reals, payoff_bounds: Reals | None = None) -> Aim:
         """Maximise the expected payoff.
 
@@ -107,11 +103,11 @@ class Aims:
 
     def distributions(self, policy: Policy) -> Distributions:
         """The distribution of the remaining points under a policy of the scored graph."""
-        return distributions(self.scored.graph, policy, points=self._points)
+        return distributions(self.scored.graph, policy, points=self.scored.points)
 
     def distribution(self, policy: Policy) -> Distribution:
         """The distribution from the start alone, with far less memory."""
-        return distribution(self.scored.graph, policy, points=self._points)
+        return distribution(self.scored.graph, policy, points=self.scored.points)
 
     def final_scores(self, distributions: Distributions, state: int = 0) -> tuple[Reals, Reals]:
         """The probability of each final score from a state of the scored graph.

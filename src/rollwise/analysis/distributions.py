@@ -1,6 +1,6 @@
 """The distribution of the total of a play, under any policy, from every state.
 
-The counted amount is a whole number for each action: its points, or 1 for an action of a given
+The counted amount is a whole number for each outcome: its points, or 1 for an action of a given
 name. The distribution of the remaining total obeys the recursion of an expected value, with a row
 of probabilities in the place of a number, shifted by the amount of the action (Sobel 1982, "The
 variance of discounted Markov decision processes", for the undiscounted total).
@@ -21,6 +21,7 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.by_score import (
     Ints,
     ended,
+    on_outcomes,
     points_to_come,
     require_bounded,
     require_points,
@@ -126,10 +127,9 @@ class Distribution:
         return Distribution(self.values + by, self.probabilities, self.error_bound)
 
     def trimmed(self) -> Distribution:
-        """Without numbers of probability 0 at either end."""
-        likely = np.flatnonzero(self.probabilities)
-        part = slice(int(likely[0]), int(likely[-1]) + 1)
-        return Distribution(self.values[part], self.probabilities[part], self.error_bound)
+        """Without numbers of probability 0."""
+        likely = self.probabilities > 0
+        return Distribution(self.values[likely], self.probabilities[likely], self.error_bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,14 +162,15 @@ class Distributions:
 
 
 def counted_actions(graph: StateGraph, name: str) -> Ints:
-    """1 for every action of this name or number, else 0: (n_actions,) int64.
+    """1 for every outcome of an action of this name or number, else 0: (n_outcomes,) int64.
 
     Raises
     ------
     UsageError
         No action has this name.
     """
-    return np.isin(graph.action_label, graph.vocabulary.require(name)).astype(np.int64)
+    is_counted = np.isin(graph.action_label, graph.vocabulary.require(name))
+    return on_outcomes(graph, is_counted.astype(np.int64))
 
 
 def counted_points(graph: StateGraph, count: str | None, points: Ints | None) -> Ints:
@@ -178,8 +179,7 @@ def counted_points(graph: StateGraph, count: str | None, points: Ints | None) ->
         return points
     if count is None:
         return whole_points(graph)
-    if graph.players != 1:
-        require_points(graph)
+    require_points(graph)
     return counted_actions(graph, count)
 
 
@@ -225,7 +225,7 @@ def distributions(
         As in `rollwise.evaluate`.
     count : str, optional
         Count the uses of the action of this name, instead of points.
-    points : (n_actions,) int64, optional
+    points : (n_outcomes,) int64, optional
         Count these amounts, instead of the graph's points.
 
     Raises
@@ -327,7 +327,7 @@ def exact_distribution(
                     )
                 after = rows[t] if t >= 0 else {0: Fraction(1)}
                 for value, probability in after.items():
-                    key = value + int(points[action])
+                    key = value + int(points[outcome])
                     row[key] = row.get(key, Fraction(0)) + taken * chance * probability
         rows[s] = row
     return dict(sorted(rows[state].items()))
@@ -449,7 +449,7 @@ class _Play:
             pointers(sizes_of_actions),
             np.where(after >= 0, number[after], -1).astype(np.int32),
             graph.outcome_weight[outcomes],
-            points[actions],
+            points[outcomes],
             policy.probability[actions],
         )
 
@@ -550,8 +550,9 @@ def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
             part = slice(int(play.outcome_indptr[a]), int(play.outcome_indptr[a + 1]))
             weights = play.weight[part]
             shares = play.chance[a] * (weights / weights.sum())
+            points = iter(play.points[part].tolist())
             for t, share in zip(play.outcome_state[part].tolist(), shares.tolist(), strict=True):
-                values.append(rows[t][0] + play.points[a])
+                values.append(rows[t][0] + next(points))
                 chances.append(rows[t][1] * share)
                 rounding[s] = max(rounding[s], rounding[t])
         rounding[s] += 2.0 * len(values) + 6.0

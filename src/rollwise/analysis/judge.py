@@ -145,7 +145,12 @@ def _play(
     except ValueError as error:
         number, reason = error.args if len(error.args) == 2 else (0, str(error))
         raise UsageError(f"{path}, line {rows[number][0]}: {reason}") from error
-    points = whole_points(graph)
+    if graph.objective == "win":
+        raise UsageError(
+            f"{graph.title} is won, lost or paid at its end, which a list of moves doesn't show; "
+            "judge is for games with points for actions"
+        )
+    whole_points(graph)
     moves: list[Move] = []
     score = 0
     may_follow: set[int] | None = None
@@ -164,7 +169,7 @@ def _play(
         if s not in may_follow:
             raise UsageError(f"{where}: this doesn't follow from the move before")
         may_follow = _may_follow(graph, _outcomes(graph, action))
-        score += int(points[action])
+        score += int(graph.action_reward[action])
         moves.append(Move(s, action, line))
     if not any(t < 0 for t in _outcomes(graph, moves[-1].action)):
         raise UsageError(f"{path}, line {rows[-1][0]}: the play isn't over yet")
@@ -211,7 +216,6 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
         assert solution.game is not None
         contest = solve_contest(Contest(solution.game, len(plays), ties))
     graph = solution.graph
-    points = whole_points(graph)
     rows = []
     finished: list[int] = []
     for play in plays:
@@ -244,6 +248,6 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
                         best_chance,
                     )
                 )
-            score += int(points[move.action])
+            score += int(graph.action_reward[move.action])
         finished.append(play.score)
     return rows

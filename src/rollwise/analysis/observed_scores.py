@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.distributions import Distribution, counted_points, played
+from rollwise.analysis.distributions import Distribution, played
 from rollwise.analysis.second_aims import distribution_in, of_scores
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.derive.by_score import Ints
@@ -215,27 +215,28 @@ def simulated_scores(
         As `rollwise.analysis.distributions.distribution` takes them.
     """
     smaller, plan = played(graph, policy, state)
-    counted = counted_points(smaller, count, None)
-    totals = sample_totals(smaller, plan, counted, games, seed, state)
+    totals = sample_totals(smaller, plan, count, games, seed, state)
     return SimulatedScores(totals, seed, goodness_of_fit(totals, expected))
 
 
 def sample_totals(
-    graph: StateGraph, policy: Policy, counted: Ints, games: int, seed: int, state: int = 0
+    graph: StateGraph, policy: Policy, count: str | None, games: int, seed: int, state: int = 0
 ) -> Ints:
     """Play at random and count: (games,) int64.
 
     Parameters
     ----------
-    counted : (n_actions,) int64
-        The amount of each action, such as its points.
+    count : str, optional
+        Count the uses of this action, instead of points.
     seed : int
         The same seed gives the same games.
     """
     totals = np.zeros(games, np.int64)
+    labels = None if count is None else graph.vocabulary.require(count)
+    wanted = None if labels is None else np.isin(graph.action_label, labels)
     stepper = Stepper(graph, np.random.default_rng(seed))
     for move in stepper.between((policy, policy), games, state):
-        totals[move.game] += counted[move.action]
+        totals[move.game] += move.gained.astype(np.int64) if wanted is None else wanted[move.action]
     return totals
 
 

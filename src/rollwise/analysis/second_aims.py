@@ -30,7 +30,7 @@ from rollwise.analysis.distributions import Distribution, distribution
 from rollwise.answer.optimal_set import Amounts, Certified, OptimalSet, Quantity, Range
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
-from rollwise.derive.by_score import by_score, require_points
+from rollwise.derive.by_score import by_score, gained, require_points
 from rollwise.derive.chase import WithScore
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
@@ -422,4 +422,6 @@ def _is(score: int):  # type: ignore[no-untyped-def]
 
 def distribution_in(policies: OptimalSet, policy: Policy) -> Distribution:
     """The distribution of the final score under a policy of a set."""
-    return distribution(policies.graph, policy, points=policies.points).trimmed()
+    assert policies.scores is not None
+    points = gained(policies.graph, policies.scores)
+    return distribution(policies.graph, policy, points=points).trimmed()

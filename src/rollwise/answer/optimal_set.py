@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
-from rollwise.derive.by_score import by_score, points_of
+from rollwise.derive.by_score import by_score
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
@@ -143,14 +143,11 @@ class OptimalSet:
         Proved bound on the loss of its policies against the best; infinite without a proof.
     scores : (n_scores,) int64 or None
         Of the border, the best first.
-    points : (n_actions,) int64 or None
-        With `scores`: the points of each action.
     """
 
     graph: StateGraph
     loss: float
     scores: Ints | None = None
-    points: Ints | None = None
 
     @classmethod
     def of(cls, solution: Solution) -> OptimalSet:
@@ -203,8 +200,7 @@ class OptimalSet:
         if self.scores is not None:
             return self
         scored = by_score(self.graph)
-        points = points_of(self.graph)[scored.action]
-        return OptimalSet(scored.graph, self.loss, scored.scores, points)
+        return OptimalSet(scored.graph, self.loss, scored.scores)
 
     def for_quantity(self, quantity: Quantity) -> OptimalSet:
         """The set on the graph that a quantity needs."""
@@ -254,9 +250,7 @@ class OptimalSet:
         if amounts.scores is not None:
             border = sign * amounts.scores
         best = are_best(graph, look_ahead(graph, values, bounds, border, amounts.score_bounds))
-        smaller, kept = _with_only(here.graph, best)
-        points = None if here.points is None else here.points[kept]
-        return end, replace(here, graph=smaller, points=points)
+        return end, replace(here, graph=_with_only(here.graph, best)[0])
 
     def policy(self, name: str) -> Policy:
         """The policy with the first action of the set in each state."""

@@ -57,7 +57,7 @@ def made_scores(path: Path, policies: Policies) -> Ints:
             )
     table = Table(solution, game)
     sessions = [replay(record, table) for record in records]
-    made = [round(session.score()) for session in sessions if session.is_over]
+    made = [round(session.ledger().result) for session in sessions if session.is_over]
     if len(made) < LEAST_SCORES:
         raise RecordError(f"{path} holds {len(made)} finished games; {LEAST_SCORES} are needed")
     return np.array(made, np.int64)

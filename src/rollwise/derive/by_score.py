@@ -1,5 +1,8 @@
 """The points of a solitaire game: whole numbers, their range, and play unrolled by score.
 
+An outcome brings the reward of its action, and the payoff with which it ends the play: 1 for a win
+and -1 for a loss. So a game that is won, lost or paid has final scores, too.
+
 Aims other than the best mean (to beat a score, to win a contest) need the points made so far in
 the state. `by_score` adds them: a state is then a pair of a state and a score, and plays end on
 the border, with one border state for each final score. An aim is an array of payoffs over final
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import RulesError, TooManyStates, UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
 from rollwise.kernels import by_score as kernels
 from rollwise.proofs.endless_play import require_ending
 
@@ -27,36 +31,31 @@ MOST_PAIRS = 200_000_000
 
 
 def require_points(graph: StateGraph) -> None:
-    """Check that a game is played for points.
+    """Check that a game is played for points, or that one player wins, loses or is paid.
 
     Raises
     ------
     UsageError
-        It is a game of wins and losses, or for stakes.
+        It has several players.
     """
-    if graph.objective != "win":
-        return
-    kind = "is won or lost and has no score"
-    if graph.has_stakes:
-        kind = "is played for payoffs, which aren't counted as a score"
-    remedy = ""
     if graph.players == 1:
-        remedy = ", which reward(s, action) gives and END ends"
+        return
+    kind = "played for payoffs" if graph.has_stakes else "won or lost"
     raise UsageError(
-        f"{graph.title} {kind}; this is for solitaire games that are played for points (objective "
-        f"'maximize' or 'minimize'){remedy}"
+        f"{graph.title} is {kind} between players and has no score; this is for one player, who "
+        "gets points, wins, loses or is paid"
     )
 
 
 def whole_points(graph: StateGraph) -> Ints:
-    """The points of every action as whole numbers: (n_actions,) int64.
+    """The points of every outcome as whole numbers: (n_outcomes,) int64.
 
     Raises
     ------
     UsageError
         The game has no points.
     RulesError
-        An action's points aren't whole, or a cycle collects points without bound, or play need
+        An outcome's points aren't whole, or a cycle collects points without bound, or play need
         not end. Names the state.
     """
     whole = points_of(graph)
@@ -68,16 +67,23 @@ def whole_points(graph: StateGraph) -> Ints:
 def points_of(graph: StateGraph) -> Ints:
     """The same, whether or not they have a bound."""
     require_points(graph)
-    points = np.rint(graph.action_reward)
-    broken = np.flatnonzero((points != graph.action_reward) | (np.abs(points) > 2**31 - 1))
+    brought = on_outcomes(graph, graph.action_reward)
+    brought = brought + np.where(graph.outcome_state < 0, graph.outcome_payoff, 0.0)
+    points = np.rint(brought)
+    broken = np.flatnonzero((points != brought) | (np.abs(points) > 2**31 - 1))
     if len(broken):
-        a = int(broken[0])
+        a = int(outcome_action(graph)[broken[0]])
         raise RulesError(
-            f"{graph.game}: {graph.view.action(a)} gives {graph.action_reward[a]} points in the "
+            f"{graph.game}: {graph.view.action(a)} brings {brought[broken[0]]} points in the "
             f"state {graph.state_text(int(graph.action_state[a]))}; scores are whole numbers "
             "here (count in a smaller unit)"
         )
     return points.astype(np.int64)
+
+
+def on_outcomes(graph: StateGraph, amounts: NDArray[Any]) -> NDArray[Any]:
+    """Amounts of actions, for each of their outcomes: (n_outcomes,)."""
+    return np.repeat(amounts, np.diff(graph.outcome_indptr))
 
 
 def only_cost(graph: StateGraph, points: Ints) -> bool:
@@ -87,8 +93,7 @@ def only_cost(graph: StateGraph, points: Ints) -> bool:
 
 def least_cost(graph: StateGraph, points: Ints) -> Ints:
     """The least cost of a play from each state, if points only cost: (n_states,) int64."""
-    sizes = np.diff(graph.outcome_indptr)
-    cost = np.repeat(np.abs(points), sizes)
+    cost = np.abs(points)
     least = np.append(np.full(graph.n_states, kernels.NOT_REACHED), 0)  # -1: the end
     while True:
         onward = np.minimum(cost + least[ended(graph)], kernels.NOT_REACHED)
@@ -104,7 +109,7 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
 
     Parameters
     ----------
-    counted : (n_actions,) int64
+    counted : (n_outcomes,) int64
     what : str
         Name of the quantity, for the message.
 
@@ -114,7 +119,7 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
         Names an action that counts and can lead back to its state.
     """
     components = graph.components
-    a = kernels.rounds_with_points(
+    k = kernels.rounds_with_points(
         components.order,
         components.indptr,
         graph.action_indptr,
@@ -122,9 +127,10 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
         ended(graph),
         counted,
     )
-    if a >= 0:
+    if k >= 0:
+        a = int(outcome_action(graph)[k])
         raise RulesError(
-            f"{graph.game}: {graph.view.action(a)} counts {counted[a]} {what} in the state "
+            f"{graph.game}: {graph.view.action(a)} counts {counted[k]} {what} in the state "
             f"{graph.state_text(int(graph.action_state[a]))} and can lead back to it, so that "
             f"the {what} of a play have no bound; put one into the rules"
         )
@@ -190,7 +196,7 @@ def unroll(
 
     Parameters
     ----------
-    points : (n_actions,) int64
+    points : (n_outcomes,) int64
     states, scores : (n_pairs,) int64
     limit : int
         With more points than this a play is over.
@@ -272,6 +278,11 @@ class ScoredGraph:
     state: NDArray[np.int32]
     action: Ints
 
+    @property
+    def points(self) -> Ints:
+        """The points of each outcome: (n_outcomes,) int64."""
+        return gained(self.graph, self.scores)
+
     @cached_property
     def score(self) -> NDArray[np.int32]:
         """The points made so far in each pair: (n_states,) int32."""
@@ -299,6 +310,19 @@ class ScoredGraph:
         return probability[self.action]
 
 
+def gained(graph: StateGraph, scores: Ints) -> Ints:
+    """The points of each outcome of a graph by score, or of a part of it: (n_outcomes,) int64.
+
+    Parameters
+    ----------
+    scores : (n_border,) int64
+        The final scores, which are the border.
+    """
+    before = graph.states[:, -1].astype(np.int64)
+    source = graph.action_state[outcome_action(graph)]
+    return np.concatenate([before, scores])[graph.outcome_state] - before[source]
+
+
 def by_score(graph: StateGraph, *, from_all_states: bool = False) -> ScoredGraph:
     """Unroll a solitaire game by the points made so far.
 
@@ -321,7 +345,7 @@ def by_score(graph: StateGraph, *, from_all_states: bool = False) -> ScoredGraph
     over = pairs.outcome_state < 0
     scores = np.unique(pairs.final_score[over])
     index = np.searchsorted(scores, pairs.final_score[over])
-    if graph.objective == "maximize":
+    if graph.objective != "minimize":
         scores, index = scores[::-1].copy(), len(scores) - 1 - index
     outcome_state = pairs.outcome_state.copy()
     outcome_state[over] = len(pairs.state) + index

@@ -23,7 +23,7 @@ from rollwise.derive.by_score import (
 )
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError
-from rollwise.game import AGAIN, DRAW, END, LOSE, WIN
+from rollwise.game import AGAIN, DRAW, LOSE, WIN, ending_points, is_over
 from rollwise.graph import StateGraph, sign_of
 from rollwise.parameters import ParameterSpec
 
@@ -40,7 +40,7 @@ class WithScore(DerivedGame):
     Attributes
     ----------
     inner : Game
-        Any solitaire game with whole-number rewards.
+        Any game for one player with whole-number rewards or payoffs.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class WithScore(DerivedGame):
         inner = self.inner_state(s)
         score = s.score + int(self.inner.reward(inner, *choice))
         for weight, then, next_state in self.inner.outcomes(inner, *choice):
-            yield weight, then, s if then == END else type(s)(*next_state, score)
+            yield weight, then, s if is_over(then) else type(s)(*next_state, score)
 
     def describe_added(self, s: Any) -> str:
         """The points made so far."""
@@ -113,7 +113,7 @@ class Chase(DerivedGame):
     Attributes
     ----------
     inner : Game
-        Any solitaire game with whole-number rewards.
+        Any game for one player with whole-number rewards or payoffs.
     target : int, optional
         The score to reach: a possible final score, or a number between two of them. By default
         the start has the hardest target. In either case a table covers every target.
@@ -152,7 +152,7 @@ class Chase(DerivedGame):
         if self.target is not None and not low <= self.target <= high:
             allowed = f"from {low} to {high}"
             if self.has_limit:
-                least = -high if self.inner.objective == "maximize" else low
+                least = low if self.inner.objective == "minimize" else -high
                 allowed = f"of at least {least}" if least == low else f"of at most {high}"
             raise ParameterError(
                 f"a chase of {self.inner_graph.title} needs a target {allowed}, not {self.target}"
@@ -180,7 +180,7 @@ class Chase(DerivedGame):
 
     @cached_property
     def points(self) -> Ints:
-        """The points of the game's actions: (n_actions,) int64."""
+        """The points of the game's outcomes: (n_outcomes,) int64."""
         points = points_of(self.inner_graph)
         return points if self.has_limit else whole_points(self.inner_graph)
 
@@ -228,8 +228,8 @@ class Chase(DerivedGame):
         inner = self.inner_state(s)
         gap = s.gap - int(self.inner.reward(inner, *choice))
         for weight, then, next_state in self.inner.outcomes(inner, *choice):
-            if then == END:
-                yield weight, self._ending(gap), s
+            if is_over(then):
+                yield weight, self._ending(gap - int(ending_points(then))), s
             elif self.has_limit and gap != 0 and self._ending(gap) == LOSE:
                 yield weight, LOSE, s
             else:

@@ -26,7 +26,7 @@ from rollwise.derive.by_score import (
 from rollwise.derive.changed import repeated_pointers
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError, TooManyStates
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, ending_points, is_over
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
 
@@ -105,9 +105,10 @@ class Duel(DerivedGame):
 
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
-        score = s.score + int(self.inner.reward(inner, *choice))
+        made = s.score + int(self.inner.reward(inner, *choice))
         for weight, then, next_state in self.inner.outcomes(inner, *choice):
-            if then != END:
+            score = made + int(ending_points(then)) if is_over(then) else made
+            if not is_over(then):
                 yield weight, AGAIN, type(s)(*next_state, score, s.rival)
             elif s.rival == self.nothing_yet:
                 yield weight, PASS, type(s)(*self.inner.start(), 0, score)

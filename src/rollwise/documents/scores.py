@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+RESULTS = {-1: " (lost)", 0: " (drawn)", 1: " (won)"}
 UNPROVED = "unknown, without a proved bound"
 RunTime = Annotated[float, unit("seconds")]
 ContestTies = Annotated[str, about("the winner of a contest with equal scores")]
@@ -200,7 +201,7 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
     """Distributions of final scores, for policies side by side."""
 
     state: State
-    counted: Annotated[str, about("points, or the counted action")]
+    counted: Annotated[str, about("points, the result (1 won, -1 lost), or the counted action")]
     policies: list[ScoreDistribution]
     ranges: Maybe[RangesOfScores] = UNSET
 
@@ -227,7 +228,9 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
             columns.append(Column("or less", [as_number(x.at_most) for x in rows], bound, 0))
         cells = (one.text() for one in columns)
         heads = ("value", *(one.head for one in columns))
-        yield Rows(heads, list(zip(map(str, values), *cells, strict=True)))
+        said = RESULTS if self.counted == "result" else {}
+        names = [f"{value}{said.get(value, '')}" for value in values]
+        yield Rows(heads, list(zip(names, *cells, strict=True)))
         for entry in self.policies:
             yield from entry.lines()
         if self.ranges:
@@ -246,13 +249,13 @@ def distributions_document(
     Parameters
     ----------
     count : str, optional
-        The counted action; None counts points.
+        The counted action; None counts points, or the result of a game won or lost.
     """
     return Distributions.on(
         graph,
         kind="certified",
         state=state_fields(graph, state),
-        counted="points" if count is None else count,
+        counted=count or ("points" if graph.is_score else "result"),
         policies=list(policies),
         ranges=UNSET if ranges is None else _score_ranges(ranges),
     )

@@ -1,8 +1,9 @@
 """Loops over the points of a play of a solitaire game.
 
 A graph with points in whole numbers is unrolled by the points made so far. The distribution of the
-remaining points is carried back over it. The points of a play must be bounded: either no cycle
-makes points (see `rounds_with_points`), or a play is over beyond a limit.
+remaining points is carried back over it. ``points`` has the points of each outcome: (n_outcomes,)
+int64. The points of a play must be bounded: either no cycle makes points (see
+`rounds_with_points`), or a play is over beyond a limit.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ MOST_REDUCED = 256  # states of a component solved by elimination
 
 @kernel
 def rounds_with_points(order, indptr, action_indptr, outcome_indptr, outcome_state, points):
-    """The first action with points and a path back to its own state, or -1."""
+    """The first outcome with points and a path back to its own state, or -1."""
     n = order.shape[0]
     component = np.empty(n, np.int32)
     for c in range(indptr.shape[0] - 1):
@@ -26,12 +27,10 @@ def rounds_with_points(order, indptr, action_indptr, outcome_indptr, outcome_sta
             component[order[i]] = c
     for s in range(n):
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            if points[a] == 0:
-                continue
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
-                if t >= 0 and component[t] == component[s]:
-                    return a
+                if points[k] != 0 and t >= 0 and component[t] == component[s]:
+                    return k
     return -1
 
 
@@ -60,12 +59,12 @@ def points_so_far(
                 for a in range(action_indptr[s], action_indptr[s + 1]):
                     for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                         t = outcome_state[k]
-                        if t < 0 or low[s] + points[a] > limit:
+                        if t < 0 or low[s] + points[k] > limit:
                             continue
-                        if low[s] + points[a] < low[t]:
-                            low[t] = low[s] + points[a]
+                        if low[s] + points[k] < low[t]:
+                            low[t] = low[s] + points[k]
                             changed = True
-                        most = min(high[s] + points[a], limit)
+                        most = min(high[s] + points[k], limit)
                         if most > high[t]:
                             high[t] = most
                             changed = True
@@ -97,11 +96,11 @@ def points_to_come(order, indptr, action_indptr, outcome_indptr, outcome_state, 
                         most = high[t] if t >= 0 else 0
                         if least > most:
                             continue
-                        if least + points[a] < low[s]:
-                            low[s] = least + points[a]
+                        if least + points[k] < low[s]:
+                            low[s] = least + points[k]
                             changed = True
-                        if most + points[a] > high[s]:
-                            high[s] = most + points[a]
+                        if most + points[k] > high[s]:
+                            high[s] = most + points[k]
                             changed = True
             if indptr[c + 1] - indptr[c] == 1:
                 break
@@ -157,11 +156,11 @@ def find_scored(
     while head < n:
         s = state[head]
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            after = score[head] + points[a]
             n_actions += 1
             n_outcomes += outcome_indptr[a + 1] - outcome_indptr[a]
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
+                after = score[head] + points[k]
                 if t < 0 or after > limit:
                     continue
                 there = place[t] + after - low[t]
@@ -209,9 +208,9 @@ def unroll(
     for i in range(state.shape[0]):
         s = state[i]
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            after = score[i] + points[a]
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
+                after = score[i] + points[k]
                 over = t < 0 or after > limit
                 final_score[n_outcomes] = after if over else 0
                 scored_outcome_state[n_outcomes] = -1 if over else number[place[t] + after - low[t]]
@@ -260,10 +259,10 @@ def _add_rows(s, frame, rows, number, least, staying, row):
                 continue
             leaving += p
             if t < 0:
-                row[points[a] - least] += p
+                row[points[k] - least] += p
                 continue
             carried = max(carried, rounding[t])
-            shift = points[a] + low[t] - least
+            shift = points[k] + low[t] - least
             for x in range(width[t]):
                 row[x + shift] += p * probability[place[t] + x]
     return leaving, carried, terms
