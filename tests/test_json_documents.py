@@ -76,6 +76,8 @@ COMMANDS = [
     "games",
     "handicap pig target=10 --points banked=0..4",
     "length pig target=6",
+    "length pig target=6 --within 3 --best",
+    "length threes dice=2 --within 2",
     "length royal-ur pieces=1 --by-layer --games 10 --seed 1",
     "length royal-ur pieces=1 --by-layer --time-limit 1e-9",
     "length threes dice=2",

@@ -23,9 +23,10 @@ INTRODUCTION = """\
   `dragon.py:Dragon` if the file has several games. A rule sheet may import modules beside it.
 - **Parameters** follow the game: `rollwise solve pig target=50`. `rollwise games` lists them with
   their ranges.
-- **Forms** make another game of a solitaire game. `as=chase target=7` reaches a score
+- **Forms** make another game, most of them of a solitaire game. `as=chase target=7` reaches a score
   (`ties=win`, `draw` or `lose`). `as=contest` is a contest of two (`ties=shared`, `first` or
-  `win-or-tie`). `as=score` keeps the points made so far in the state. `solve` also takes
+  `win-or-tie`). `as=score` keeps the points made so far in the state. `as=within turns=10` wins a
+  game of one player or two within ten turns (moves of one player). `solve` also takes
   `as=contest players=N` and `as=blind`, a simultaneous contest of two ([scores](threes.md)).
   `as=cube` adds a [doubling cube](faq.md#how-do-i-play-for-a-stake-with-a-doubling-cube) to a
   game of two (`limit`, `jacoby`, `beavers`, `match`, `opening`).

@@ -718,7 +718,7 @@ class Game:
         """
         raise NotImplementedError(f"{type(self).__name__} has no read_play()")
 
-    # Games that are made from this one: of a solitaire game with points; `cube` of a game of two.
+    # Games that are made from this one.
 
     def chase(self, target: int | None = None, ties: str = "win") -> Game:
         """This game, played to reach a score: see `rollwise.Chase`."""
@@ -733,6 +733,11 @@ class Game:
     def with_score(self) -> Game:
         """This game, with the points made so far in the states."""
         game: Game = HOOKS.with_score(self)
+        return game
+
+    def within(self, turns: int) -> Game:
+        """This game, which the first player wins within so many turns or loses."""
+        game: Game = HOOKS.within(self, turns)
         return game
 
     def average(self) -> Game:

@@ -20,7 +20,7 @@ class Hooks:
         Methods of an answer, called with the answer and the arguments of the method.
     html : callable
         The notebook view of a game, an answer, advice, or findings of `check`.
-    chase, contest, with_score, average, cube : callable
+    chase, contest, with_score, within, average, cube : callable
         Methods of a game, called with the game and the arguments of the method.
     create_form : callable
         Makes a game from its class and its parameters as text, including ``as``.
@@ -33,6 +33,7 @@ class Hooks:
     chase: Callable[..., Any]
     contest: Callable[..., Any]
     with_score: Callable[..., Any]
+    within: Callable[..., Any]
     average: Callable[..., Any]
     cube: Callable[..., Any]
     create_form: Callable[..., Any]

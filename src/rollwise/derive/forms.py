@@ -1,9 +1,9 @@
 """Forms of a game, as typed: ``threes as=chase target=7``.
 
 Of a solitaire game, ``as=chase`` plays for a score, ``as=contest`` lets two players take a whole
-turn each, and ``as=score`` puts the points in the states. ``as=cube`` plays a game of two with a
-doubling cube. A form has parameters of its own, beside those of the
-game. The title of the derived game names all of them.
+turn each, and ``as=score`` puts the points in the states. ``as=within`` wins within a number of
+turns, and ``as=cube`` plays a game of two with a doubling cube. A form has parameters of its own,
+beside those of the game. The title of the derived game names all of them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from rollwise.derive.chase import Chase, WithScore
 from rollwise.derive.contest import Duel
 from rollwise.derive.cube import Cube
 from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.within import Within
 from rollwise.errors import ParameterError, suggestion
 from rollwise.game import Game
 from rollwise.parameters import ParameterSpec, either
@@ -28,6 +29,7 @@ FORMS: dict[str, type[DerivedGame] | None] = {
     WithScore.form: WithScore,
     Average.form: Average,
     Cube.form: Cube,
+    Within.form: Within,
     BLIND: None,
 }
 
@@ -101,6 +103,6 @@ def create_form(
         what = "as=blind" if made is None else f"as=contest players={players}"
         raise ParameterError(
             f"{kind.name}: {what} is answered by `rollwise solve` alone; other questions are for "
-            "as=chase, as=score and as=contest of two players"
+            "as=chase, as=score, as=within and as=contest of two players"
         )
     return made(create(kind, inner), **asked)

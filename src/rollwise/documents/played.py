@@ -9,15 +9,38 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from rollwise.documents.design import WINS, Figure, figure
-from rollwise.documents.model import Bound, GameDocument, Number, Part, Rows, about, as_number, unit
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Chance,
+    EquallyGood,
+    GameDocument,
+    Maybe,
+    Number,
+    Part,
+    Rows,
+    about,
+    as_number,
+    unit,
+)
 from rollwise.documents.parts import number_or_none
-from rollwise.documents.policies import Mean, mean_of
+from rollwise.documents.policies import Mean, good_of, mean_of
 from rollwise.documents.solved import Unit
 from rollwise.graph import sign_of, win_probability
-from rollwise.numbers.printed import POINTS, between, certified, estimated, rounded_up, scaled
+from rollwise.numbers.printed import (
+    POINTS,
+    between,
+    certified,
+    estimated,
+    in_common,
+    percents,
+    rounded_up,
+    scaled,
+)
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
+    from rollwise.analysis.within import Curve
     from rollwise.answer.solution import Solution
     from rollwise.coach.drill import Question
     from rollwise.coach.ledger import Account
@@ -26,6 +49,8 @@ if TYPE_CHECKING:
     from rollwise.coach.table import Table
     from rollwise.coach.tally import Tally
     from rollwise.game import Game
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Policy, Ties
 
 
 class Figures:
@@ -193,6 +218,77 @@ def length_document(game: Game, found: LengthRange, seed: int | None = None) -> 
         ],
         score=None if found.score is None else Moments(**_moments(found.score)),
         timed_out=found.timed_out,
+    )
+
+
+class TurnRow(Part, frozen=True):
+    """The chances within a number of turns."""
+
+    turns: int
+    over: Chance
+    won: Annotated[list[Chance], about("by each seat; its share of the win with three or more")]
+    best: Annotated[Maybe[Chance], about("the largest chance of the first seat")] = UNSET
+
+
+class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/within/1"):
+    """The chances that a game is over, and won, within 1, 2, 3, ... turns (--within)."""
+
+    policies: Annotated[list[str], about("of each seat, or one for all")]
+    unit: str
+    equally_good: EquallyGood | None
+    error_bound: Annotated[Bound, about("of each chance")]
+    rows: list[TurnRow]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        first, seats = self.rows[0], len(self.rows[0].won)
+        names = ["won"] if seats == 1 else [f"player {seat + 1} won" for seat in range(seats)]
+        heads = [self.unit, "over", *names]
+        columns = [[row.over for row in self.rows]]
+        columns += [[row.won[seat] for row in self.rows] for seat in range(seats)]
+        if first.best is not UNSET:
+            heads.append("best chance" if seats == 1 else "best chance of player 1")
+            columns.append([row.best for row in self.rows])
+        bounds = [as_number(self.error_bound)] * len(self.rows)
+        found = [in_common(percents(list(map(as_number, one)), bounds)) for one in columns]
+        counts = [str(row.turns) for row in self.rows]
+        yield f"{self.title}: chances within a number of {self.unit}, policy {self.played}"
+        yield Rows(tuple(heads), list(zip(counts, *(cells for cells, _ in found), strict=True)))
+        yield found[0][1].sure
+        if seats > 2:
+            yield "players who win together share the win"
+        if first.best is not UNSET:
+            against = " against the best defence" if seats > 1 else ""
+            yield f"best chance: with the best policy for each number of {self.unit}{against}"
+        if self.equally_good:
+            yield self.equally_good.text
+
+    @property
+    def played(self) -> str:
+        """The policies in words."""
+        return " against ".join(self.policies)
+
+
+def within_document(
+    graph: StateGraph, policies: Sequence[Policy], found: Curve, ties: Ties | None
+) -> WithinTurns:
+    """The chances that a game is over, and won, by the number of turns."""
+    rows = [
+        TurnRow(
+            k + 1,
+            float(over),
+            [float(one[k]) for one in found.won],
+            UNSET if found.best is None else float(found.best[k]),
+        )
+        for k, over in enumerate(found.over)
+    ]
+    return WithinTurns.on(
+        graph,
+        kind="certified",
+        policies=[policy.name for policy in policies],
+        unit=found.unit,
+        equally_good=good_of(ties),
+        error_bound=found.error_bound,
+        rows=rows,
     )
 
 

@@ -1,4 +1,4 @@
-"""``rollwise length``: the fewest and the most moves of a game, by its players' aims."""
+"""``rollwise length``: the fewest and the most moves of a game, and chances within some turns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game
+from rollwise.cli.common import read_game, refuse
 from rollwise.cli.options import (
     POLICIES,
     GameArgument,
@@ -16,7 +16,7 @@ from rollwise.cli.options import (
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
-from rollwise.documents.played import length_document
+from rollwise.documents.played import length_document, within_document
 from rollwise.errors import UsageError
 from rollwise.numbers.randomness import fresh_seed
 
@@ -31,8 +31,24 @@ def length(
     parameters: ParametersArgument = None,
     policy: Annotated[
         str,
-        typer.Option(metavar="P", help=f"Policy of all players, between the extremes. {POLICIES}"),
+        typer.Option(
+            metavar="P",
+            help=f"Policy of all players; with --within also one for each, P,Q. {POLICIES}",
+        ),
     ] = "optimal",
+    within: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="K",
+            help="The chances that the game is over, and won by each player, within 1 to K turns "
+            "of all players (moves of one).",
+        ),
+    ] = None,
+    best: Annotated[
+        bool,
+        typer.Option("--best", help="With --within: also the first player's best chance."),
+    ] = False,
     by_layer: Annotated[
         bool,
         typer.Option(
@@ -57,13 +73,18 @@ def length(
         ),
     ] = None,
 ) -> None:
-    """Compute the fewest and the most expected moves of a game.
+    """Compute the fewest and the most expected moves of a game, or chances within some turns.
 
     Moves are counted from the start. A throw before a choice is no move.
     """
     from rollwise.analysis.length_range import length_range_by_layer
 
     chosen = read_game(game, parameters)
+    if within is not None:
+        refuse("doesn't go with --within", by_layer=by_layer, games=games or None, seed=seed)
+        _print_within(chosen, policy, within, best)
+        return
+    refuse("goes with --within K", best=best)
     if by_layer and policy != "optimal":
         raise UsageError("--policy goes without --by-layer, which follows no policy")
     if games and not by_layer:
@@ -95,6 +116,21 @@ def length(
     why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
     said = f"{why}the moves haven't settled where {unsettled}; the bounds are proved"
     end_if(unsettled, said, 130 if found.stopped else 1)
+
+
+def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
+    """Print the chances within each number of turns."""
+    from rollwise.analysis.within import within
+    from rollwise.answer import kept
+    from rollwise.answer.references import names_in
+    from rollwise.graph.policies import ties_in_play
+
+    with Progress() as progress:
+        found = kept.policies(game, any_players=True)
+        graph, plans = found.graph, [found.find(name) for name in names_in(policy)]
+        curve = within(graph, plans, turns, best=best, progress=progress)
+    ties = ties_in_play(graph, *plans) if graph.players < 3 else None
+    render(within_document(graph, plans, curve, ties))
 
 
 def _found(game: Game, policy: str, progress: Progress) -> LengthRange:
