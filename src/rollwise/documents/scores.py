@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
     from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit, SimulatedScores
+    from rollwise.analysis.reaching import Reach
     from rollwise.analysis.second_aims import ScoreRanges, SecondAims
     from rollwise.answer.optimal_set import OptimalSet, Range
     from rollwise.answer.solution import Solution
@@ -326,6 +327,41 @@ def _score_ranges(found: ScoreRanges) -> RangesOfScores:
     ]
     bound = max(one.error_bound for one in every)
     return RangesOfScores(found.loss, bound, EndRange.from_result(found.variance), rows)
+
+
+class ReachedScore(Part, frozen=True):
+    """A score with the best chance of it or a better one."""
+
+    score: int
+    chance: Chance
+
+
+class ReachedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/distribution/reach/1"):
+    """The best chance of each score or better, each with a policy of its own (--reach)."""
+
+    better: Annotated[str, about("at least, or at most where few points are good")]
+    error_bound: Annotated[Bound, about("of each chance")]
+    rows: list[ReachedScore]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        found = [as_number(row.chance) for row in self.rows]
+        cells, worst = in_common(percents(found, [as_number(self.error_bound)] * len(found)))
+        scores = [str(row.score) for row in self.rows]
+        yield Rows((self.better, "best chance"), list(zip(scores, cells, strict=True)))
+        yield (
+            f"{worst.sure}; each score has a policy of its own, which knows the points made so far"
+        )
+
+
+def reached_document(game: Game, scores: Sequence[int], found: Reach) -> ReachedScores:
+    """The best chance of each score or better."""
+    return ReachedScores.on(
+        game,
+        kind="certified",
+        better="at most" if game.objective == "minimize" else "at least",
+        error_bound=found.error_bound,
+        rows=[ReachedScore(*row) for row in zip(scores, found.chances.tolist(), strict=True)],
+    )
 
 
 class FitOfBest(Part, frozen=True):

@@ -31,8 +31,10 @@ from rollwise.documents.scores import (
     distributions_document,
     frontier_document,
     optimal_document,
+    reached_document,
 )
 from rollwise.errors import UsageError
+from rollwise.game import Game
 
 UNPROVED = "unknown, without a proved bound"
 AIMS = "score<=N, variance, win (win:first, win:win-or-tie), draw, moves, rolls, or an action."
@@ -147,6 +149,14 @@ def distribution(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")
     ] = None,
+    reach: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Instead: the best chance of each of these scores or better, also of a game too "
+            "large for one graph: 250,300 or 100..400..50.",
+        ),
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
 ) -> None:
@@ -164,6 +174,11 @@ def distribution(
         refuse("goes with --simulate GAMES", seed=seed)
     seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
+    if reach is not None:
+        others = {"policy": policy, "count": count, "state": state, "then": then, "csv": csv}
+        refuse("doesn't go with --reach", **others, range=range_of_all, exact=exact)
+        _print_reach(chosen, reach)
+        return
     policies = kept.policies(chosen)
     graph = policies.graph
     if count is None or graph.players != 1:
@@ -205,6 +220,30 @@ def distribution(
         _write_csv(document)
     else:
         render(document)
+
+
+def _print_reach(game: Game, text: str) -> None:
+    """Print the best chance of each score or better."""
+    from rollwise.analysis.reaching import reach, reach_by_layer
+    from rollwise.analysis.tuning import values_of
+    from rollwise.builders.rules import Rules
+
+    try:
+        scores = [int(score) for score in values_of(f"reach={text}")[1]]
+    except ValueError:
+        raise UsageError(f"--reach {text}: write whole numbers, 250,300 or 100..400..50") from None
+    with Progress() as progress:
+        in_layers = game.players == 1 and kept.goes_by_layers(game, ASKED.max_states)
+        if in_layers and Rules(game).pool is None:
+            small = kept.policies_in_one_graph(game, other_way=True, progress=progress)
+            in_layers = small is None
+        if in_layers:
+            most = max(0, *scores)
+            found = reach_by_layer(game, most, progress=progress)
+            found = found._replace(chances=found.chances[[max(0, score) for score in scores]])
+        else:
+            found = reach(game, scores, progress=progress)
+    render(reached_document(game, scores, found))
 
 
 def _write_csv(document: Distributions) -> None:
