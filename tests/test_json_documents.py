@@ -73,6 +73,7 @@ COMMANDS = [
     "evaluate threes dice=2 --policy optimal as=chase target=4",
     "exploit pig pig.game target=10 --player A --risk 0.5",
     "export pig target=5 --to parquet --out e.parquet",
+    "frontier gamblers-problem capital=2 goal=6 --aim most:moves",
     "frontier threes dice=2",
     "games",
     "handicap pig target=10 --points banked=0..4",

@@ -1,9 +1,10 @@
-"""The frontier of the mean score and a probability: the price of one in units of the other.
+"""The frontier of a game's own aim and a second one: the price of one in units of the other.
 
-No policy has a better mean and a better probability than a policy on the frontier. The results of
-all policies form a convex set, and its corners are policies without mixing. For each line through
-two known corners, a solution for the weighted sum of mean and probability finds a corner beyond the
-line, or proves that there is none (Aneja and Nair 1979; Cohon 1978 for the bound).
+The own aim is the mean score or payoff, or the chance to win. No policy is better at both aims than
+a policy on the frontier. The results of all policies form a convex set, and its corners are
+policies without mixing. For each line through two known corners, a solution for the weighted sum of
+both aims finds a corner beyond the line, or proves that there is none (Aneja and Nair 1979; Cohon
+1978 for the bound).
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.second_aims import Aim, distribution_in, of_scores, read_aim
-from rollwise.answer.optimal_set import OptimalSet
+from rollwise.analysis.second_aims import Aim, read_aim
+from rollwise.answer.optimal_set import Amounts, OptimalSet, Quantity
 from rollwise.answer.references import Policies, Subject
 from rollwise.derive.by_score import require_points
 from rollwise.errors import UsageError
-from rollwise.graph import sign_of
+from rollwise.graph import StateGraph, sign_of, win_probability
 
 Reals = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ class Corner(NamedTuple):
     Attributes
     ----------
     mean, chance : float
-        The mean score, and the value of the aim.
+        The value of the game's own aim, and of the second one.
     mean_bound, chance_bound : float
         Proved error bounds.
     """
@@ -46,82 +47,97 @@ class Corner(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Corners of the frontier, the best mean first.
+    """Corners of the frontier, the best at the game's own aim first.
 
     Attributes
     ----------
     aim : str
+    is_chance : bool
+        Whether the second aim is a probability.
     corners : list of Corner
     gap : float
         Proved upper bound on the distance of any policy beyond the line between two neighbours:
-        in units of the aim, at the same mean.
+        in units of the second aim, at the same value of the first.
     """
 
     aim: str
+    is_chance: bool
     corners: list[Corner]
     gap: float
 
 
-def frontier(game: Subject, aim: str = "win", *, tolerance: float = TOLERANCE) -> Frontier:
-    """The best probability of an aim for every mean score.
+def frontier(game: Subject, aim: str = "", *, tolerance: float = TOLERANCE) -> Frontier:
+    """The best value of a second aim for every value of the game's own aim.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
-        Solitaire, played for whole points.
+        For one player.
     aim : str
-        ``win`` or ``score<=N``; see `rollwise.analysis.second_aims`.
+        See `rollwise.analysis.second_aims`, but for the variance; by default ``win`` of a game for
+        points, and ``least:moves`` of a game that is won or lost.
     tolerance : float
-        Corners less than this beyond the line between their neighbours can be omitted.
+        Corners less than this beyond the line between their neighbours can be omitted; if the aim
+        is no chance, in parts of its range.
 
     Raises
     ------
     UsageError, RulesError
-        The game has no points, or the aim doesn't depend on the score alone.
+        The game has several players, or the aim makes no sense for it.
     """
     if not tolerance >= 0:
         raise UsageError(f"tolerance is {tolerance}; it can't be less than 0")
     solution = Policies.of(game).solution
     require_points(solution.graph)
-    wanted = read_aim(solution, aim)
-    if not wanted.quantity.by_score or wanted.quantity.name == "variance":
-        raise UsageError(f"a frontier is for the chance of a score or to win, not for {aim!r}")
-    everything = OptimalSet(solution.graph, np.inf).with_scores
+    wanted = read_aim(
+        solution, aim or ("least:moves" if solution.graph.objective == "win" else "win")
+    )
+    quantity, least = wanted
+    if quantity.name == "variance":
+        raise UsageError("a frontier is for any aim but the variance, which isn't linear")
+    everything = OptimalSet(solution.graph, np.inf).for_quantity(quantity)
     search = _Search(everything, wanted, sign_of(solution.graph.objective))
-    _, best_means = OptimalSet.of(solution).then(wanted.quantity, least=wanted.least)
-    _, best_chances = everything.then(wanted.quantity, least=wanted.least)
+    _, best_means = OptimalSet.of(solution).then(quantity, least=least)
+    _, best_chances = everything.then(quantity, least=least)
     _, best_chances = best_chances.then(search.mean, least=search.sign < 0)
     first, last = search.corner(best_means), search.corner(best_chances)
+    is_chance = quantity.by_score or quantity.name == "draw"
+    if not is_chance:
+        tolerance *= abs(last.chance - first.chance)
     corners, gap = search.between(first, last, tolerance)
     corners_and_ends = [first, *corners] if last.mean == first.mean else [first, *corners, last]
-    return Frontier(wanted.text, corners_and_ends, gap)
+    return Frontier(wanted.text, is_chance, corners_and_ends, gap)
+
+
+def own_aim(by_score: bool) -> Quantity:
+    """A game's own aim: its points and payoffs, or the chance to win."""
+
+    def amounts(policies: OptimalSet) -> Amounts:
+        graph = policies.graph
+        if policies.scores is not None:
+            return Amounts(scores=policies.scores.astype(np.float64))
+        payoff = graph.outcome_payoff
+        if not graph.is_score:
+            payoff = win_probability(payoff)
+        endings = np.where(graph.outcome_state < 0, payoff, 0.0)
+        return Amounts(actions=graph.action_reward, endings=endings)
+
+    return Quantity("own", amounts, by_score)
 
 
 class _Search:
     """A search for corners of the policies' results."""
 
     def __init__(self, everything: OptimalSet, aim: Aim, sign: float) -> None:
-        assert everything.scores is not None
-        amounts = aim.quantity.amounts(everything)
-        assert amounts.scores is not None
-        self.everything, self.scores, self.sign = everything, everything.scores, sign
-        n = len(self.scores)
+        self.everything, self.sign, self.aim = everything, sign, aim.quantity
         self.way = -1.0 if aim.least else 1.0
-        self.payoffs = amounts.scores
-        self.bounds = np.zeros(n) if amounts.score_bounds is None else amounts.score_bounds
-        self.mean = of_scores("mean", self.scores.astype(np.float64), np.zeros(n), self.scores)
+        self.mean = own_aim(aim.quantity.by_score)
 
     def corner(self, policies: OptimalSet) -> Corner:
-        """The mean and the chance of the first policy of a set."""
-        distribution = distribution_in(policies, policies.policy("corner"))
-        order = np.argsort(self.scores)
-        index = order[np.searchsorted(self.scores[order], distribution.values)]
-        payoffs, bounds = self.payoffs[index], self.bounds[index]
-        size = np.abs(payoffs)
-        off = size.sum() * distribution.error_bound + bounds @ distribution.probabilities
-        off += 2 * (len(size) + 5) * 2.0**-53 * (size @ distribution.probabilities)
-        chance = float(payoffs @ distribution.probabilities)
-        return Corner(distribution.mean, chance, distribution.mean_bound, float(off))
+        """Both values of the first policy of a set."""
+        one = policies.first()
+        mean, chance = one.extreme(self.mean).found, one.extreme(self.aim).found
+        return Corner(mean.value, chance.value, mean.error_bound, chance.error_bound)
 
     def between(self, first: Corner, last: Corner, tolerance: float) -> tuple[list[Corner], float]:
         """The corners between two others, in order, and the largest distance beyond their lines."""
@@ -134,7 +150,11 @@ class _Search:
             doubt = near.mean_bound + far.mean_bound + near.chance_bound + far.chance_bound
             if cost <= doubt or gained <= doubt:
                 continue
-            beyond, corner = self._beyond(near, gained / cost)
+            rate = gained / cost
+            if not self.aim.by_score:
+                rate = float(np.float32(rate))  # few digits: sums with it are exact
+            beyond, corner = self._beyond(near, rate)
+            beyond += abs(rate - gained / cost) * cost
             if beyond <= max(tolerance, 4 * doubt) or len(corners) >= MOST_CORNERS:
                 gap = max(gap, beyond)
             else:
@@ -148,13 +168,58 @@ class _Search:
         Parameters
         ----------
         rate : float
-            The slope of the line: probability for a point of the mean.
+            The slope of the line: units of the aim for a point of the mean.
         """
-        worth = self.way * self.payoffs + rate * self.sign * self.scores
-        off = self.bounds + 2.0**-51 * (np.abs(worth) + np.abs(self.payoffs))
-        both = of_scores("both", worth, off, self.scores)
+        both = self._weighted(rate)
         best, policies = self.everything.then(both)
         line = self.way * near.chance + rate * self.sign * near.mean
         unsure = best.error_bound + near.chance_bound + rate * near.mean_bound
         unsure += 2.0**-50 * (abs(line) + abs(best.value))
         return max(best.value - line, 0.0) + unsure, self.corner(policies)
+
+    def _weighted(self, rate: float) -> Quantity:
+        """The second aim plus `rate` times the first."""
+
+        def amounts(policies: OptimalSet) -> Amounts:
+            own, other = self.mean.amounts(policies), self.aim.amounts(policies)
+            pairs = zip(own[:3], other[:3], strict=True)
+            actions, endings, scores = (
+                _sum(first, second, rate * self.sign, self.way) for first, second in pairs
+            )
+            if scores is None:
+                _require_exact(policies.graph, rate, actions, own.actions, other.actions)
+                _require_exact(policies.graph, rate, endings, own.endings, other.endings)
+                return Amounts(actions, endings)
+            off = 2.0**-51 * (np.abs(scores) + np.abs(other.scores))
+            return Amounts(
+                scores=scores,
+                score_bounds=off if other.score_bounds is None else off + other.score_bounds,
+            )
+
+        return Quantity("both", amounts, self.aim.by_score)
+
+
+def _sum(first: Reals | None, second: Reals | None, *factors: float) -> Reals | None:
+    """The sum of two amounts, each times its factor; None is 0."""
+    parts = [f * x for f, x in zip(factors, (first, second), strict=True) if x is not None]
+    return np.sum(parts, axis=0) if parts else None
+
+
+def _require_exact(
+    graph: StateGraph, rate: float, total: Reals | None, *parts: Reals | None
+) -> None:
+    """Check that the sum of two parts, the first one times a rate of 24 binary digits, is exact.
+
+    This holds if the parts are multiples of 1/2 and the sum has at most 53 binary digits.
+
+    Raises
+    ------
+    UsageError
+    """
+    known = [2 * part for part in parts if part is not None]
+    largest = 0.0 if total is None else np.abs(total).max(initial=0.0)
+    if largest >= 2.0**27 * min(rate, 1.0) or not all(np.array_equal(x, np.rint(x)) for x in known):
+        raise UsageError(
+            f"{graph.title}: a frontier of this aim is for whole points and payoffs of a few "
+            "digits; count them in another unit"
+        )

@@ -252,6 +252,12 @@ class OptimalSet:
         best = are_best(graph, look_ahead(graph, values, bounds, border, amounts.score_bounds))
         return end, replace(here, graph=_with_only(here.graph, best)[0])
 
+    def first(self) -> OptimalSet:
+        """The set of one policy, with the first action of this set in each state."""
+        chosen = np.zeros(self.graph.n_actions, np.bool_)
+        chosen[first_actions(self.graph)] = True
+        return replace(self, graph=_with_only(self.graph, chosen)[0])
+
     def policy(self, name: str) -> Policy:
         """The policy with the first action of the set in each state."""
         everywhere = np.ones(self.graph.n_actions, np.bool_)

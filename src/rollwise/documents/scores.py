@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+WINS = "chance to win"
 RESULTS = {-1: " (lost)", 0: " (drawn)", 1: " (won)"}
 UNPROVED = "unknown, without a proved bound"
 RunTime = Annotated[float, unit("seconds")]
@@ -1064,35 +1065,45 @@ def optimal_document(
 class FrontierCorner(Part, frozen=True):
     """A corner of the frontier."""
 
-    mean: Points
-    value: Annotated[Chance, about("of the aim")]
+    mean: Annotated[Number, about("of the game's own aim: points, or the chance to win")]
+    value: Annotated[Number, about("of the second aim")]
     mean_bound: Bound
     error_bound: Bound
 
 
 class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/frontier/1"):
-    """The frontier of the mean score against an aim."""
+    """The frontier of the game's own aim against a second one."""
 
+    own: Annotated[str, about("mean score, mean payoff or chance to win")]
     aim: str
-    gap: Annotated[Chance, about("largest distance of a policy beyond the drawn frontier")]
+    is_chance: Annotated[bool, about("whether the second aim is a probability")]
+    gap: Annotated[Number, about("largest distance of a policy beyond the drawn frontier")]
     corners: list[FrontierCorner]
 
     def blocks(self) -> Iterator[str | Rows]:
-        corners = self.corners
-        means = column([as_number(c.mean) for c in corners], [c.mean_bound for c in corners])
-        values = percents([as_number(c.value) for c in corners], [c.error_bound for c in corners])
+        corners, wins = self.corners, self.own == WINS
+        means = (percents if wins else column)(
+            [as_number(c.mean) for c in corners], [c.mean_bound for c in corners]
+        )
+        values = (percents if self.is_chance else column)(
+            [as_number(c.value) for c in corners], [c.error_bound for c in corners]
+        )
         pairs = [(as_number(c.mean), as_number(c.value)) for c in corners]
-        gained = [
-            percent(abs(far[1] - near[1]) / abs(far[0] - near[0])) for near, far in pairwise(pairs)
+        slopes = [
+            abs(far[1] - near[1]) / abs(far[0] - near[0]) / (100 if wins else 1)
+            for near, far in pairwise(pairs)
         ]
+        gained = [percent(one) if self.is_chance else f"{one:.6g}" for one in slopes]
         rows = zip(
             [one.number for one in means],
             [one.number for one in values],
             ["", *gained],
             strict=False,
         )
-        yield Rows(("mean score", self.aim, "gained a point of the mean"), list(rows))
-        gap = f"{rounded_up(scaled(as_number(self.gap), 100))} %"
+        of = "a percentage point" if wins else "a point of the mean"
+        yield Rows((self.own, self.aim, f"gained {of}"), list(rows))
+        gap = as_number(self.gap)
+        gap = f"{rounded_up(scaled(gap, 100))} %" if self.is_chance else f"{rounded_up(gap)}"
         yield (
             f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no "
             f"policy lies more than {gap} beyond the line between two neighbours (certified)"
@@ -1100,9 +1111,10 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
 
 
 def frontier_document(graph: StateGraph, found: Frontier) -> ScoreFrontier:
-    """The frontier of the mean score against an aim."""
+    """The frontier of a game's own aim against a second one."""
+    own = WINS if not graph.is_score else "mean payoff" if graph.has_stakes else "mean score"
     corners = [
         FrontierCorner(corner.mean, corner.chance, corner.mean_bound, corner.chance_bound)
         for corner in found.corners
     ]
-    return ScoreFrontier.on(graph, found, kind="certified", corners=corners)
+    return ScoreFrontier.on(graph, found, kind="certified", own=own, corners=corners)

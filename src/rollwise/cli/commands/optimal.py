@@ -262,12 +262,13 @@ def frontier(
         typer.Option(
             "--aim",
             metavar="AIM",
-            help="The aim compared with the mean: win (a contest with an opponent who plays next "
-            "and knows the score; win:first, win:win-or-tie) or score<=N.",
+            help="The second aim: win (a contest with an opponent who plays next and knows the "
+            "score; win:first, win:win-or-tie), score<=N, least:moves, most:rolls, draw or an "
+            "action. Unless given win, or least:moves of a game that is won or lost.",
         ),
-    ] = "win",
+    ] = "",
 ) -> None:
-    """Compute the best chance to win for each mean score."""
+    """Compute the best second aim for each mean score or chance to win."""
     from rollwise.analysis.frontier import frontier as find_frontier
 
     chosen = read_game(game, parameters)
