@@ -111,7 +111,8 @@ def reach_by_layer(
     width = most + 1
     bytes_of_rows = 8 * width * (places + int(np.diff(layers.indptr).max()) * 3)
     memory_limits.require(bytes_of_rows, f"the chances of {width:,} scores in {places:,} positions")
-    rows, units = np.zeros((places, width)), np.zeros(places)
+    rows, units, tops = np.zeros((places, width)), np.zeros(places), np.zeros(places, np.int64)
+    done = 0
     for piece in layers.last_first():
         layer = piece.layer if has_no_cycle(piece.layer) else in_solving_order(piece.layer)
         _require_whole(game, layer.tables.reward)
@@ -121,18 +122,18 @@ def reach_by_layer(
                 "for games where it can't"
             )
         n, border = layer.n, piece.border % places
+        known = slice(n, n + layer.n_border)
         chances, off = np.zeros((layer.n_places, width)), np.zeros(layer.n_places)
-        chances[n : n + layer.n_border], off[n : n + layer.n_border] = rows[border], units[border]
-        chances[n + layer.n_border :, 0] = 1.0  # the end: no more points
         last = np.zeros(layer.n_places, np.int64)  # the largest score with a chance
-        last[n : n + layer.n_border] = width - 1 - np.argmax(rows[border, ::-1] > 0, axis=1)
+        chances[known], off[known], last[known] = rows[border], units[border], tops[border]
+        chances[known.stop :, 0] = 1.0  # the end: no more points
         for place, block in reversed(layer.blocks):
             sweep_rows(place, block, layer.tables, chances, off, last)
-        here = np.arange(piece.begin, piece.end) % places
-        order = layer.place
-        rows[here], units[here] = chances[order], off[order]
+        here, order = np.arange(piece.begin, piece.end) % places, layer.place
+        rows[here], units[here], tops[here] = chances[order], off[order], last[order]
+        done += n
         if progress is not None:
-            progress("chances of scores, positions", layers.n_states - piece.begin, layers.n_states)
+            progress("chances of scores, positions", done, layers.n_states)
     start = layers.start % places
     return Reach(rows[start], float(units[start]) * UNIT * 1.01)
 

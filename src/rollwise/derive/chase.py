@@ -21,7 +21,7 @@ from rollwise.derive.by_score import (
     unroll,
     whole_points,
 )
-from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.derived_game import SMALLER, DerivedGame
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, DRAW, LOSE, WIN, ending_points, is_over
 from rollwise.graph import StateGraph, sign_of
@@ -140,6 +140,7 @@ class Chase(DerivedGame):
         ),
     )
     purpose: ClassVar[str] = "a chase"
+    remedy: ClassVar[str] = f"{SMALLER}; `rollwise distribution GAME --reach N` needs none"
     players: ClassVar[int] = 1
     objective: ClassVar[str] = "win"
 

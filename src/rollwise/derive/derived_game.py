@@ -23,6 +23,7 @@ from rollwise.parameters import ParameterSpec
 _STATE_TYPES: dict[Any, Any] = {}
 
 
+<<<<<<< HEAD
 def with_methods(game: Game, **methods: Any) -> Game:
     """A copy of a game with these methods instead of its own."""
     kind, made = type(game), copy(game)
@@ -32,6 +33,12 @@ def with_methods(game: Game, **methods: Any) -> Game:
 
 
 def whole_graph(game: Game, purpose: str) -> StateGraph:
+=======
+SMALLER = "smaller parameters or a smaller state help"
+
+
+def whole_graph(game: Game, purpose: str, remedy: str = SMALLER) -> StateGraph:
+>>>>>>> f2962692 (A chase too large for a graph names distribution --reach; the chances by layers count their progress)
     """The graph of a game, for a `purpose` that needs all of it: "a chase", "a contest".
 
     Raises
@@ -42,8 +49,7 @@ def whole_graph(game: Game, purpose: str) -> StateGraph:
         return build(game)
     except TooManyStates as error:
         raise TooManyStates(
-            f"{error.fault}; {purpose} needs a graph of the whole game: smaller parameters or a "
-            "smaller state help"
+            f"{error.fault}; {purpose} needs a graph of the whole game: {remedy}"
         ) from error
 
 
@@ -61,9 +67,9 @@ class DerivedGame(Game):
     Attributes
     ----------
     inner : Game
-    added_fields, form, form_specs, purpose
-        Of a class: its added fields, the word after ``as=``, the parameters of this form, and the
-        purpose that needs the whole graph ("a chase").
+    added_fields, form, form_specs, purpose, remedy
+        Of a class: its added fields, the word after ``as=``, the parameters of this form, the
+        purpose that needs the whole graph ("a chase"), and the remedy if there is none.
     """
 
     inner: Game
@@ -71,6 +77,7 @@ class DerivedGame(Game):
     form: ClassVar[str] = ""
     form_specs: ClassVar[tuple[ParameterSpec, ...]] = ()
     purpose: ClassVar[str] = ""
+    remedy: ClassVar[str] = SMALLER
 
     @property
     def state_type(self) -> Any:
@@ -105,7 +112,7 @@ class DerivedGame(Game):
     @cached_property
     def inner_graph(self) -> StateGraph:
         """The graph of the inner game."""
-        return whole_graph(self.inner, self.purpose)
+        return whole_graph(self.inner, self.purpose, self.remedy)
 
     @property
     def has_throws(self) -> bool:
