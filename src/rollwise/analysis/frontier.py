@@ -96,7 +96,8 @@ def frontier(game: Subject, aim: str = "", *, tolerance: float = TOLERANCE) -> F
     if quantity.name == "variance":
         raise UsageError("a frontier is for any aim but the variance, which isn't linear")
     everything = OptimalSet(solution.graph, np.inf).for_quantity(quantity)
-    search = _Search(everything, wanted, sign_of(solution.graph.objective))
+    own = own_aim(quantity.by_score, wins=not solution.graph.is_score)
+    search = _Search(everything, wanted, own, sign_of(solution.graph.objective))
     _, best_means = OptimalSet.of(solution).then(quantity, least=least)
     _, best_chances = everything.then(quantity, least=least)
     _, best_chances = best_chances.then(search.mean, least=search.sign < 0)
@@ -109,17 +110,17 @@ def frontier(game: Subject, aim: str = "", *, tolerance: float = TOLERANCE) -> F
     return Frontier(wanted.text, is_chance, corners_and_ends, gap)
 
 
-def own_aim(by_score: bool) -> Quantity:
+def own_aim(by_score: bool, wins: bool) -> Quantity:
     """A game's own aim: its points and payoffs, or the chance to win."""
+
+    def worth(payoffs: Reals) -> Reals:
+        return win_probability(payoffs) if wins else payoffs
 
     def amounts(policies: OptimalSet) -> Amounts:
         graph = policies.graph
         if policies.scores is not None:
-            return Amounts(scores=policies.scores.astype(np.float64))
-        payoff = graph.outcome_payoff
-        if not graph.is_score:
-            payoff = win_probability(payoff)
-        endings = np.where(graph.outcome_state < 0, payoff, 0.0)
+            return Amounts(scores=worth(policies.scores.astype(np.float64)))
+        endings = np.where(graph.outcome_state < 0, worth(graph.outcome_payoff), 0.0)
         return Amounts(actions=graph.action_reward, endings=endings)
 
     return Quantity("own", amounts, by_score)
@@ -128,10 +129,9 @@ def own_aim(by_score: bool) -> Quantity:
 class _Search:
     """A search for corners of the policies' results."""
 
-    def __init__(self, everything: OptimalSet, aim: Aim, sign: float) -> None:
-        self.everything, self.sign, self.aim = everything, sign, aim.quantity
+    def __init__(self, everything: OptimalSet, aim: Aim, own: Quantity, sign: float) -> None:
+        self.everything, self.sign, self.aim, self.mean = everything, sign, aim.quantity, own
         self.way = -1.0 if aim.least else 1.0
-        self.mean = own_aim(aim.quantity.by_score)
 
     def corner(self, policies: OptimalSet) -> Corner:
         """Both values of the first policy of a set."""
@@ -190,6 +190,7 @@ class _Search:
                 _require_exact(policies.graph, rate, actions, own.actions, other.actions)
                 _require_exact(policies.graph, rate, endings, own.endings, other.endings)
                 return Amounts(actions, endings)
+            assert other.scores is not None
             off = 2.0**-51 * (np.abs(scores) + np.abs(other.scores))
             return Amounts(
                 scores=scores,

@@ -122,7 +122,7 @@ class _Turns:
             probabilities = [None if one is None else one.probability for one in policies]
             graphs = [seen_from(graph, seat, probabilities) for seat in range(graph.players)]
             self.graph, self.won = graphs[0], [one.outcome_payoff for one in graphs]
-            mover = np.arange(self.graph.n_states) // graph.n_states
+            mover = (np.arange(self.graph.n_states) // graph.n_states).astype(np.int32)
         else:
             taken = take_seats(graph, policies, [0])
             self.graph, mover = taken.graph, taken.key // taken.n_before

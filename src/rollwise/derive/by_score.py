@@ -78,7 +78,7 @@ def points_of(graph: StateGraph) -> Ints:
             f"state {graph.state_text(int(graph.action_state[a]))}; scores are whole numbers "
             "here (count in a smaller unit)"
         )
-    return points.astype(np.int64)
+    return np.asarray(points, np.int64)
 
 
 def on_outcomes(graph: StateGraph, amounts: NDArray[Any]) -> NDArray[Any]:

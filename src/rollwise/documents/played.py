@@ -247,7 +247,7 @@ class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
         columns += [[row.won[seat] for row in self.rows] for seat in range(seats)]
         if first.best is not UNSET:
             heads.append("best chance" if seats == 1 else "best chance of player 1")
-            columns.append([row.best for row in self.rows])
+            columns.append([row.best or 0.0 for row in self.rows])
         bounds = [as_number(self.error_bound)] * len(self.rows)
         found = [in_common(percents(list(map(as_number, one)), bounds)) for one in columns]
         counts = [str(row.turns) for row in self.rows]

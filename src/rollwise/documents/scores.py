@@ -1102,8 +1102,8 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
         )
         of = "a percentage point" if wins else "a point of the mean"
         yield Rows((self.own, self.aim, f"gained {of}"), list(rows))
-        gap = as_number(self.gap)
-        gap = f"{rounded_up(scaled(gap, 100))} %" if self.is_chance else f"{rounded_up(gap)}"
+        far = as_number(self.gap)
+        gap = f"{rounded_up(scaled(far, 100))} %" if self.is_chance else f"{rounded_up(far)}"
         yield (
             f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no "
             f"policy lies more than {gap} beyond the line between two neighbours (certified)"
