@@ -23,7 +23,9 @@ from rollwise.parameters import ParameterSpec
 _STATE_TYPES: dict[Any, Any] = {}
 
 
-<<<<<<< HEAD
+SMALLER = "smaller parameters or a smaller state help"
+
+
 def with_methods(game: Game, **methods: Any) -> Game:
     """A copy of a game with these methods instead of its own."""
     kind, made = type(game), copy(game)
@@ -32,13 +34,7 @@ def with_methods(game: Game, **methods: Any) -> Game:
     return made
 
 
-def whole_graph(game: Game, purpose: str) -> StateGraph:
-=======
-SMALLER = "smaller parameters or a smaller state help"
-
-
 def whole_graph(game: Game, purpose: str, remedy: str = SMALLER) -> StateGraph:
->>>>>>> f2962692 (A chase too large for a graph names distribution --reach; the chances by layers count their progress)
     """The graph of a game, for a `purpose` that needs all of it: "a chase", "a contest".
 
     Raises
