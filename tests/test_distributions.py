@@ -104,6 +104,21 @@ def test_two_dice_against_the_definition(policy):
         assert exact_distribution(graph, plan, state=s) == {k: v for k, v in naive.items() if v}
 
 
+def test_the_distribution_given_a_condition():
+    graph = build(Threes(dice=2))
+    plan = Policies(graph, Threes(dice=2)).find("take-one")
+    exact = {k: v for k, v in exact_distribution(graph, plan).items() if k <= 3}
+    found, share = distribution(graph, plan).trimmed().given(lambda x: x <= 3)
+    assert found.values.tolist() == list(exact)
+    assert share == pytest.approx(float(sum(exact.values())), abs=1e-14)
+    for probability, chance in zip(found.probabilities.tolist(), exact.values(), strict=True):
+        assert (
+            abs(Fraction(probability) - chance / sum(exact.values())) <= found.error_bound < 1e-12
+        )
+    with pytest.raises(UsageError, match="no play meets the condition"):
+        distribution(graph, plan).given(lambda x: x < 0)
+
+
 def test_a_cycle_without_points():
     graph = build(Queue())
     plan = Policy.uniform(graph)

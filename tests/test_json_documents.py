@@ -61,6 +61,7 @@ COMMANDS = [
     "distribution threes dice=2 --policy optimal --policy take-one --simulate 30",
     "distribution threes dice=2 --exact --count roll",
     "distribution threes dice=2 --policy chase-3",
+    "distribution threes dice=2 --given score<=3",
     "distribution threes dice=2 --reach 1..3",
     "distribution threes dice=2 --then variance --range",
     "evaluate pig target=10 --policy hold-at-20",

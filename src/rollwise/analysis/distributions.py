@@ -126,6 +126,26 @@ class Distribution:
         """The distribution of the number plus a constant."""
         return Distribution(self.values + by, self.probabilities, self.error_bound)
 
+    def given(self, condition: Callable[[Ints], NDArray[np.bool_]]) -> tuple[Distribution, float]:
+        """The distribution among the numbers that meet a condition, and their probability.
+
+        With a sum t of n probabilities off by e each, a quotient p / t is off by at most
+        (e + n e p / t) / (t - n e), and by the rounding of the sum and the quotient.
+
+        Raises
+        ------
+        UsageError
+            The condition isn't proved to be possible.
+        """
+        part = condition(self.values)
+        chances, off = self.probabilities[part], self.error_bound
+        total, n = float(chances.sum()), int(part.sum())
+        if total <= 2 * n * off:
+            raise UsageError("no play meets the condition, so nothing follows from it")
+        share = chances / total
+        bound = off * (1 + n * float(share.max())) / (total - n * off) + (n + 4) * 2.0**-53
+        return Distribution(self.values[part], share, bound * (1 + 2.0**-40)), total
+
     def trimmed(self) -> Distribution:
         """Without numbers of probability 0."""
         likely = self.probabilities > 0

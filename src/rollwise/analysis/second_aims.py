@@ -18,7 +18,7 @@ for the variance the least.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -94,11 +94,9 @@ def read_quantity(solution: Solution, text: str) -> Quantity:
         There is no such quantity, or it makes no sense for the game.
     """
     graph, name = solution.graph, text.strip()
-    score = _SCORE.fullmatch(name)
-    if score is not None:
+    if _SCORE.fullmatch(name) is not None:
         require_points(graph)
-        compare, number = _COMPARE[score[1]], int(score[2])
-        return chance_of_scores(f"score{score[1]}{number}", lambda x: compare(x, number))
+        return chance_of_scores(name.replace(" ", ""), condition_of(name))
     if name == "variance":
         require_points(graph)
         return _variance(solution)
@@ -122,6 +120,20 @@ def read_quantity(solution: Solution, text: str) -> Quantity:
         return Amounts(actions=np.isin(policies.graph.action_label, labels).astype(np.float64))
 
     return Quantity(name, taken)
+
+
+def condition_of(text: str) -> Callable[[NDArray[np.int64]], NDArray[np.bool_]]:
+    """A condition on scores as typed: ``score<=5``.
+
+    Raises
+    ------
+    UsageError
+    """
+    score = _SCORE.fullmatch(text.strip())
+    if score is None:
+        raise UsageError(f"{text!r} isn't a condition on the score; write score>=5 or score=0")
+    compare, number = _COMPARE[score[1]], int(score[2])
+    return lambda x: compare(x, number)
 
 
 def chance_of_scores(name: str, condition: object) -> Quantity:

@@ -105,6 +105,7 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
     error_bound: Annotated[Bound, about("of the probabilities")]
     rows: list[ScoreRow]
     equally_good: EquallyGood | None
+    given: Annotated[Maybe[Chance], about("the probability of the condition")] = UNSET
     mean_fraction: Annotated[Maybe[str], about("the exact mean")] = UNSET
     simulated: Maybe[SimulatedTest] = UNSET
 
@@ -119,6 +120,8 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
             f"{self.policy}: mean {mean}, standard deviation {sd} "
             f"(certified, probabilities ± {worst.error}); quantiles {quantiles}"
         )
+        if self.given is not UNSET:
+            yield f"  the condition holds in {percent(as_number(self.given))} of plays"
         if self.equally_good:
             yield f"  {self.equally_good.text}"
         if self.mean_fraction:
@@ -204,6 +207,7 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
 
     state: State
     counted: Annotated[str, about("points, the result (1 won, -1 lost), or the counted action")]
+    given: Annotated[Maybe[str], about("the condition on the number")] = UNSET
     policies: list[ScoreDistribution]
     ranges: Maybe[RangesOfScores] = UNSET
 
@@ -230,6 +234,8 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
             columns.append(Column("or less", [as_number(x.at_most) for x in rows], bound, 0))
         cells = (one.text() for one in columns)
         heads = ("value", *(one.head for one in columns))
+        if self.given:
+            yield f"given {self.given}:"
         said = RESULTS if self.counted == "result" else {}
         names = [f"{value}{said.get(value, '')}" for value in values]
         yield Rows(heads, list(zip(names, *cells, strict=True)))
@@ -245,6 +251,7 @@ def distributions_document(
     count: str | None,
     policies: Sequence[ScoreDistribution],
     ranges: ScoreRanges | None = None,
+    given: str | None = None,
 ) -> Distributions:
     """Distributions of final scores, for policies side by side.
 
@@ -252,6 +259,8 @@ def distributions_document(
     ----------
     count : str, optional
         The counted action; None counts points, or the result of a game won or lost.
+    given : str, optional
+        The condition on the number.
     """
     return Distributions.on(
         graph,
@@ -259,6 +268,7 @@ def distributions_document(
         state=state_fields(graph, state),
         counted=count or ("points" if graph.is_score else "result"),
         policies=list(policies),
+        given=given or UNSET,
         ranges=UNSET if ranges is None else _score_ranges(ranges),
     )
 
@@ -270,6 +280,7 @@ def distribution_document(
     *,
     fractions: Mapping[int, Fraction] | None = None,
     simulated: SimulatedScores | None = None,
+    given: float | None = None,
 ) -> ScoreDistribution:
     """How final scores are distributed under one policy.
 
@@ -277,6 +288,8 @@ def distribution_document(
     ----------
     fractions : mapping of int to Fraction, optional
         The same probabilities, exactly.
+    given : float, optional
+        The probability of a condition, if `found` is the distribution under it.
     """
     rows = []
     columns = (found.values, found.probabilities, found.probabilities.cumsum())
@@ -287,7 +300,7 @@ def distribution_document(
         if simulated is not None:
             more["simulated"] = float((simulated.totals == value).mean())
         rows.append(ScoreRow(value=value, probability=probability, at_most=min(below, 1.0), **more))
-    more = {}
+    more = {} if given is None else {"given": given}
     if fractions is not None:
         more["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
     if simulated is not None:

@@ -149,6 +149,10 @@ def distribution(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")
     ] = None,
+    given: Annotated[
+        str | None,
+        typer.Option(metavar="CONDITION", help='Only among plays with such a number: "score>=5".'),
+    ] = None,
     reach: Annotated[
         str | None,
         typer.Option(
@@ -165,7 +169,7 @@ def distribution(
     from rollwise.analysis.distributions import distribution as distribution_of
     from rollwise.analysis.distributions import exact_distribution
     from rollwise.analysis.observed_scores import simulated_scores
-    from rollwise.analysis.second_aims import score_ranges, second_aims
+    from rollwise.analysis.second_aims import condition_of, score_ranges, second_aims
     from rollwise.derive.by_score import require_points
     from rollwise.graph.policies import ties_in_play
 
@@ -176,7 +180,7 @@ def distribution(
     chosen = read_game(game, parameters)
     if reach is not None:
         others = {"policy": policy, "count": count, "state": state, "then": then, "csv": csv}
-        refuse("doesn't go with --reach", **others, range=range_of_all, exact=exact)
+        refuse("doesn't go with --reach", **others, range=range_of_all, exact=exact, given=given)
         _print_reach(chosen, reach)
         return
     policies = kept.policies(chosen)
@@ -185,11 +189,14 @@ def distribution(
         require_points(graph)
     place = 0 if state is None else graph.find(read_state(state, chosen))
     entries = []
-    given = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
+    others = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
+    if given is not None:
+        refuse("doesn't go with --given", simulate=simulate or None, exact=exact)
+    others["given"] = given
     for reference in policy or ["optimal"]:
         chase = re.fullmatch(r"chase-(\d+)", reference)
         if chase is not None:
-            refuse(f"doesn't go with --policy {reference}", **given)
+            refuse(f"doesn't go with --policy {reference}", **others)
             chased, ties = distribution_of_chase(graph, int(chase[1]))
             entries.append(distribution_document(reference, chased, ties))
             continue
@@ -197,6 +204,9 @@ def distribution(
             progress(f"the distribution under {reference}", 0, None)
             plan = policies.find(reference)
             found = distribution_of(graph, plan, state=place, count=count).trimmed()
+        share = None
+        if given is not None:
+            found, share = found.given(condition_of(given))
         resting = ties_in_play(graph, plan, start=place)
         fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
         played = None
@@ -205,17 +215,19 @@ def distribution(
                 graph, plan, found, count=count, games=simulate, seed=seed, state=place
             )
         entries.append(
-            distribution_document(reference, found, resting, fractions=fractions, simulated=played)
+            distribution_document(
+                reference, found, resting, fractions=fractions, simulated=played, given=share
+            )
         )
     if then:
-        refuse("doesn't go with --then, which is about final scores", **given)
+        refuse("doesn't go with --then, which is about final scores", **others)
         best = second_aims(policies, then)
         entries.append(distribution_document(best.name, best.distribution(), None))
     ranges = None
     if range_of_all:
-        refuse("doesn't go with --range, which is about final scores", csv=csv, **given)
+        refuse("doesn't go with --range, which is about final scores", csv=csv, **others)
         ranges = score_ranges(policies)
-    document = distributions_document(graph, place, count, entries, ranges)
+    document = distributions_document(graph, place, count, entries, ranges, given)
     if csv:
         _write_csv(document)
     else:
