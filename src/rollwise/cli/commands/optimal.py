@@ -179,8 +179,9 @@ def distribution(
     seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
     if reach is not None:
-        others = {"policy": policy, "count": count, "state": state, "then": then, "csv": csv}
-        refuse("doesn't go with --reach", **others, range=range_of_all, exact=exact, given=given)
+        why = "doesn't go with --reach"
+        refuse(why, policy=policy, count=count, state=state, then=then, range=range_of_all)
+        refuse(why, simulate=simulate or None, exact=exact, csv=csv, given=given)
         _print_reach(chosen, reach)
         return
     policies = kept.policies(chosen)
@@ -192,7 +193,7 @@ def distribution(
     others = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
     if given is not None:
         refuse("doesn't go with --given", simulate=simulate or None, exact=exact)
-    others["given"] = given
+        others["given"] = given
     for reference in policy or ["optimal"]:
         chase = re.fullmatch(r"chase-(\d+)", reference)
         if chase is not None:
