@@ -70,6 +70,13 @@ def test_the_graph_made_from_the_graph_is_that_of_the_rules(game):
         assert np.array_equal(made.states, written.states)
 
 
+@pytest.mark.parametrize("game", ["piglet target=3", "first-orchard trees=2 fruit=2 raven=2"])
+def test_the_exact_check_reads_the_rule_sheet(game, tmp_path):
+    file = str(tmp_path / "answer.parquet")
+    output("solve", *game.split(), "as=within", "turns=5", "--save", file)
+    assert "on the rule sheet itself, in exact arithmetic" in output("verify", file, "--exact")
+
+
 def test_the_published_chance_of_a_walk_of_100_steps():
     solution = solve(FrozenLake().within(100))
     # Gymnasium's FrozenLake-v1, whose episodes have 100 steps; a field of the rules counts them too
