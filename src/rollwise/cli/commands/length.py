@@ -81,7 +81,8 @@ def length(
 
     chosen = read_game(game, parameters)
     if within is not None:
-        refuse("doesn't go with --within", by_layer=by_layer, games=games or None, seed=seed)
+        others = {"games": games or None, "seed": seed, "time_limit": time_limit}
+        refuse("doesn't go with --within", by_layer=by_layer, **others)
         _print_within(chosen, policy, within, best)
         return
     refuse("goes with --within K", best=best)
@@ -126,7 +127,7 @@ def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
     from rollwise.graph.policies import ties_in_play
 
     with Progress() as progress:
-        found = kept.policies(game, any_players=True)
+        found = kept.policies(game, any_players=True, max_states=ASKED.max_states)
         graph, plans = found.graph, [found.find(name) for name in names_in(policy)]
         curve = within(graph, plans, turns, best=best, progress=progress)
     ties = ties_in_play(graph, *plans) if graph.players < 3 else None
