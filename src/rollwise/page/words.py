@@ -19,6 +19,7 @@ from rollwise.words import Narrator
 from rollwise.words.narration import thrown_dice
 
 MOST_ASKED = 250_000  # outcomes of a game with all words
+MOST_DRAWN = 100_000  # positions of a game with all boards
 BOARDS = 1_000  # positions of a larger game with a board
 LISTED = 400  # numbers of a field in a list for choosing
 MOST_THROWN = 20_000  # throws of a kind of action
@@ -163,7 +164,7 @@ def _board(
     """
     graph = narrator.graph
     n = len(graph.states if graph.throws is not None else graph.rows)
-    is_small = len(packed.outcomes) <= MOST_ASKED
+    is_small = n <= MOST_DRAWN
     some = np.arange(n) if is_small else np.unique(np.linspace(0, n - 1, BOARDS).astype(np.int64))
     asked = [narrator.cells(state) for state in packed.states[some].tolist()]
     if not any(asked[0]):
