@@ -29,6 +29,7 @@ from benchmarks.exact import (
 )
 from rollwise.analysis.length_range import length_range, length_range_by_layer
 from rollwise.errors import RollwiseError
+from rollwise.graph.choices import outcome_action
 
 if TYPE_CHECKING:
     from benchmarks.attack import Attack
@@ -177,7 +178,7 @@ def look_at_distribution(attack: Attack, graph: Any, plan: Plan, policy: Any) ->
             if (node, 0) in rows and not comes_back(attack.rows, (node, 0)):
                 counted[node, 0] = attack.random.choice((-2, 0, 1, 1, 3))
                 points[actions[plan[node]]] = counted[node, 0]
-        how = {"points": points}
+        how = {"points": points[outcome_action(graph)]}
     if not any(counted.values()):
         return
     try:

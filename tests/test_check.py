@@ -94,7 +94,7 @@ def test_no_bound_that_is_too_small_is_accepted(graph, place, factor):
     right = covers(values, bounds, truth)
     accepted = [proof(graph, values, bounds).holds for proof in CHECKS]
     assert right or not any(accepted)
-    assert accepted[1] or not accepted[0]  # in fractions at least as much is proved
+    # either may accept alone: the check in doubles rounds claims inward, those of targets too
 
 
 @given(ending_graphs(), st.integers(0, 2**32 - 1), st.sampled_from([1e-12, 0.01, 1.0]))

@@ -7,10 +7,10 @@ import io
 import json
 import tarfile
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+import storm
 from tests.cli_runner import run
 
 import rollwise
@@ -522,40 +522,11 @@ def test_umb_is_written_and_read_back(tmp_path, game, against):
     assert float(found.get_value(start)) == pytest.approx(ours, abs=1e-5)
 
 
-STORM = [  # files of Storm's Python package, a query, the same question here
-    ("dtmc/die.pm", 'P=? [F "one"]', {"goal": "one", "rewards": "none"}),
-    ("mdp/two_dice.nm", 'Rmax=? [F "done"]', {"goal": "done"}),
-    ("mdp/coin2-2.nm", 'Rmax=? [F "finished"]', {"goal": "finished"}),
-    ("dtmc/brp-16-2.pm", 'P=? [F "target"]', {"goal": "target", "rewards": "none"}),
-    ("dtmc/nand-5-2.pm", 'P=? [F "target"]', {"goal": "target", "rewards": "none"}),
-    ("mdp/csma2-2.nm", 'Rmin=? [F "all_delivered"]', {"goal": "all_delivered", "optimum": "min"}),
-    ("mdp/slipgrid.nm", 'Rmin=? [F "target"]', {"goal": "target", "optimum": "min"}),
-]
-
-
-def storm_model(stormpy, name, path):
-    """A model of Storm's package, built by Storm with all labels, and written as UMB."""
-    examples = Path(stormpy.__file__).parent / "examples" / "files"
-    program = stormpy.parse_prism_program(str(examples / name))
-    options = stormpy.BuilderOptions()
-    for build in (options.set_build_all_labels, options.set_build_all_reward_models):
-        build()
-    model = stormpy.build_model(program, options=options)
-    stormpy.io.export_to_umb(model, str(path))
-    return model, program
-
-
-@pytest.mark.parametrize(("name", "query", "values"), STORM, ids=[name for name, *_ in STORM])
-def test_values_of_storm_on_its_own_models_are_measured(tmp_path, name, query, values):
+@pytest.mark.parametrize(("file", "query", "values"), [row[1:] for row in storm.MODELS[:7]])
+def test_values_of_storm_on_its_own_models_are_measured(tmp_path, file, query, values):
     stormpy = pytest.importorskip("stormpy")
-    model, program = storm_model(stormpy, name, tmp_path / "m.umb")
-    found = stormpy.model_checking(model, stormpy.parse_properties(query, program)[0])
-    numbers = [float(found.get_value(state)) for state in range(model.nr_states)]
-    (tmp_path / "storm.json").write_text(json.dumps(numbers))
-    words = [f"{key}={value}" for key, value in values.items()]
-    found = run("certify", str(tmp_path / "m.umb"), *words, "--values",
-                  str(tmp_path / "storm.json"), "--json")  # fmt: skip
-    assert 0 <= json.loads(found.stdout)["largest_error"] < 1e-5  # promised: relative 1e-6
+    _, distance = storm.measured(stormpy, file, query, values, tmp_path)
+    assert 0 <= distance.high[distance.worst] < 1e-5  # promised: relative 1e-6
 
 
 def test_further_players_may_own_states_without_a_choice(tmp_path):
@@ -566,7 +537,7 @@ def test_further_players_may_own_states_without_a_choice(tmp_path):
 def test_a_game_of_storm_in_which_two_can_go_round_forever(tmp_path):
     """Eisentraut's game: the second player owns the start; half of the plays reach the goal."""
     stormpy = pytest.importorskip("stormpy")
-    storm_model(stormpy, "smg/example_smg.nm", tmp_path / "m.umb")
+    storm.write_model(stormpy, "smg/example_smg.nm", tmp_path / "m.umb")
     solution = solved(tmp_path / "m.umb")
     assert (solution.graph.has_stakes, solution.graph.endless) == (True, "draw")
     assert solution.value == pytest.approx(-50, abs=1e-11)

@@ -62,7 +62,7 @@ def test_where_the_score_counts_for_nothing_it_is_a_policy_of_the_game(tmp_path)
         worth = saved(Threes(dice=3), aim, tmp_path / "aim.csv")
         policies = Policies.of(Threes(dice=3))
         made = distribution(
-            policies, str(tmp_path / "aim.csv"), points=np.ones(policies.graph.n_actions, np.int64)
+            policies, str(tmp_path / "aim.csv"), points=np.ones(policies.graph.n_outcomes, np.int64)
         )
         assert made.mean == pytest.approx(worth.value, abs=1e-9)
 

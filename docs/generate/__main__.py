@@ -22,6 +22,7 @@ import links
 import many
 import screens
 import sources
+import storm
 import thumb
 import tutorial_notebook
 
@@ -54,6 +55,7 @@ def main() -> None:
     thumb.write()
     balance.write()
     many.write()
+    storm.write()
     for page in links.pages(ROOT):
         if any(block.shown for block in blocks.blocks_of(page.read_text(encoding="utf-8"))):
             with tempfile.TemporaryDirectory() as folder:

@@ -77,7 +77,8 @@ class Table:
         RollwiseError
             As `rollwise.solve` does.
         """
-        return cls(solve(game, **options), game)
+        solution = solve(game, **options)
+        return cls(solution, solution.game)
 
     def entered(self, state: int) -> int:
         """The number of a reached state, after making play from there possible.

@@ -529,8 +529,10 @@ export class PlayView {
     const rolls = session?.accounts.length ?? 0;
     this.dice.classList.toggle("fresh", rolls !== this.rolls);
     this.rolls = rolls;
-    fill(this.dice, dice.length > 0 ? dice.map(drawDie)
-      : thrown ? el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown))
+    const said = thrown && el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown));
+    // faces tell the throw; marks of other dice are counted in words
+    fill(this.dice, dice.length > 0 ? [dice.map(drawDie), dice.some(({ kind }) => kind !== "die") && said]
+      : said ? said
         : last && !isOnBoard && last.faces.map((face, i) => die(face, speech.face(face), sides?.[i] ?? 6, SAY.die(speech.face(face)))));
   }
 
@@ -693,7 +695,7 @@ export class PlayView {
     const keeps = new Map([...this.ask.querySelectorAll(".choices b")].map((name) => [name.textContent, name.parentElement]));
     const nameOf = (faces) => `keep ${faces.sort((a, b) => a - b).join(" ") || "nothing"}`;
     if (!keeps.has(nameOf([]))) return;
-    const faces = this.game.facesThrown(state);
+    const faces = this.game.thrownDice(state).map(({ numbers }) => numbers[0]);
     const dice = [...this.dice.querySelectorAll(".die")];
     const isKept = (one) => one.getAttribute("aria-pressed") === "true";
     const toggle = (one) => {

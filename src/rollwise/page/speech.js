@@ -38,7 +38,7 @@ export class Speech {
   }
 
   throwText(outcome) {
-    return this.game.told(outcome) || listed((this.game.thrown(outcome.target) ?? this.game.facesThrown(outcome.target)).map(String));
+    return this.game.told(outcome) || listed((this.game.thrown(outcome.target) ?? this.game.thrownDice(outcome.target).map(({ numbers }) => numbers[0])).map(String));
   }
 
   // What can come of an action, in a few words: "1 in 6: the turn's points are lost".

@@ -306,9 +306,10 @@ def _traps(facts: Facts, visits: NDArray[np.float64]) -> Iterator[tuple[int, str
 
 
 def scores(facts: Facts) -> str:
-    """The distribution of scores, or of the length in a game without scores."""
-    with suppress(RollwiseError):
-        return embed(plot(facts.solution, "scores"), "scores")
+    """The distribution of scores and payoffs, or of the length of a game that is won or lost."""
+    if facts.solution.is_score:
+        with suppress(RollwiseError):
+            return embed(plot(facts.solution, "scores"), "scores")
     return duration(facts)
 
 
