@@ -78,7 +78,7 @@ class Table:
             As `rollwise.solve` does.
         """
         solution = solve(game, **options)
-        return cls(solution, solution.game)
+        return cls(solution, solution.game or game)
 
     def entered(self, state: int) -> int:
         """The number of a reached state, after making play from there possible.
