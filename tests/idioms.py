@@ -44,6 +44,7 @@ class State(NamedTuple):
     place: int
     board: tuple = (0, 0, 0)
     turn: int = 0
+    idiom: int = 0
 
 
 class Numbers:
@@ -137,7 +138,7 @@ class Own(Game):
         board = s.board
         @@
         then = WIN if s.place >= 6 else PASS
-        yield 1, then, State(min(s.place + 1, 9), s.board, x)
+        yield 1, then, State(min(s.place + 1, 9), s.board, x, s.idiom)
         yield 2, then, State(min(s.place + 2, 9), s.board[1:] + s.board[:1], 0)
 '''
 
@@ -153,6 +154,40 @@ def half(n):
 def double(n):
     return half(4 * n)
 """
+
+HEAD = SHEET.partition("    def outcomes(")[0]
+METHOD = """
+    def idiom_@k(self, s, action):
+        board = s.board
+        @@
+        return x
+"""
+ALL = """
+    def roots(self):
+        for idiom in range(@n):
+            yield State(0, (1, 0, 2), 0, idiom)
+
+    def outcomes(self, s, action):
+        x = 0
+@choice
+        then = WIN if s.place >= 6 else PASS
+        yield 1, then, State(min(s.place + 1, 9), s.board, x, s.idiom)
+"""
+
+
+def sheet_of(idioms: list[str]) -> str:
+    """A rule sheet with a method for each idiom; a play from each root uses one of them."""
+    methods = [
+        METHOD.replace("@k", str(k)).replace("@@", idiom.replace("\n", "\n        "))
+        for k, idiom in enumerate(idioms)
+    ]
+    choice = "\n".join(
+        f"        if s.idiom == {k}:\n            x = self.idiom_{k}(s, action)"
+        for k in range(len(idioms))
+    )
+    last = ALL.replace("@n", str(len(idioms))).replace("@choice", choice)
+    return HEAD + "".join(methods) + last
+
 
 COMPILED = [
     # plain helpers
