@@ -50,7 +50,7 @@ def slid(tiles: tuple[int, ...], way: int, columns: int, rows: int) -> tuple[int
 
 
 def source(turn: int, k: int, columns: int, rows: int) -> int:
-    """The cell whose tile stands at k after a reflection or rotation; 0 changes nothing."""
+    """The cell from which a reflection or rotation moves the tile at k; turn 0 changes nothing."""
     down, across = k // columns, k % columns
     if turn >= 4:
         down, across = across, down
