@@ -26,6 +26,9 @@ from rollwise.errors import UsageError
 from rollwise.plot.pages import FLAGS, find_browser
 
 SECONDS = 60.0
+# on the edited board of Royal Ur
+OWN_PIECE = "document.querySelector('.edited .piece:not(.ring)')"
+NINTH_SQUARE = "document.querySelectorAll('.edited .square')[10]"
 KEYS = {"Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "ArrowUp": 38}
 
 
@@ -214,6 +217,16 @@ class Browser:
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left",
+                      clickCount=1)  # fmt: skip
+
+    def drag(self, start: str, end: str) -> None:
+        """Drag the element of one expression in the page to that of another."""
+        spots = self.js(
+            f"[{start}, {end}].map(one => one.getBoundingClientRect())"
+            ".map(r => [r.x + r.width / 2, r.y + r.height / 2])"
+        )
+        for kind, (x, y) in zip(("mousePressed", "mouseReleased"), spots, strict=True):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
                       clickCount=1)  # fmt: skip
 
     def touch(self, selector: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser, open_browser
+from browser import NINTH_SQUARE, OWN_PIECE, Browser, open_browser
 from tests.little_games import HostileNames
 
 import rollwise
@@ -450,13 +450,7 @@ def test_the_board_is_an_editor(browser: Browser, pages: Any) -> None:
     assert advised(browser) == expected_rows(solution, Figures.of(solution), state)
     browser.visit(pages("royal-ur")[0], "#4,2,0,0;2")
     assert text_of(browser, ".words") == "on 2; the opponent: on 1"
-    spots = browser.js(
-        "[['.edited .piece:not(.ring)'], ['.edited .square', 10]].map(([one, k]) =>"
-        " document.querySelectorAll(one)[k ?? 0].getBoundingClientRect())"
-        ".map(box => [box.x + box.width / 2, box.y + box.height / 2])"
-    )
-    for kind, (x, y) in zip(("mousePressed", "mouseReleased"), spots, strict=True):
-        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    browser.drag(OWN_PIECE, NINTH_SQUARE)
     browser.wait("!location.hash.startsWith('#4,2,')")
     assert text_of(browser, ".words") == "on 9; the opponent: on 1"
     browser.visit(pages("pig")[0], "#2,5,4")

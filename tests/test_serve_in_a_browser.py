@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from browser import Browser, open_browser
+from browser import NINTH_SQUARE, OWN_PIECE, Browser, open_browser
 
 import rollwise
 from rollwise.coach import Table, read_records, replay
@@ -299,13 +299,7 @@ def test_positions_of_a_large_game_are_edited_and_drilled(
     browser.go(f"{open_server.url}page?{words}#4,2,0,0;2")
     browser.wait("document.querySelectorAll('.edited .piece').length === 2")
     assert is_advised_here(RoyalUr(pieces=1))
-    spots = browser.js(
-        "[['.edited .piece:not(.ring)'], ['.edited .square', 10]].map(([one, k]) =>"
-        " document.querySelectorAll(one)[k ?? 0].getBoundingClientRect())"
-        ".map(box => [box.x + box.width / 2, box.y + box.height / 2])"
-    )
-    for kind, (x, y) in zip(("mousePressed", "mouseReleased"), spots, strict=True):
-        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    browser.drag(OWN_PIECE, NINTH_SQUARE)
     browser.wait("document.querySelector('.stage .words').textContent.startsWith('on 9; ')")
     assert is_advised_here(RoyalUr(pieces=1))
     before = browser.js("location.hash")

@@ -1,11 +1,10 @@
 """The code blocks of a page, run in their order, and the output that the page shows of them.
 
 Every ``sh`` and ``python`` block of a page runs, in one empty folder (with the
-repository's ``examples`` in it) and one Python scope. A ``text`` block that follows
-at once, with nothing but a line of words before it at most, shows what was
-printed: times of the form ``0.12 s`` may differ, and so may bounds below 1e-9 and what
-comes after ten decimals, which are as the machine rounds; a line ``...`` stands for any
-lines. A comment above a block, which readers don't see, says what else is meant:
+repository's ``examples`` in it) and one Python scope. A ``text`` block shows the printed
+output. It follows at once, or after one line of words. Times of the form ``0.12 s`` may differ.
+So may bounds below 1e-9 and digits after the tenth decimal, since machines round differently. A
+line ``...`` stands for any lines. A comment above a block, which readers don't see, has a note:
 
     <!-- file: dragon.py -->     the block is that file, and isn't run
     <!-- append: dragon.py -->   a method, for the class at the end of that file
@@ -145,8 +144,8 @@ def run_page(page: Path, folder: Path) -> list[tuple[Block, str]]:
     for block, output in _run(page.read_text(encoding="utf-8"), page, folder):
         if not _agrees(block, output):
             raise DocumentError(
-                f"{page.name}, line {block.shown.line}: what is shown isn't what is printed, "
-                f"which is\n{output}"
+                f"{page.name}, line {block.shown.line}: the page shows another text than the "
+                f"command prints:\n{output}"
             )
         printed.append((block, output))
     return printed

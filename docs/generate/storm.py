@@ -10,6 +10,7 @@ from typing import Any
 from rollwise.analysis.distance import distance_of_values
 from rollwise.answer import kept
 from rollwise.games import create, find
+from rollwise.numbers.printed import rounded_up
 
 PAGE = Path(__file__).resolve().parents[1] / "models.md"
 BEGIN, END = "<!-- from docs/generate/storm.py -->", "<!-- end -->"
@@ -59,15 +60,15 @@ def table() -> str:
     import stormpy
 
     lines = [
-        "| model | question | states | Storm | largest error of Storm |",
+        "| model | question | states | Storm | largest error of Storm, at most (proved) |",
         "|---|---|---|---|---|",
     ]
     for name, file, query, values in MODELS:
         with tempfile.TemporaryDirectory() as folder:
             start, distance = measured(stormpy, file, query, values, Path(folder))
-        error = distance.high[distance.worst]
+        error = rounded_up(float(distance.high[distance.worst]))
         n = len(distance.compared)
-        lines.append(f"| {name} | `{query}` | {n:,} | {start:.10g} | {error:.1e} |")
+        lines.append(f"| {name} | `{query}` | {n:,} | {start:.10g} | {error} |")
     return "\n".join(lines)
 
 

@@ -27,7 +27,7 @@ from rollwise.derive.changed import pointers
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.seats import take_seats
 from rollwise.errors import ParameterError, TooManyStates
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, is_over, payoff, payoff_of, seats_on
+from rollwise.game import AGAIN, PASS, Game, ending_points, is_over, payoff, seats_on
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions, outcomes_of
 from rollwise.parameters import ParameterSpec
@@ -36,7 +36,6 @@ PLAY, BEFORE, OFFERED = range(3)  # steps: the turn, the choice to double, the a
 MIDDLE, MINE, THEIRS = range(3)  # owners
 NO_DOUBLE, DOUBLE, TAKE, DROP, BEAVER = range(5)  # actions, after those of the inner game
 NAMES = ("no double", "double", "take", "pass", "beaver")
-WORTH = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0}
 LIMIT = 6  # a cube shows the numbers to 64
 MOST_LIMIT = 30  # the cube is a field, and fields have 32 bits
 MOST_MATCH = 64
@@ -335,7 +334,7 @@ class Cube(DerivedGame):
             times = 2 if self._draws_lots(stake, outcomes) else 1
             for weight, then, after in outcomes:
                 if is_over(then):
-                    yield from self._ended(s, stake, weight, worth_of(then), times)
+                    yield from self._ended(s, stake, weight, ending_points(then), times)
                 elif seats_on(then, 2):
                     yield weight * times, PASS, self.begun(after, stake.turned())
                 else:
@@ -353,7 +352,7 @@ class Cube(DerivedGame):
     def _draws_lots(self, stake: Stake, outcomes: Iterable[tuple[Any, int, Any]]) -> bool:
         """Whether some outcome leads to the next game of a match."""
         return bool(self.match) and any(
-            is_over(then) and len(self.endings(stake, worth_of(then))) > 1
+            is_over(then) and len(self.endings(stake, ending_points(then))) > 1
             for _, then, _ in outcomes
         )
 
@@ -467,7 +466,7 @@ class Cube(DerivedGame):
             if is_over(then) and self.inner.discount != 1:
                 return "play is over"
             if is_over(then) and not self.match:
-                then = payoff(worth_of(then) / stake.cube)
+                then = payoff(ending_points(then) / stake.cube)
             inner = what[: k - 1], (then, self.inner_state(after)), what[k + 1 :]
             return self.inner.told(self.inner_state(s), *inner[0], *inner[1], *inner[2])
 
@@ -681,11 +680,6 @@ class Cube(DerivedGame):
         roots = begun(self.first_stake, np.arange(graph.n_roots)).tolist()
         start = roots[0] if self.opening else 0
         return take_seats(derived, [None], [start, *roots[1:]]).graph
-
-
-def worth_of(then: int) -> float:
-    """The payoff of an outcome that ends a game."""
-    return WORTH[then] if then in WORTH else payoff_of(then)
 
 
 def answers_to(graph: StateGraph, before: Ints) -> Ints:

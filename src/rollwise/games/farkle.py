@@ -340,13 +340,32 @@ class Farkle(Thrown):
         return f"{lost}{after.rival} to {s.rival}"
 
 
+class Limited(Thrown):
+    """Turns that may stop from `least` points on, and must with `most`."""
+
+    least: int
+    most: int
+
+    def actions(self, s: Dice | Hand, throw: Throw) -> Iterator[int]:
+        k = row(throw)
+        turn = s.turn + self.best[k]
+        if turn == s.turn:
+            yield FARKLE
+        else:
+            if turn >= min(self.least, self.most):
+                yield STOP
+            if turn < self.most:
+                for index in range(self.first[k], self.first[k + 1]):
+                    yield self.move[index]
+
+
 class Dice(NamedTuple):
     turn: int  # points so far
     dice: int  # to throw
 
 
 @dataclass(frozen=True)
-class FarkleTurn(Thrown):
+class FarkleTurn(Limited):
     """One turn of Farkle, for the most points.
 
     The rules of a turn and the scorings are those of Farkle. A player who can
@@ -368,18 +387,6 @@ class FarkleTurn(Thrown):
 
     def start(self) -> Dice:
         return Dice(0, DICE)
-
-    def actions(self, s: Dice, throw: Throw) -> Iterator[int]:
-        k = row(throw)
-        turn = s.turn + self.best[k]
-        if turn == s.turn:
-            yield FARKLE
-        else:
-            if turn >= min(self.least, self.most):
-                yield STOP
-            if turn < self.most:
-                for index in range(self.first[k], self.first[k + 1]):
-                    yield self.move[index]
 
     def reward(self, s: Dice, throw: Throw, action: int) -> float:
         return float(s.turn + self.best[row(throw)]) if action == STOP else 0.0
@@ -415,7 +422,7 @@ class Hand(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Zilch(Thrown):
+class Zilch(Limited):
     """Turn after turn of Farkle without an end, for the most points a turn.
 
     The rules of a turn are those of Farkle, with the scoring "zilch". A turn can't be banked below
@@ -442,18 +449,6 @@ class Zilch(Thrown):
 
     def start(self) -> Hand:
         return Hand(0, 0, DICE)
-
-    def actions(self, s: Hand, throw: Throw) -> Iterator[int]:
-        k = row(throw)
-        turn = s.turn + self.best[k]
-        if turn == s.turn:
-            yield FARKLE
-        else:
-            if turn >= min(self.least, self.most):
-                yield STOP
-            if turn < self.most:
-                for index in range(self.first[k], self.first[k + 1]):
-                    yield self.move[index]
 
     def reward(self, s: Hand, throw: Throw, action: int) -> float:
         if action == FARKLE:
