@@ -92,7 +92,7 @@ def test_what_counts_as_the_same_output(shown, printed, same):
         ("```sh\nfalse\n```\n", "ended with 1, not 0"),
         ("```sh\nfalse\ntrue\n```\n", "ended with 1, not 0"),
         ("<!-- exit: 2 -->\n```sh\nrollwise --version\n```\n", "ended with 0, not 2"),
-        ("```sh\nrollwise --version\n```\n\n```text\nrollwise 9.9\n```\n", "another text than the command prints"),
+        ("```sh\nrollwise --version\n```\n\n```text\nrollwise 9.9\n```\n", "shows another text"),
         ("<!-- not run:  -->\n```sh\nfalse\n```\n", "say why"),
     ],
 )
