@@ -529,9 +529,9 @@ export class PlayView {
     const rolls = session?.accounts.length ?? 0;
     this.dice.classList.toggle("fresh", rolls !== this.rolls);
     this.rolls = rolls;
-    const said = thrown && el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown));
-    // faces tell the throw; marks of other dice are counted in words
-    fill(this.dice, dice.length > 0 ? [dice.map(drawDie), dice.some(({ kind }) => kind !== "die") && said]
+    const isCounted = dice.some(({ kind }) => kind !== "die"); // marks: screen readers get their number
+    const said = thrown && el("p", { class: isCounted ? "thrown unseen" : "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown));
+    fill(this.dice, dice.length > 0 ? [dice.map(drawDie), isCounted && said]
       : said ? said
         : last && !isOnBoard && last.faces.map((face, i) => die(face, speech.face(face), sides?.[i] ?? 6, SAY.die(speech.face(face)))));
   }
