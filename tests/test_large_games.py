@@ -9,7 +9,9 @@ from cli_runner import output, refusal
 
 import rollwise
 from rollwise.answer.filters import said_of
+from rollwise.answer.layered_states import LayeredStates
 from rollwise.builders import limits
+from rollwise.errors import TooManyStates
 from rollwise.games.pig import Pig
 from rollwise.simulate import simulate
 
@@ -65,6 +67,21 @@ def test_a_large_game_is_simulated_turn_by_turn(pair: tuple[str, ...]) -> None:
     assert (value is None) == (pair != ("optimal",))
     if value is not None:
         assert abs(value - (whole.win_probability or 0)) < 1e-12
+
+
+@pytest.mark.usefixtures("small_graphs")
+def test_a_large_game_is_solved_by_layers_in_python_too() -> None:
+    found = rollwise.solve(Pig(target=8), tolerance=1e-9)
+    known = rollwise.solve(Pig(target=8), max_states=10**6)
+    assert isinstance(found.space, LayeredStates)
+    assert found.win_probability is not None
+    assert known.win_probability is not None
+    assert found.tolerance == 1e-9
+    assert abs(found.win_probability - known.win_probability) <= 1e-12
+    with pytest.raises(TooManyStates):
+        rollwise.solve(Pig(target=8), method="policy-iteration")
+    with pytest.raises(TooManyStates):
+        rollwise.solve(Pig(target=8), max_states=50)
 
 
 def test_a_process_with_little_memory_solves_by_layers(monkeypatch: pytest.MonkeyPatch) -> None:

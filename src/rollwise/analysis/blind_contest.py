@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.contest import Aims
 from rollwise.analysis.distributions import Distribution
-from rollwise.answer.solve import solve
+from rollwise.answer.solve import solve_whole
 from rollwise.derive.by_score import ScoredGraph, by_score, require_points
 from rollwise.derive.derived_game import whole_graph
 from rollwise.game import Game
@@ -104,7 +104,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
     require_points(graph)
     scored = by_score(graph)
     aims = Aims(scored)
-    blind = Policy("best mean", scored.lift(solve(game).policy.probability))
+    blind = Policy("best mean", scored.lift(solve_whole(game).policy.probability))
     policies, finals, bounds = (
         [blind],
         *([column] for column in aims.final_scores(aims.distributions(blind))),

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.solve import solve
+from rollwise.answer.solve import solve_whole
 from rollwise.errors import NotConverged, ParameterError, UsageError
 from rollwise.game import Game, require_game
 from rollwise.kernels.jit import inner_kernel, kernel
@@ -202,7 +202,7 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
     seconds = time.perf_counter() - started
     result = ManyDice(low, high, steep, points, skip, seconds)
     for dice in range(1, min(most, held_against) + 1):
-        solution = solve(replace(game, dice=dice))  # type: ignore[call-arg]
+        solution = solve_whole(replace(game, dice=dice))  # type: ignore[call-arg]
         value, bound = result.value(dice)
         if not abs(solution.value - value) <= bound + solution.error_bound:
             raise NotConverged(

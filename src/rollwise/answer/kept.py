@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import rollwise
-from rollwise.answer import solve as solving
 from rollwise.answer.solution import Solution
+from rollwise.answer.solve import goes_by_layers, solve_whole
 from rollwise.builders import Mode, Progress, is_compiled
 from rollwise.builders.arrays import action_names, first_rows_of
 from rollwise.builders.limits import SMALL, most_states
@@ -129,7 +129,7 @@ def solve(
         if kept is not None:
             seconds = {"read": time.perf_counter() - started}
             return replace(kept, tolerance=tolerance, seconds=seconds)
-    solution = solving.solve(
+    solution = solve_whole(
         game,
         method=method,
         options=options,
@@ -164,13 +164,6 @@ def solve_by_layers(
     solution = solve_by_layers(game, max_states=max_states, progress=progress)
     entry.keep_layers(solution)
     return solution
-
-
-def goes_by_layers(game: Game, max_states: int | None) -> bool:
-    """Whether a game that is too large for one graph is solved by layers instead."""
-    if has_many(game) or max_states is not None or game.made_from is not game:
-        return False
-    return Rules(game).has_progress
 
 
 def answer(

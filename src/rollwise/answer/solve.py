@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.builders.rules import Rules
+from rollwise.errors import EndlessPlay, TooManyStates, UsageError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method
@@ -34,7 +36,9 @@ def solve(
     """Solve a game and certify the answer; of estimates, put the certified values beside them.
 
     For three or more players the answer is an equilibrium, with a proved upper bound on the gain
-    from deviating (`Solution.equilibrium`).
+    from deviating (`Solution.equilibrium`). A game too large for one graph is solved by layers
+    (`rollwise.solve_by_layers`), if its rules measure their progress and no method, mode or limit
+    of states is given.
 
     Parameters
     ----------
@@ -65,6 +69,43 @@ def solve(
     TooManyStates
     UsageError
         There is no such method, or it has no such option.
+    """
+    how: dict[str, Any] = {"method": method, "options": options, "mode": mode}
+    try:
+        return solve_whole(
+            game, tolerance=tolerance, max_states=max_states, progress=progress, **how
+        )
+    except TooManyStates:
+        is_plain = method == DEFAULT and mode == "auto" and not options
+        if not is_plain or not goes_by_layers(game, max_states):
+            raise
+    from rollwise.answer.solve_by_layers import solve_by_layers
+
+    return replace(solve_by_layers(game, progress=progress), tolerance=tolerance)
+
+
+def goes_by_layers(game: Game, max_states: int | None) -> bool:
+    """Whether a game that is too large for one graph is solved by layers instead."""
+    if has_many(game) or max_states is not None or game.made_from is not game:
+        return False
+    return Rules(game).has_progress
+
+
+def solve_whole(
+    game: Game,
+    *,
+    method: str = DEFAULT,
+    options: Mapping[str, Any] | None = None,
+    tolerance: float | None = None,
+    mode: Mode = "auto",
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """As `solve`, but of one graph only.
+
+    Raises
+    ------
+    RulesError, EndlessPlay, TooManyStates, UsageError
     """
     find_method(method)
     if require_game(game).objective == "average":

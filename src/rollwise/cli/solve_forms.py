@@ -81,7 +81,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.analysis.second_aims import first_share
     from rollwise.answer.optimal_set import OptimalSet
-    from rollwise.answer.solve import solve
+    from rollwise.answer.solve import solve_whole
     from rollwise.derive.forms import BLIND, split_form
 
     inner, own = split_form(kind, values)
@@ -94,7 +94,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
         progress("solving the contest", 0, None)
         solved = solve_contest(contest)
     seconds = time.perf_counter() - started
-    solution = solve(game)
+    solution = solve_whole(game)
     for_mean = solve_contest(contest, {0: solution.policy})
     shares = OptimalSet.of(solution).range(first_share(for_mean))
     render(contest_document(solved, for_mean, shares, seconds))

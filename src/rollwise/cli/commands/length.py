@@ -138,8 +138,9 @@ def _found(game: Game, policy: str, progress: Progress) -> LengthRange:
     """The range of the number of moves, by layers where the game is too large for one graph."""
     from rollwise.analysis.length_range import length_range, length_range_by_layer
     from rollwise.answer import kept
+    from rollwise.answer.solve import goes_by_layers
 
-    in_layers = policy == "optimal" and kept.goes_by_layers(game, ASKED.max_states)
+    in_layers = policy == "optimal" and goes_by_layers(game, ASKED.max_states)
     policies = kept.policies_in_one_graph(
         game, other_way=in_layers, any_players=True, max_states=ASKED.max_states, progress=progress
     )

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rollwise.answer import kept
+from rollwise.answer.solve import goes_by_layers
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, read_state, refuse
@@ -246,7 +247,7 @@ def _print_reach(game: Game, text: str) -> None:
     except ValueError:
         raise UsageError(f"--reach {text}: write whole numbers, 250,300 or 100..400..50") from None
     with Progress() as progress:
-        in_layers = game.players == 1 and kept.goes_by_layers(game, ASKED.max_states)
+        in_layers = game.players == 1 and goes_by_layers(game, ASKED.max_states)
         if in_layers and Rules(game).pool is None:
             small = kept.policies_in_one_graph(game, other_way=True, progress=progress)
             in_layers = small is None
