@@ -1,6 +1,6 @@
 """Measure rollwise and its peers on the same work, and write benchmarks/RESULTS.md.
 
-    python -m benchmarks [--quick] [--only pig-100,stages] [--peers rollwise_itself,storm]
+    python -m benchmarks [--quick] [--only pig-100,limits] [--peers rollwise_itself,storm]
                          [--limit SECONDS]
 
 `make bench` runs all of it. A run of everything adds a line to history.jsonl. With `--merge` the
@@ -22,16 +22,16 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import commands, gallery, growth, history, rates, stages, trace, tricks
+from benchmarks import commands, gallery, growth, history, limits, rates, trace, tricks
 from benchmarks.measure import ROOT, Settings, measure, prepared, require_agreement
-from benchmarks.memory import bandwidth, physical_memory
+from benchmarks.memory import physical_memory
 from benchmarks.peers import PEERS, peer
 from benchmarks.report import PICTURE, markdown, merged
 from benchmarks.results import Results
 from benchmarks.work import WORK
 
 HERE = Path(__file__).parent
-SECTIONS = ("stages", "gallery", "growth", "commands", "tricks", "trace", "rates")
+SECTIONS = ("limits", "gallery", "growth", "commands", "tricks", "trace", "rates")
 LIBRARIES = ("numba", "numpy", "scipy", "polars")
 
 
@@ -131,14 +131,14 @@ def main() -> None:
             "load": os.getloadavg()[0],
             "python": platform.python_version(),
             "versions": versions(),
-            "bandwidth": bandwidth() if "stages" in given.wanted else 0.0,
         },
         settings,
     )
     solve_all(given, settings, results)
-    if "stages" in given.wanted:
-        tell("stages")
-        results.stages = stages.rows(settings, given.quick, tell)
+    if "limits" in given.wanted:
+        tell("limits")
+        results.machine = limits.machine_rates()
+        results.limits = limits.rows(settings, given.quick, tell)
     if "gallery" in given.wanted:
         tell("gallery")
         results.gallery = gallery.rows(settings, tell)

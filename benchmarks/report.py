@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks import gallery, growth, history, large, stages
+from benchmarks import gallery, growth, history, large, limits
 from benchmarks.goals import goals
 from benchmarks.measure import Row
 from benchmarks.results import REFERENCE, Results
@@ -43,7 +43,7 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
         "",
         *goals(results),
         *works(results),
-        *stage_table(results),
+        *limit_tables(results),
         *gallery_table(results),
         *growth_table(results),
         *command_table(results),
@@ -232,48 +232,76 @@ def absent(rows: Sequence[Row]) -> Iterator[str]:
         yield ""
 
 
-def stage_table(results: Results) -> Iterator[str]:
-    """Where rollwise's time goes, beside the limit of memory."""
-    if not results.stages:
+def limit_tables(results: Results) -> Iterator[str]:
+    """Where rollwise's time goes, beside the least time that the machine allows."""
+    rates = results.machine
+    if not results.limits or rates is None:
         return
-    rate = results.facts["bandwidth"]
-    yield from ("## Stages, and what memory allows", "")
+    yield from ("## Stages, and the limits of the machine", "")
+    sizes = ", ".join(
+        f"{seconds(took)} in {megabytes(size) if size >= MEBI else f'{size >> 10} KiB'}"
+        for size, took in sorted(rates.accesses.items())
+    )
     yield (
-        f"One core moves {rate / 1e9:.1f} GB/s here (the triad of STREAM in NumPy, the best of "
-        "several runs). In brackets: the time in which a stage's bytes, each touched once, could "
-        "be read or written at that rate. `compile` is nothing once a process has the rules. "
-        "`components` are found by themselves here; `solve` finds them too, on the second core, "
-        "and much of what the certificate needs."
+        f"One core moves {rates.bytes / 1e9:.1f} GB/s here (the triad of STREAM in NumPy). A "
+        f"multiplication with an addition, of a value found by its index, takes "
+        f"{seconds(rates.operation)}; the end of a loop of unknown length takes "
+        f"{seconds(rates.loop)}. A random access to a table takes {sizes}. Each is the best of "
+        "several runs."
     )
     yield ""
-    names = stages.STAGES
-    columns = ["game", "states", "graph", *names, "first use in a process", "warm", "memory"]
-    rows = []
-    for row in results.stages:
+    yield (
+        "The limit of a stage is the largest of three times: for the bytes that it has to read or "
+        "write once, for its operations, and for the ends of its loops (`benchmarks/limits.py` has "
+        "the models). A game with circles needs several sweeps; the limit has one. The last column "
+        "is the time of its random accesses, if each misses the caches as often as at random; they "
+        "aren't part of the limit. `order` and `table` are measured by themselves; `solve` has "
+        "the order. By layers, `states` finds the positions, and proofs run on the second core."
+    )
+    yield ""
+    columns = ["game", "stage", "time", "limit", "by", "times the limit", "bytes", "operations"]
+    columns += ["ends of loops", "random accesses"]
+    lines = []
+    for row in results.limits:
         title = " ".join([row["game"], *(f"{k}={v}" for k, v in row["parameters"].items())])
         if "fault" in row:
-            rows.append([title, row["fault"]])
+            lines.append([title, row["fault"]])
             continue
-        took, bytes_ = row["seconds"], row["least_bytes"]
-        cells = [
-            seconds(took[name])
-            + (f" ({seconds(bytes_[name] / rate)})" if name in bytes_ and rate else "")
-            for name in names
-        ]
-        warm = sum(took[name] for name in names if name not in stages.APART)
-        rows.append(
-            [
-                title,
-                f"{row['n_states']:,}",
-                f"{row['graph_bytes'] / MEBI:,.1f} MiB",
-                *cells,
-                seconds(row["first"]),
-                seconds(warm),
-                megabytes(row["peak"]),
-            ]
-        )
-    yield from markdown_table(columns, rows)
+        size = limits.Counts(**row["counts"])
+        known = limits.models(size)
+        about = f"{title}: {size.positions:,} positions, {size.outcomes:,} outcomes"
+        about += f", first use {seconds(row['first'])}, {megabytes(row['peak'])}"
+        for stage in limits.STAGES:
+            if not row["seconds"].get(stage):
+                continue
+            took = row["seconds"][stage]
+            cells = [about, f"`{stage}`", seconds(took)]
+            about = ""
+            if stage in known:
+                model = known[stage]
+                limit, part = rates.limit(model)
+                parts = rates.seconds(model)
+                cells += [seconds(limit), part, f"**{took / limit:.1f}**"]
+                cells += [seconds(parts[name]) if parts[name] else "" for name in PARTS]
+            lines.append(cells)
+    yield from markdown_table(columns, lines)
     yield ""
+    far = sorted(
+        (
+            row["seconds"][stage] - rates.limit(model)[0],
+            f"{row['game']}, `{stage}`",
+        )
+        for row in results.limits
+        if "fault" not in row
+        for stage, model in limits.models(limits.Counts(**row["counts"])).items()
+        if stage in row["seconds"]
+    )
+    if far:
+        lost, where = far[-1]
+        yield from (f"The largest distance from a limit: {where}, {seconds(lost)}.", "")
+
+
+PARTS = ("bytes", "operations", "loops", "accesses")
 
 
 def gallery_table(results: Results) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.commands import YARDSTICK
+from benchmarks.limits import Rates
 from benchmarks.measure import Row, Settings
 
 LEAST_YARDSTICK = 1e-3  # seconds: against a shorter one, a ratio shows what a call costs
@@ -19,7 +20,7 @@ class Results:
     Attributes
     ----------
     facts : dict
-        ``command``, ``date``, ``commit``, ``machine``, ``versions``, ``bandwidth``...
+        ``command``, ``date``, ``commit``, ``machine``, ``versions``...
     problems : dict of dict
         Facts of each problem (see `benchmarks.work.prepare`), by name.
     rows : list of Row
@@ -32,7 +33,8 @@ class Results:
     problems: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
-    stages: list[dict[str, Any]] = field(default_factory=list)
+    machine: Rates | None = None
+    limits: list[dict[str, Any]] = field(default_factory=list)
     gallery: list[dict[str, Any]] = field(default_factory=list)
     growth: list[dict[str, Any]] = field(default_factory=list)
     no_picture: str = "not drawn"

@@ -15,6 +15,8 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Ite
 
 def seconds(amount: float) -> str:
     """Seconds with three digits that matter."""
+    if amount < 1e-6:
+        return f"{amount * 1e9:.3g} ns"
     if amount < 1e-3:
         return f"{amount * 1e6:.3g} µs"
     if amount < 1:
