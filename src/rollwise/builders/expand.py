@@ -116,9 +116,11 @@ def expand(rules: Rules, at: Situation) -> Iterator[Action]:
         except TypeError:
             number = -1
         if not 0 <= number <= MAX_ACTION:
+            is_text = isinstance(label, str)
+            hint = f"; its name belongs in action_names = ({label!r}, ...)" if is_text else ""
             raise RulesError(
                 f"{game.name}: actions() gives {shown(label)} in the state {rules.where(at)}; "
-                f"an action is a whole number from 0{_line_of(game.actions, at, k)}"
+                f"an action is a whole number from 0{hint}{_line_of(game.actions, at, k)}"
             )
         if number in seen:
             raise RulesError(

@@ -467,6 +467,8 @@ class Rules:
         other = ""
         if isinstance(then, float) and self.payoffs_allowed:
             other = f"; payoff({then:g}) ends the game with that payoff"
+        elif isinstance(then, tuple):
+            other = "; `then` precedes the next state: (weight, then, next_state)"
         return f"unknown `then` {shown(then)} (allowed: {self.allowed_text}{other})"
 
     def is_plain(self, state: Any) -> bool:
