@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from rollwise import solve
-from rollwise.analysis.betting import solve_doubling
+from rollwise.analysis.betting import advise_double
 from rollwise.analysis.contest import TIES, Contest, solve_contest
 from rollwise.games.threes import Threes
 
@@ -98,22 +98,36 @@ def test_the_second_player_chases():
 
 def test_a_double_with_one_die():
     """With one die the second player's turn is one roll: everything can be done by hand."""
-    found = solve_doubling(Contest(Threes(dice=1), 2))
+    solved = solve_contest(Contest(Threes(dice=1), 2))
     shares = {0: Fraction(1, 12), 1: Fraction(1, 4), 2: Fraction(5, 12), 4: Fraction(7, 12)}
     for score, share in shares.items():
-        advice = found.advise((score,))
+        advice = advise_double(solved, (score,))
         equity = 2 * share - 1
         assert advice.accepted == pytest.approx(float(2 * equity), abs=1e-12)
         assert advice.offer == (equity > 0)
         assert advice.value == pytest.approx(float(max(equity, min(1, 2 * equity))), abs=1e-12)
     # 5 points to beat: 3 in 4 to win is 0.5 of equity, and twice that is just 1
-    advice = found.advise((5,))
+    advice = advise_double(solved, (5,))
     assert advice.accepted == pytest.approx(1, abs=1e-12)
     assert advice.accept
     assert advice.value == pytest.approx(1, abs=1e-12)
     # The second player gets 1 for 6 points (11 in 12), which the first would decline.
-    assert not found.advise((6,)).accept
-    # The first player's rolls leave him with 5/6, 1/2, 1/6, -1/3, -1 and -1, and may be
-    # doubled before he takes the die, to 1 (declined), 1, 1/3.
-    first = [1, 1, Fraction(1, 3), Fraction(-1, 3), -1, -1]
-    assert found.value == pytest.approx(float(sum(first) / 6), abs=1e-12)
+    assert not advise_double(solved, (6,)).accept
+    # The first player's rolls leave him with 5/6, 1/2, 1/6, -1/3, -1 and -1.
+    first = [Fraction(5, 6), Fraction(1, 2), Fraction(1, 6), Fraction(-1, 3), -1, -1]
+    assert advise_double(solved).value == pytest.approx(float(sum(first) / 6), abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["shared", "first", "win-or-tie"])
+def test_doubles_of_a_contest_are_those_of_the_doubling_cube(ties):
+    game = Threes(dice=3)
+    solved = solve_contest(Contest(game, 2, ties))
+    answer = solve(game.contest(ties=ties).cube(limit=2, opening=True))
+    cube = answer.game
+    start = cube.inner.start()
+    for finished, inner in [((), start), *(((n,), start._replace(rival=n)) for n in (0, 3, 8))]:
+        advice = advise_double(solved, finished)
+        waits, offers = answer.advise(cube.begun(inner, cube.first_stake)).actions
+        assert advice.no_offer == pytest.approx(waits.value, abs=1e-10)
+        assert min(advice.accepted, 1.0) == pytest.approx(offers.value, abs=1e-10)
+        assert advice.offer == (offers.best and not waits.best)

@@ -10,7 +10,7 @@ from study import Page, certified, percent, points, power, printed, run
 
 import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
-from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+from rollwise.analysis.betting import advise_double, edge_against, fair_stakes
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.judge import judge, read_plays
@@ -648,9 +648,8 @@ def betting(page: Page, solution: Solution) -> None:
             ]
         )
     edge = edge_against(contest, Policies.of(solution).find("take-one"))
-    doubling = solve_doubling(contest)
     score = 7 if not page.small else 3
-    advice = doubling.advise((score,))
+    advice = advise_double(solved, (score,))
     page.text("""
         ## Question 2: betting
 
@@ -666,8 +665,8 @@ def betting(page: Page, solution: Solution) -> None:
         average when one rolls first and {edge.going_second:+.4f} rolling second. With a doubling
         cube: when the first made {score}, the second should {"" if advice.offer else "not "}offer
         to double at once and the first should {"" if advice.accept else "not "}accept; that is
-        worth {advice.value:+.4f} a unit to the second, and {advice.no_offer:+.4f} without an offer
-        now. (`rollwise bet threes`)
+        worth {advice.value:+.4f} a unit to the second, and {advice.no_offer:+.4f} without an
+        offer. (`rollwise bet threes`)
     """)
 
 

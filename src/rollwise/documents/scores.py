@@ -44,7 +44,7 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.betting import DoublingSolution, Edge
+    from rollwise.analysis.betting import Edge
     from rollwise.analysis.blind_contest import BlindContest
     from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
@@ -677,7 +677,7 @@ class Doubling(Part, frozen=True):
     no_offer: float
     accepted: float
     declined: float
-    offer: Annotated[bool, about("whether to offer now")]
+    offer: Annotated[bool, about("whether to offer before the turn")]
     accept: Annotated[bool, about("whether the other should accept")]
     value: float
     error_bound: Bound
@@ -703,7 +703,7 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
     pot: float
     error_bound: Bound
     stakes: list[FairStake]
-    double: Annotated[Maybe[Doubling], about("in a contest of two")] = UNSET
+    double: Annotated[Maybe[Doubling], about("in a contest of two, before a turn")] = UNSET
     edge: Maybe[EdgeOver] = UNSET
     equally_good: EquallyGood | None
 
@@ -730,9 +730,9 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
             (waiting, accepted, declined), worst = _signed(one, "no_offer", "accepted", "declined")
             yield (
                 f"double: player {self.to_move} should "
-                f"{'offer now' if one.offer else 'not offer now'}, the other "
+                f"{'offer' if one.offer else 'not offer'} before the turn, the other "
                 f"{'accept' if one.accept else 'decline'}; equity per unit staked "
-                f"{waiting} without an offer now, {accepted} if it is accepted, {declined} if it "
+                f"{waiting} without an offer, {accepted} if it is accepted, {declined} if it "
                 f"is declined ({worst.sure})"
             )
         if self.edge:
@@ -759,7 +759,6 @@ def bet_document(
     place: tuple[int, ...] | None,
     pot: float,
     *,
-    doubling: DoublingSolution | None = None,
     edge: tuple[str, Edge] | None = None,
 ) -> Bet:
     """Fair odds and stakes at a moment of a contest.
@@ -770,17 +769,16 @@ def bet_document(
         Final scores of the players before.
     place : tuple of int, optional
         The state within the next player's turn.
-    doubling : DoublingSolution, optional
-        The value of a double, in a contest of two.
     edge : str and Edge, optional
         The name of an opponent's policy, and the edge over it.
     """
-    from rollwise.analysis.betting import fair_stakes
+    from rollwise.analysis.betting import advise_double, fair_stakes
 
     contest = solution.contest
     shares, bound = solution.moment(finished, place)
     # with two players no chances depend on the choice among equally good actions
     ties = solution.ties if contest.players > 2 or edge is not None else None
+    may_double = contest.players == 2 and place is None
     return Bet.on(
         solution.scored.source,
         players=contest.players,
@@ -791,7 +789,7 @@ def bet_document(
         pot=pot,
         error_bound=bound,
         stakes=[FairStake(*stake) for stake in fair_stakes(shares, pot)],
-        double=UNSET if doubling is None else Doubling(*doubling.advise(finished, place)),
+        double=Doubling(*advise_double(solution, finished)) if may_double else UNSET,
         edge=UNSET if edge is None else EdgeOver(edge[0], *edge[1]),
         equally_good=good_of(ties),
     )

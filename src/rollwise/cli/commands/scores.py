@@ -112,7 +112,7 @@ def bet(
 
     The contest has the parameters players and ties: `bet threes players=3 ties=first`.
     """
-    from rollwise.analysis.betting import edge_against, solve_doubling
+    from rollwise.analysis.betting import edge_against
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.answer.references import Policies
 
@@ -121,8 +121,7 @@ def bet(
     finished = _read_scores(scores)
     with Progress() as progress:
         progress("solving the contest", 0, None)
-        doubling = solve_doubling(contest) if contest.players == 2 else None
-        solution = solve_contest(contest) if doubling is None else doubling.plain
+        solution = solve_contest(contest)
     graph = solution.scored.graph
     place = None
     if state is not None:
@@ -135,7 +134,7 @@ def bet(
     if against is not None:
         policies = Policies(solution.scored.source, contest.game)
         edge = against, edge_against(contest, policies.find(against))
-    render(bet_document(solution, finished, place, pot, doubling=doubling, edge=edge))
+    render(bet_document(solution, finished, place, pot, edge=edge))
 
 
 def _contest(kind: type[Game], values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, Any]]:
