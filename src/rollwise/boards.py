@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 LONGEST = 40  # bar in a terminal
+MOST_FIELDS = 6  # of a position without cells, drawn instead
 
 
 class Cell(NamedTuple):

@@ -17,6 +17,7 @@ from rollwise.documents.model import (
     Value,
     about,
 )
+from rollwise.boards import MOST_FIELDS
 from rollwise.errors import UnknownState
 from rollwise.graph.layout import StateLayout
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from rollwise.game import Game
     from rollwise.words import Narrator
 
-MOST_FIELDS = 6  # of a board without cells
 Throw = Annotated[list[int] | None, about("null before a throw")]
 Cells = Annotated[list[list[list[Any]]], about("rows of cells: kind, text and numbers")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -434,10 +434,9 @@ def solved_document(
         facts["value"] = None if solution.gave_up else solution.value
         facts["win_probability"] = None if solution.gave_up else solution.win_probability
         facts["error_bound"] = solution.error_bound
-        if solution.game is not None and solution.game.made_from.objective == "average":
-            from rollwise.answer.average import average_of
-
-            facts["average"], facts["average_bound"] = average_of(solution)
+        if not solution.gave_up:
+            form = FACTS_OF_FORMS.get(getattr(solution.game, "form", ""))
+            facts |= {} if form is None else form(solution)
     return Solved.on(
         solution.subject,
         kind=kind_of(solution),
@@ -460,12 +459,21 @@ def _graph_facts(solution: Solution) -> dict[str, Any]:
     if graph.throw_names:
         facts["after_throws"] = graph.n_states - len(solution)
     facts["undecided"] = UNSET if solution.gave_up else int(solution.undecided.sum()) or UNSET
-    if getattr(solution.game, "form", "") == "cube" and not solution.gave_up:
-        facts["cube"] = _cube_facts(solution)
     return facts | _run_facts(solution)
 
 
-def _cube_facts(solution: Solution) -> Cubed:
+def _average_facts(solution: Solution) -> dict[str, Any]:
+    from rollwise.answer.average import average_of
+
+    average, bound = average_of(solution)
+    return {"average": average, "average_bound": bound}
+
+
+def _cube_facts(solution: Solution) -> dict[str, Any]:
+    return {"cube": _cubed(solution)}
+
+
+def _cubed(solution: Solution) -> Cubed:
     from rollwise.analysis.cube import effect_of_the_limit, match_table, windows
     from rollwise.derive.cube import Cube
 
@@ -485,6 +493,13 @@ def _cube_facts(solution: Solution) -> Cubed:
         UNSET if effect is None else effect,
         [CubeWindow.from_result(window) for window in windows(solution)],
     )
+
+
+# The further facts about a game in a form, by the word after ``as=``.
+FACTS_OF_FORMS: dict[str, Callable[[Solution], dict[str, Any]]] = {
+    "average": _average_facts,
+    "cube": _cube_facts,
+}
 
 
 def _run_facts(solution: Solution) -> dict[str, Any]:

@@ -38,7 +38,6 @@ PIPS = {
     6: (0, 2, 3, 5, 6, 8),
 }
 STICK, STICKS = 8, 20  # pixels of a stick in a pile, and most of them
-MOST_FIELDS = 6  # of a position of rules without cells
 PAPER, INK = "#ffffff", "#222222"
 
 
@@ -189,7 +188,7 @@ class Cards:
         graph, named = self.solution.graph, self.solution.graph.view[state].named
         rows: list[list[Cell]] = []
         for field, name in enumerate(graph.field_names):
-            if name in graph.throw_names or len(rows) == MOST_FIELDS:
+            if name in graph.throw_names or len(rows) == boards.MOST_FIELDS:
                 continue
             low, high = self._ranges[0][field], self._ranges[1][field]
             if low == high:
