@@ -85,7 +85,7 @@ def on_all_cores(play: Callable[[int], Callable[[int], Any]], games: int) -> lis
 
 
 def blackjack_in_python(games: int) -> None:
-    from rollwise.learn.rule import choice_probabilities
+    from rollwise.learn.learner import choice_probabilities
 
     wins = [[[0, 0] for _ in range(15)] for _ in range(15)]
     losses = [[[0, 0] for _ in range(15)] for _ in range(15)]

@@ -22,7 +22,7 @@ from rollwise.answer.advice import advise
 from rollwise.answer.average import average_of
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.coach.rating import policy_losses
+from rollwise.coach.tally import policy_losses
 from rollwise.derive.average import Average
 from rollwise.errors import RollwiseError, TooManyStates, UsageError
 from rollwise.games import available

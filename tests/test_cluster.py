@@ -14,8 +14,7 @@ import pytest
 
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers
-from rollwise.cluster.pool import Pool
-from rollwise.cluster.processes import Processes, Ways, done
+from rollwise.cluster.pool import Pool, Processes, Ways, done
 from rollwise.errors import ClusterError, ForMorePlayers, TooManyStates
 from rollwise.games import find
 from rollwise.games.pig import Pig

@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_storage import rewrite
 
-from rollwise.learn.files import checksum_of
+from rollwise.learn.learned import checksum_of
 
 pytestmark = pytest.mark.slow
 

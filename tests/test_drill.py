@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rollwise.coach import Table, read_records, replay
-from rollwise.coach.drill import Drill, questions
+from rollwise.coach.review import Drill, questions
 from rollwise.games.pig import Pig
 
 GAMES = """\

@@ -19,8 +19,7 @@ from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
 from rollwise.answer.evaluation import best_response  # noqa: E402
 from rollwise.answer.references import Policies  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
-from rollwise.environments.planning import Transitions  # noqa: E402
-from rollwise.environments.single import GameEnv  # noqa: E402
+from rollwise.environments.single import GameEnv, Transitions  # noqa: E402
 from rollwise.environments.vector import GameVectorEnv  # noqa: E402
 from rollwise.errors import ForMorePlayers, MissingExtra, RollwiseError, UsageError  # noqa: E402
 from rollwise.games import available  # noqa: E402

@@ -18,8 +18,7 @@ from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import by_layer
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers
-from rollwise.cluster.pool import Here, Pool
-from rollwise.cluster.processes import Processes
+from rollwise.cluster.pool import Here, Pool, Processes
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix

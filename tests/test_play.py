@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from play_games import Capture, Odd
 
 from rollwise.coach import Session, Table, read_records, replay, written
-from rollwise.coach.agreed_game import agreed_game
-from rollwise.coach.game_record import RecordError
-from rollwise.coach.grades import grade, stake
+from rollwise.coach.game_record import RecordError, agreed_game
+from rollwise.coach.ledger import grade, stake
 from rollwise.derive.contest import Duel
 from rollwise.documents.played import GameLedger, MoveAccount, ledger_document
 from rollwise.errors import UsageError

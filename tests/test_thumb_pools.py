@@ -14,7 +14,7 @@ from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.games.yatzy import Yatzy
-from rollwise.simulate.large_match import simulate_large
+from rollwise.simulate.turn_by_turn import simulate_large
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 

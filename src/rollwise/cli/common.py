@@ -305,6 +305,6 @@ class Workers(NamedTuple):
         """The workers of the cluster, or several processes of this machine."""
         if self.number in (None, 1):
             return self.cluster_pool()
-        from rollwise.cluster.processes import Processes
+        from rollwise.cluster.pool import Processes
 
         return Processes(self.number)

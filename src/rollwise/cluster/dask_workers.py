@@ -11,8 +11,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
 import rollwise
-from rollwise.cluster.pool import Pool
-from rollwise.cluster.processes import Ways, check_version, done
+from rollwise.cluster.pool import Pool, Ways, check_version, done
 from rollwise.errors import ClusterError, MissingExtra, UsageError
 
 Thing = TypeVar("Thing")

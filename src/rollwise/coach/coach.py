@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollwise.coach.grades import grade
+from rollwise.coach.ledger import grade
 from rollwise.coach.session import Choice, Session
 from rollwise.errors import UsageError, spelled
 

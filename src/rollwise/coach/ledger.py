@@ -1,4 +1,4 @@
-"""The causes of a result: luck and skill, adding up to it.
+"""The causes of a result: luck and skill, adding up to it, and grades of bad choices.
 
 Let v be the value before a move, q the value of the chosen action, and v' the value after the
 dice. The choice changed the value by q − v, which is skill (never above 0 for
@@ -6,12 +6,16 @@ the mover, since 0 is the best choice), and the dice by v' − q, which is luck.
 over a game the intermediate values cancel: luck + skill is the result minus the value
 of the start, exactly but for rounding. (The decomposition is that of unbiased
 luck in backgammon; Montgomery, "Variance reduction", GammOnLine 2000.)
+
+The grades are those of GNU Backgammon's tutor. They compare the cost with the stake of the
+whole game: the difference between a loss and a win, or between the best and the worst possible
+score. A choice that costs 2 % of it or more is doubtful, from 4 % bad, and from 8 % very bad.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -213,3 +217,30 @@ def balance(start: float, accounts: Sequence[Account], seat: int = 0) -> Ledger:
             math.fsum(entry.skill_of(seat) for entry in others),
         ),
     )
+
+
+# From the worst one: the grade, and its least cost as a share of the stake.
+GRADES = (("very bad", 0.08), ("bad", 0.04), ("doubtful", 0.02))
+
+
+def stake(solution: Solution) -> float:
+    """The difference between the worst and the best result, in units of value."""
+    if not solution.is_score:
+        return 2.0
+    values = solution.values[np.isfinite(solution.values)]
+    return float(values.max(initial=0.0) - values.min(initial=0.0))
+
+
+def grade(solution: Solution, cost: float) -> str | None:
+    """How bad it is to lose so much: a grade, or None for less than doubtful."""
+    at_stake = stake(solution)
+    for name, share in GRADES:
+        if cost >= share * at_stake > 0:
+            return name
+    return None
+
+
+def grade_counts(solution: Solution, decisions: Iterable[Account]) -> dict[str, int]:
+    """How many decisions were of each grade, the mildest one first."""
+    of_decisions = [grade(solution, entry.cost) for entry in decisions]
+    return {name: of_decisions.count(name) for name, _ in reversed(GRADES)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from rollwise.coach.agreed_game import title
 from rollwise.coach.game_record import (
     FORMAT,
     Record,
@@ -14,6 +13,7 @@ from rollwise.coach.game_record import (
     clean_name,
     players_text,
     split_move,
+    title,
 )
 from rollwise.coach.session import Session
 from rollwise.coach.table import Table

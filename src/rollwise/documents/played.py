@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
     from rollwise.analysis.within import Curve
     from rollwise.answer.solution import Solution
-    from rollwise.coach.drill import Question
     from rollwise.coach.ledger import Account
-    from rollwise.coach.review import PlayerReview
+    from rollwise.coach.review import PlayerReview, Question
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
     from rollwise.coach.tally import Tally
@@ -370,7 +369,7 @@ class GameLedger(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/1")
 
 def ledger_document(session: Session, seat: int = 0) -> GameLedger:
     """Everything about a game so far, in the eyes of a seat."""
-    from rollwise.coach.grades import grade_counts
+    from rollwise.coach.ledger import grade_counts
 
     ledger, solution = session.ledger(seat), session.table.solution
     moves = [_move(session, entry, seat) for entry in session.accounts]
@@ -398,7 +397,7 @@ def ledger_document(session: Session, seat: int = 0) -> GameLedger:
 
 
 def _move(session: Session, entry: Account, seat: int) -> MoveAccount:
-    from rollwise.coach.grades import grade
+    from rollwise.coach.ledger import grade
 
     table, view = session.table, session.table.graph.view
     return MoveAccount(
@@ -606,7 +605,7 @@ class Drilled(GameDocument, frozen=True, kw_only=True, tag="rollwise/drill/1"):
 
 def drill_document(table: Table, questions: Sequence[Question]) -> Drilled:
     """Positions with a mistake, the worst first."""
-    from rollwise.coach.grades import grade
+    from rollwise.coach.ledger import grade
 
     view, solution = table.graph.view, table.solution
     best = solution.best_actions_in(np.array([one.state for one in questions], np.int64))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from rollwise.boards import MOST_FIELDS
 from rollwise.documents.model import (
     Bound,
     Chance,
@@ -17,7 +18,6 @@ from rollwise.documents.model import (
     Value,
     about,
 )
-from rollwise.boards import MOST_FIELDS
 from rollwise.errors import UnknownState
 from rollwise.graph.layout import StateLayout
 

@@ -5,10 +5,8 @@ no value of it. Their result is an estimate, to be compared with the exact
 solution by `rollwise.analysis.learning`.
 """
 
-from rollwise.learn.episodes import GameRecord, read_game_record
-from rollwise.learn.learned import Learned
-from rollwise.learn.learner import METHODS, Learner, learn
-from rollwise.learn.rule import choice_probabilities
+from rollwise.learn.learned import GameRecord, Learned, read_game_record
+from rollwise.learn.learner import METHODS, Learner, choice_probabilities, learn
 
 __all__ = [
     "METHODS",

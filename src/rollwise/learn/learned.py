@@ -1,22 +1,38 @@
-"""The result of learning: an estimated value of each action, and the policy it suggests."""
+"""The result of learning: the counts of the games, the values of the actions, a policy, and files.
+
+The one loop of `rollwise.kernels.learning` plays games into them. Sums over games can be added up,
+and workers learn side by side.
+
+A file is a NumPy archive (.npz) with a description in JSON. The arrays are the complete state of
+the run, including the random numbers'. A run continued from a file ends like an uninterrupted one.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UsageError
+from rollwise import __version__
+from rollwise.errors import EndlessPlay, LearnerFileError, UsageError
 from rollwise.graph import StateGraph, sign_of, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import costs, first_actions, first_of_each_state, fold_actions
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
+from rollwise.kernels import learning as kernels
+from rollwise.machine.atomic_files import write_atomically
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rollwise.learn.learner import Learner
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,3 +200,362 @@ class Learned:
         if graph.throw_names:  # there is no choice before a throw
             frame = frame.filter(pl.Series(graph.thrown_in))
         return frame.sort(graph.columns)
+
+
+MOST_MOVES = 1 << 20  # a longer game counts as endless
+RULES = {
+    "counts": kernels.BY_RATES,
+    "monte-carlo": kernels.BY_EPSILON,
+    "q-learning": kernels.BY_VALUES,
+}
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Tally:
+    """The estimates of a method from the games so far.
+
+    Attributes
+    ----------
+    sums : (n_actions, 3) float64
+        Number of times each action was taken, and its player's payoffs or points afterwards:
+        their sum and the sum of their squares. With Q-learning the second column is the value.
+    scales : (n_states, 2) float64 or None
+        The least and most points after each state, if a game for up to two players has points.
+    """
+
+    def __init__(self, graph: StateGraph, method: str, explore: float, like: Tally | None = None):
+        payoffs, limit = seat_payoffs(graph), float(graph.players <= 2)
+        low, high = float(payoffs.min(initial=-limit)), float(payoffs.max(initial=limit))
+        self.graph, self.method = graph, method
+        self.rules: kernels.Rules = kernels.Rules(
+            graph.action_indptr,
+            graph.action_state,
+            graph.outcome_indptr,
+            alias_cells(graph) if like is None else like.rules.cells,
+            payoffs,
+            low,
+            high if high > low else low + 1.0,
+            seat_bits(graph),
+            sign_of(graph.objective),
+            RULES[method],
+            explore,
+        )
+        self.known = kernels.Known(
+            np.zeros((graph.n_actions, 4)), np.zeros(graph.n_actions, np.int64)
+        )
+        self.sums = self.known.table[:, :3]
+        has_points = graph.is_score and graph.players <= 2
+        self.rewards = graph.action_reward if has_points else None
+        has_scales = has_points and method != "q-learning"
+        self.scales = np.tile((np.inf, -np.inf), (graph.n_states, 1)) if has_scales else None
+        self._path = None if method == "q-learning" else np.empty(1024, np.int64)
+        self._gained = np.empty(payoffs.shape[1])
+        self.refresh()
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """How often each action was taken: (n_actions,)."""
+        return self.sums[:, kernels.VISITS].astype(np.int64)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Mean payoff or points of each action, NaN where it wasn't seen: (n_actions,)."""
+        visits, total, _ = self.sums.T
+        with np.errstate(invalid="ignore"):
+            means = total if self.method == "q-learning" else total / visits
+        return np.where(visits > 0, means, np.nan)
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64] | None:
+        """Of `values`: (n_actions,), NaN where the data don't show them; None for Q-learning."""
+        if self.method == "q-learning":
+            return None
+        visits, total, squares = self.sums.T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = squares / visits - (total / visits) ** 2
+            return np.where(visits > 1, np.sqrt(np.maximum(spread, 0) / (visits - 1)), np.nan)
+
+    def refresh(self) -> None:
+        """Work out the chances of actions after the arrays were set from outside."""
+        if self.method != "q-learning":  # its choices look at the values
+            kernels.refresh(self.rules, self.known, self.scales)
+
+    def play(self, games: int, words: NDArray[np.uint64]) -> None:
+        """Play games from the start and learn from them.
+
+        Raises
+        ------
+        EndlessPlay
+            A game goes on for more than a million moves.
+        """
+        while True:
+            most = MOST_MOVES if self._path is None else len(self._path)
+            with np.errstate(over="ignore"):  # random numbers wrap round, without the compiler too
+                games -= kernels.learn_games(
+                    games,
+                    most,
+                    self.rules,
+                    self.known,
+                    self.scales,
+                    self.rewards,
+                    self._path,
+                    self._gained,
+                    words,
+                )
+            if games == 0:
+                return
+            if most >= MOST_MOVES:
+                raise EndlessPlay(
+                    f"{self.graph.game}: a game goes on for more than {MOST_MOVES:,} moves"
+                )
+            self._path = np.empty(4 * most, np.int64)
+
+    def record(self, game: GameRecord) -> None:
+        """Count a game played elsewhere."""
+        if self.method == "q-learning":
+            raise UsageError("Q-learning learns from its own games only")
+        arrays = self.rules, self.known, self.scales, self.rewards, self._gained
+        kernels.count_game(game.path, len(game.path), game.ending, *arrays)
+
+    def arrays(self) -> Arrays:
+        """The arrays behind all estimates, by name."""
+        return {"sums": self.sums} | ({} if self.scales is None else {"scales": self.scales})
+
+    def set_arrays(self, arrays: Arrays) -> None:
+        """Take over the contents of arrays of the same names."""
+        for name, array in self.arrays().items():
+            array[...] = arrays[name]
+        self.refresh()
+
+
+def add_up(base: Arrays, tallies: Sequence[Tally]) -> Arrays:
+    """The sum of the arrays of all workers, each continued from `base`."""
+    parts = [tally.arrays() for tally in tallies]
+    if len(parts) == 1:
+        return {name: array.copy() for name, array in parts[0].items()}
+    total = {"sums": base["sums"] + sum(part["sums"] - base["sums"] for part in parts)}
+    if "scales" in base:
+        scales = np.stack([part["scales"] for part in parts])
+        total["scales"] = np.stack([scales[..., 0].min(axis=0), scales[..., 1].max(axis=0)], axis=1)
+    return total
+
+
+FORMAT = "2"
+# The entries of a file's description, and their types.
+FACTS: dict[str, Any] = {
+    "game": str,
+    "parameters": dict,
+    "graph_hash": str,
+    "method": str,
+    "explore": int | float,
+    "seed": int,
+    "workers": int,
+    "games": int,
+    "recorded": int,
+    "round_end": int,
+}
+
+
+def checksum_of(arrays: Arrays) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).view(np.uint8).reshape(-1).data)
+    return digest.hexdigest()
+
+
+def save_learner(learner: Learner, path: Path) -> None:
+    """Write a learner's state to a file, all at once or not at all."""
+    arrays: Arrays = {"words": learner.words}
+    arrays |= {f"base.{name}": array for name, array in learner.base.items()}
+    for number, tally in enumerate(learner.tallies):
+        arrays |= {f"{number}.{name}": array for name, array in tally.arrays().items()}
+    facts = {
+        "format": FORMAT,
+        "rollwise": __version__,
+        "game": learner.graph.game,
+        "parameters": dict(learner.graph.parameters),
+        "graph_hash": learner.graph.content_hash,
+        "method": learner.method,
+        "explore": learner.explore,
+        "seed": learner.seed,
+        "workers": learner.workers,
+        "games": learner.games,
+        "recorded": learner.recorded,
+        "round_end": learner.round_end,
+        "checksum": checksum_of(arrays),
+    }
+    text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+
+    def write(target: Path) -> None:
+        with target.open("wb") as file:
+            np.savez_compressed(file, **{"facts": text, **arrays})  # type: ignore[arg-type]
+
+    write_atomically(path, write)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    if not path.is_file():
+        raise LearnerFileError(f"there is no file {path}")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        facts = json.loads(arrays.pop("facts").tobytes())
+        written = facts["format"]
+        fits = {name: isinstance(facts[name], kind) for name, kind in FACTS.items()}
+        sound = checksum_of(arrays) == facts["checksum"]
+    except Exception as error:  # a zip file, an array or a description that isn't one
+        raise LearnerFileError(f"{path} is damaged, or isn't a learner saved by rollwise") from (
+            error
+        )
+    if written != FORMAT:
+        raise LearnerFileError(
+            f"{path} has the format {written}; this version of rollwise reads {FORMAT}"
+        )
+    if not sound:
+        raise LearnerFileError(f"{path} is damaged: its counts don't match their checksum")
+    if not all(fits.values()):
+        wrong = next(name for name in fits if not fits[name])
+        raise LearnerFileError(f"{path} is damaged: its {wrong} can't be {facts[wrong]!r:.50}")
+    return facts, arrays
+
+
+def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
+    """Read a learner for a graph from a file.
+
+    Raises
+    ------
+    LearnerFileError
+        The file is damaged, or belongs to other rules.
+    """
+    facts, arrays = _read(path)
+    if facts["graph_hash"] != graph.content_hash:
+        saved = " ".join([facts["game"], *(f"{k}={v}" for k, v in facts["parameters"].items())])
+        raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
+    try:
+        learner = make(
+            graph,
+            explore=facts["explore"],
+            seed=facts["seed"],
+            workers=facts["workers"],
+            method=facts["method"],
+        )
+    except UsageError as error:
+        raise LearnerFileError(f"{path} is damaged: {error}") from error
+    counts = {name: facts[name] for name in ("games", "recorded", "round_end")}
+    if not all(0 <= count < 2**62 for count in counts.values()):
+        raise LearnerFileError(f"{path} is damaged: it counts {counts}")
+    learner.games, learner.recorded, learner.round_end = counts.values()
+    take = partial(_like, path, arrays)
+    learner.words[...] = take("words", learner.words)
+    learner.base = {name: take(f"base.{name}", array) for name, array in learner.base.items()}
+    for number, tally in enumerate(learner.tallies):
+        tally.set_arrays(
+            {name: take(f"{number}.{name}", array) for name, array in tally.arrays().items()}
+        )
+    return learner
+
+
+def _like(path: Path, arrays: Arrays, name: str, expected: Any) -> Any:
+    """An array of a file, checked against the shape and type of a present one."""
+    array = arrays.get(name)
+    if array is None or (array.shape, array.dtype) != (expected.shape, expected.dtype):
+        raise LearnerFileError(f"{path} is damaged: its {name} isn't of this game")
+    return array
+
+
+ENDINGS = {"win": 1.0, "lose": -1.0, "draw": 0.0, "end": 0.0}  # and their payoffs
+
+Move = Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class GameRecord:
+    """A finished game.
+
+    Attributes
+    ----------
+    actions : (n_moves,) int64
+        Indices into the actions of the graph.
+    seats : (n_moves,) int64
+        The seats of the movers, 0 or 1.
+    ending : int
+        The result for the player of the last move; see `rollwise.kernels.sampling`.
+    """
+
+    actions: NDArray[np.int64]
+    seats: NDArray[np.int64]
+    ending: int
+
+    @property
+    def path(self) -> NDArray[np.int64]:
+        """Twice the action of each move plus the seat, as kernels take it."""
+        return 2 * self.actions + self.seats
+
+
+def read_game_record(
+    graph: StateGraph, moves: Sequence[Move], start: Sequence[int] | None = None
+) -> GameRecord:
+    """Read a game played elsewhere, and check it against the rules.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    moves : sequence of (action, outcome)
+        The action by number or name. The outcome is the next state, from the view
+        of its mover (its fields in order, or a mapping by name), or
+        ``"win"``, ``"lose"``, ``"draw"`` or ``"end"`` for the player who moved; or, in
+        a game for stakes, the payoff.
+    start : sequence of int, optional
+        The first state of the game, by default the start.
+
+    Raises
+    ------
+    UsageError
+        A move against the rules, or an unfinished game; names the move.
+    UnknownState
+    """
+    s = 0 if start is None else graph.find(start)
+    seat = 0
+    actions, seats = [], []
+    for number, move in enumerate(moves, start=1):
+        where = f"{graph.game}: move {number}, in the state {graph.state_text(s)}"
+        try:
+            name, outcome = move
+        except (TypeError, ValueError):
+            raise UsageError(
+                f"{where}: {move!r} isn't a pair of an action and its outcome"
+            ) from None
+        try:
+            action = graph.view[s].find_action(name)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+        actions.append(action.index)
+        seats.append(seat)
+        if isinstance(outcome, str | int | float):
+            if isinstance(outcome, str) and outcome not in ENDINGS:
+                names = ", ".join(ENDINGS)
+                raise UsageError(f"{where}: {outcome!r} is no ending (endings: {names})")
+            payoff = ENDINGS[outcome] if isinstance(outcome, str) else float(outcome)
+            payoffs = {way.payoff for way in action.outcomes if way.is_over}
+            if payoff not in payoffs:
+                raise UsageError(f"{where}: {action} can't end with {outcome!r}")
+            if number < len(moves):
+                raise UsageError(f"{where}: the game is over, but moves follow")
+            ending = int(np.searchsorted(graph.ending_payoffs, payoff))
+            return GameRecord(np.array(actions), np.array(seats), -1 - ending)
+        if isinstance(outcome, Mapping):
+            missing = [field for field in graph.field_names if field not in outcome]
+            if missing:
+                raise UsageError(f"{where}: the state that follows has no {missing[0]}")
+            outcome = [outcome[field] for field in graph.field_names]
+        t = graph.find(outcome)
+        passes = {way.passes for way in action.outcomes if way.target == t}
+        if not passes:
+            raise UsageError(f"{where}: {action} can't lead to {graph.state_text(t)}")
+        if len(passes) > 1:
+            raise UsageError(f"{where}: it isn't clear whether the turn passes")
+        seat ^= int(passes.pop())
+        s = t
+    raise UsageError(f"{graph.game}: the game isn't over after its {len(moves)} moves")

@@ -8,6 +8,15 @@ games so far, to limit the cost of adding up.
 Game number g is played by worker g mod n, and the rounds depend only on the
 number of games. The same random seed and number of workers give the same counts,
 even in an interrupted and continued run.
+
+The rule of choice goes from exploring to exploiting, at a speed set by M. With K actions, f_J the
+win rate of action J (0.5 if it was never seen), B the action with the highest rate, T the games
+that went through the state and g the sum of f_J over all J but B,
+
+    p_B = (T f_B + M) / (T f_B + K M)
+    p_J = (1 - p_B) (T f_J + M) / (g T + (K - 1) M)    for every other J.
+
+If rates tie, B is the first of them in the order of the rules.
 """
 
 from __future__ import annotations
@@ -21,11 +30,16 @@ import numpy as np
 
 from rollwise.errors import UsageError, no_such
 from rollwise.graph import StateGraph
-from rollwise.learn.episodes import Move, read_game_record
-from rollwise.learn.files import load_learner, save_learner
-from rollwise.learn.learned import Learned
-from rollwise.learn.rule import check_explore
-from rollwise.learn.tallies import Arrays, Tally, add_up
+from rollwise.learn.learned import (
+    Arrays,
+    Learned,
+    Move,
+    Tally,
+    add_up,
+    load_learner,
+    read_game_record,
+    save_learner,
+)
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.proofs.endless_play import require_ending
@@ -187,7 +201,7 @@ class Learner:
         self.recorded += 1
 
     def arrays(self) -> Arrays:
-        """The complete state of the estimates, by name: see `rollwise.learn.tallies.Tally`."""
+        """The complete state of the estimates, by name: see `rollwise.learn.learned.Tally`."""
         return add_up(self.base, self.tallies)
 
     def counts(self, state: Sequence[int], action: int | str) -> tuple[int, int, int]:
@@ -276,3 +290,64 @@ def learn(
     learner = Learner(graph, explore=explore, seed=seed, workers=workers, method=method)
     learner.play(games)
     return learner.result()
+
+
+def check_explore(explore: float) -> float:
+    """M as a float, if it is a positive number.
+
+    Raises
+    ------
+    UsageError
+    """
+    try:
+        number = float(explore)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise UsageError(
+            f"M (explore) is {explore}; it must be a positive number: in an unseen position "
+            "M alone sets the chances of the actions"
+        )
+    return number
+
+
+def choice_probabilities(
+    wins: Sequence[float],
+    losses: Sequence[float],
+    explore: float,
+    draws: Sequence[float] | None = None,
+) -> list[float]:
+    """The probability of each action in a state, from its counts.
+
+    Parameters
+    ----------
+    wins, losses, draws : (K,) sequences of numbers
+        Games that went through each action. A draw is half a win.
+    explore : float
+        M: the larger, the longer the learner explores. It may be 0 only after a win.
+
+    Returns
+    -------
+    list of float, one an action
+
+    Raises
+    ------
+    UsageError
+        M is negative, or zero without a win; the counts don't match.
+    """
+    draws = [0.0] * len(wins) if draws is None else draws
+    if not len(wins) == len(losses) == len(draws) or not len(wins):
+        raise UsageError("wins, losses and draws need one count for each action")
+    if any(count < 0 for count in (*wins, *losses, *draws)):
+        raise UsageError("a count of games can't be negative")
+    seen = [w + x + d for w, x, d in zip(wins, losses, draws, strict=True)]
+    rate = [(w + d / 2) / n if n else 0.5 for w, d, n in zip(wins, draws, seen, strict=True)]
+    total, k = sum(seen), len(wins)
+    best = rate.index(max(rate))
+    if explore != 0 or total * rate[best] == 0:
+        explore = check_explore(explore)
+    others = sum(rate) - rate[best]
+    p_best = (total * rate[best] + explore) / (total * rate[best] + k * explore)
+    room = others * total + (k - 1) * explore
+    share = (1 - p_best) / room if room > 0 else 0.0
+    return [p_best if j == best else share * (total * f + explore) for j, f in enumerate(rate)]

@@ -1,4 +1,4 @@
-"""A sheet of one side with a rule of thumb: its text, its cost, and its errors."""
+"""A sheet of one side with a rule of thumb, and a page of the figures of `rollwise balance`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.analysis.balance import Balance
 from rollwise.analysis.thumb.frontier import Frontier
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.documents.model import html_of
+from rollwise.documents.balance import Balanced
+from rollwise.documents.model import Rows, html_of
 from rollwise.documents.policies import thumb_document
 from rollwise.errors import UsageError
 from rollwise.graph.choices import has_choice
@@ -202,3 +204,54 @@ def _some(numbers: NDArray[np.int32]) -> list[int]:
     """Some numbers, evenly spread."""
     n = min(len(numbers), MOST_LIMITS)
     return [int(x) for x in numbers[np.linspace(0, len(numbers) - 1, n).round().astype(int)]]
+
+
+PAGE_STYLE = """
+th:first-child, td:first-child { white-space: nowrap; }
+.scroll { overflow-x: auto; }
+.scroll th:last-child, .scroll td:last-child { text-align: right; }
+.figures td:last-child { text-align: left; }
+@media (max-width: 500px) { .figures td { display: block; border: 0; white-space: normal; }
+  .figures td:first-child { font-weight: 700; border-top: 1px solid #8884; } }
+"""
+
+
+def balance_page(found: Balance, figures: Balanced) -> HtmlPage:
+    """The figures of a game on one page.
+
+    Parameters
+    ----------
+    figures : Balanced
+        The document of `found`.
+    """
+    require_plotly()
+    title = f"{figures.game}: edge, luck and skill"
+    drawn = _pictures(found)
+    parts = [
+        f"<h2>{heading}</h2>\n<div class='figures'>"
+        f"{html_of([Rows(('', ' '), lines, ('', ' '))], heading)}</div>\n{drawn.get(heading, '')}"
+        for heading, lines in figures.parts()
+        if lines
+    ]
+    parts += [f"<h2>{heading}</h2>\n{html_of(part, heading)}" for heading, part in figures.tables()]
+    body = (
+        f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(figures.title)}, "
+        f"{figures.positions:,} positions; all players play best unless otherwise noted</p>\n"
+        + "\n".join(parts)
+        + f"\n<footer>{html.escape(figures.certainty)}</footer>\n</main>"
+    )
+    return HtmlPage(title, document(title, STYLE + SHEET_STYLE + PAGE_STYLE, body))
+
+
+def _pictures(found: Balance) -> dict[str, str]:
+    """Pictures by the heading above them."""
+    from rollwise.plot.kinds.turns import draw_decided, draw_lengths
+
+    drawn = {}
+    if np.count_nonzero(found.lengths.chance) > 1:
+        lengths = draw_lengths(found.solution, found.lengths, "the best play")
+        drawn["How long it lasts"] = embed(lengths, "lengths")
+    if found.drama is not None and found.drama.decided.turn.sum() > 0:
+        decided = draw_decided(found.solution.graph, found.drama.decided, found.sure)
+        drawn["How it is fought out"] = embed(decided, "decided")
+    return drawn

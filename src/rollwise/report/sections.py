@@ -15,7 +15,7 @@ from rollwise.analysis.second_aims import length_ranges
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.average import average_of
 from rollwise.answer.references import Policies
-from rollwise.coach.rating import policy_losses
+from rollwise.coach.tally import policy_losses
 from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import RollwiseError, UsageError

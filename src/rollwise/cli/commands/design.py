@@ -71,8 +71,7 @@ def balance(
             played = play_beside(policies, found, simulate, seed, progress)
     document = balance_document(found, played)
     if out is not None:
-        from rollwise.report.balance import balance_page
-        from rollwise.report.cheat_sheet import write_page
+        from rollwise.report.cheat_sheet import balance_page, write_page
 
         write_page(balance_page(found, document).html, out)
     render(document, *place_line("Written to", out))

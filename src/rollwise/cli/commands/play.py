@@ -97,7 +97,7 @@ def play(
 ) -> None:
     """Play a game, with a coach if you like."""
     from rollwise.cli.terminal_game import KeptGame, require_new
-    from rollwise.coach.agreed_game import agreed_game
+    from rollwise.coach.game_record import agreed_game
     from rollwise.coach.history import History
     from rollwise.coach.replay import replay
 

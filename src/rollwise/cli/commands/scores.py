@@ -57,7 +57,7 @@ def scores(
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
     from rollwise.answer import kept
     from rollwise.answer.optimal_set import OptimalSet
-    from rollwise.coach.made_scores import made_scores
+    from rollwise.coach.game_files import made_scores
     from rollwise.graph.policies import ties_in_play
     from rollwise.plot import plot as draw
     from rollwise.plot import require_plotly

@@ -155,7 +155,7 @@ def _of_large(
 ) -> None:
     """Simulate a game too large for one graph."""
     from rollwise.answer import kept
-    from rollwise.simulate.large_match import simulate_large
+    from rollwise.simulate.turn_by_turn import simulate_large
 
     with Progress() as progress:
         match = simulate_large(

@@ -1,7 +1,9 @@
-"""``rollwise solve``: the value of a game, certified."""
+"""``rollwise solve``: the value of a game, certified; also by layers, and of contests."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,10 +37,11 @@ from rollwise.cli.printing import certify, place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED, say
 from rollwise.documents.model import UNSET, UnsetType
+from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
-from rollwise.game import has_many
-from rollwise.games import find
+from rollwise.game import Game, has_many
+from rollwise.games import create, find
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import Setting, find_method
 from rollwise.numbers.printed import rounded_up
@@ -46,6 +49,7 @@ from rollwise.numbers.printed import rounded_up
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.many.others import OtherEquilibria
+
 
 ToleranceOption = Annotated[
     float | None,
@@ -119,7 +123,7 @@ def solve(
     if values.get("as") in ("contest", "blind"):
         others = {"max_states": ASKED.max_states, "by_layer": by_layer, "set": settings}
         refuse(f"doesn't go with as={values['as']}", **(proved | others | elsewhere))
-        from rollwise.cli.solve_forms import print_contest
+        from rollwise.cli.commands.solve import print_contest
 
         print_contest(find(game), values)
         return
@@ -129,7 +133,7 @@ def solve(
             refuse_with_seats(chosen, by_layer=by_layer)
         refuse(ONLY_BY_LAYER, **elsewhere)
         keep = typed_settings(settings, LAYER_SETTINGS, "--by-layer").get("keep", "all")
-        from rollwise.cli.solve_forms import print_layers
+        from rollwise.cli.commands.solve import print_layers
 
         print_layers(chosen, save, pool, keep=keep, certificate=certificate, resume=resume)
         return
@@ -244,3 +248,95 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
 
     told = nothing_at_stake(graph)
     return [*oddities(graph), *([told] if told else [])]
+
+
+def print_layers(
+    game: Game,
+    save: Path | None,
+    workers: Workers,
+    *,
+    resume: bool = False,
+    keep: str = "all",
+    certificate: Path | None = None,
+) -> None:
+    """Solve a game by layers, print the value of the start, and save the answer if requested."""
+    from rollwise.answer import kept
+    from rollwise.answer.layer_folder import START
+    from rollwise.answer.solve_by_layers import solve_by_layers
+
+    if keep not in ("all", START):
+        raise UsageError(f"--by-layer: keep is all or {START}, not {keep}")
+    if keep == START:
+        because = "needs all values, and --set keep=start keeps one"
+        refuse(because, certificate=certificate, save=save)
+    if save is not None:  # before the work, so that it isn't lost
+        try:
+            save.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"--save: no folder {save} can be made: {error.strerror}; with --by-layer it "
+                "is a folder, where each layer is kept when it is proved"
+            ) from None
+    with Progress() as progress:
+        if keep == START:
+            solution = solve_by_layers(
+                game, max_states=ASKED.max_states, progress=progress, keep=keep
+            )
+        elif save is None:
+            solution = kept.solve_by_layers(game, max_states=ASKED.max_states, progress=progress)
+        else:
+            with workers.processes() as pool:
+                solution = solve_by_layers(
+                    game,
+                    max_states=ASKED.max_states,
+                    save=save,
+                    resume=resume,
+                    progress=progress,
+                    pool=pool,
+                )
+    saved = [] if save is None else [f"Saved to {save}; --load {save} reads it."]
+    render(solved_document(solution), *saved)
+    certify(solution, certificate)
+    if solution.status != "certified":
+        raise typer.Exit(1)
+
+
+def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
+    """Solve a contest and print it.
+
+    Parameters
+    ----------
+    values : mapping
+        Parameters as typed: those of the game, and ``as=contest`` with its own, or ``as=blind``.
+    """
+    from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.second_aims import first_share
+    from rollwise.answer.optimal_set import OptimalSet
+    from rollwise.answer.solve import solve_whole
+    from rollwise.derive.forms import BLIND, split_form
+
+    inner, own = split_form(kind, values)
+    game = create(kind, inner)
+    if values["as"] == BLIND:
+        return _print_blind_contest(game)
+    contest = Contest(game, **own)
+    started = time.perf_counter()
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        solved = solve_contest(contest)
+    seconds = time.perf_counter() - started
+    solution = solve_whole(game)
+    for_mean = solve_contest(contest, {0: solution.policy})
+    shares = OptimalSet.of(solution).range(first_share(for_mean))
+    render(contest_document(solved, for_mean, shares, seconds))
+
+
+def _print_blind_contest(game: Game) -> None:
+    """Solve a contest of two with hidden scores, and print it."""
+    from rollwise.analysis.blind_contest import solve_blind_contest
+
+    started = time.perf_counter()
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        solved = solve_blind_contest(game)
+    render(blind_contest_document(solved, time.perf_counter() - started))

@@ -26,8 +26,8 @@ from rollwise.cli.streams import ASKED
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from rollwise.coach.drill import Drill
     from rollwise.coach.game_record import Record
+    from rollwise.coach.review import Drill
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
     from rollwise.game import Game
@@ -55,8 +55,8 @@ class _Games(NamedTuple):
 
 
 def _read_games(game: str | None, file: str | None, parameters: list[str] | None) -> _Games:
-    from rollwise.coach.agreed_game import agreed_game
     from rollwise.coach.game_files import records_of
+    from rollwise.coach.game_record import agreed_game
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     records = records_of(asked.files[0], asked.kind, asked.values)
@@ -94,7 +94,7 @@ def drill(
     load: LoadOption = None,
 ) -> None:
     """Practise the positions misplayed in recorded games."""
-    from rollwise.coach.drill import Drill, questions
+    from rollwise.coach.review import Drill, questions
     from rollwise.documents.played import drill_document
 
     games = _read_games(game, file, parameters)
