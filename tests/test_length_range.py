@@ -234,9 +234,6 @@ def test_what_is_refused():
     assert "pool of dice" in refusal("length", "yahtzee", "boxes=2", "--by-layer")
     follows = refusal("length", "royal-ur", "--by-layer", "--policy", "random")
     assert "--policy goes without --by-layer" in follows
-    assert "--games goes with --by-layer" in refusal("length", "piglet", "--games", "5")
-    seeds = refusal("length", "royal-ur", "pieces=1", "--by-layer", "--seed", "5")
-    assert "--seed goes with --games" in seeds
 
 
 class Stairs(NamedTuple):

@@ -36,9 +36,7 @@ from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import Clock, asked_first
 from rollwise.many.seats import seen_from
-from rollwise.numbers.randomness import check_seed
 from rollwise.simulate.lengths import Certified
-from rollwise.simulate.results import Estimate
 
 UNIT = 2.0**-52
 AIMS = {  # of several players, and of one alone
@@ -84,8 +82,6 @@ class Length:
         could prolong play for ever, without a proof.
     endless : str
         The reason, where the players can prolong play for ever; else empty.
-    played : Estimate or None
-        The mean over simulated games, if there are any.
     unsettled : Bracket or None
         Proved bounds of an unfinished search.
     """
@@ -93,7 +89,6 @@ class Length:
     aim: str
     moves: Spread | None
     endless: str = ""
-    played: Estimate | None = None
     unsettled: Bracket | None = None
 
     @property
@@ -213,8 +208,6 @@ def length_range_by_layer(
     *,
     max_states: int | None = None,
     time_limit: float | None = None,
-    games: int = 0,
-    seed: int = 0,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> LengthRange:
     """Shortest and longest expected length of a large game, one layer at a time.
@@ -229,9 +222,6 @@ def length_range_by_layer(
         Seconds of search, shared among the layers. Unsettled lengths have proved bounds then:
         `Length.unsettled`. Building all layers is not limited.
         Ctrl-C has the same effect once the states are found; another one interrupts.
-    games, seed : int
-        Number of simulated games with each policy; games with the shortest one only if
-        it is settled.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -252,7 +242,6 @@ def length_range_by_layer(
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"time_limit is {time_limit}; it must be more than 0")
     clock = Clock(time_limit)
-    check_seed(seed)
     require_two(game)
     require_no_pool(Rules(game))
     layers = find_layers(game, max_states=max_states, progress=progress)
@@ -262,11 +251,10 @@ def length_range_by_layer(
             longest = aim == "longest"
             by_layers = LayerLengths(
                 *(layers, longest, progress),
-                keep_policy=games > 0,
                 clock=clock if longest else Clock(clock.left / 2),
                 is_asked=lambda: interrupt.asked,
             )
-            lengths.append(_length_by_layer(aim, by_layers, layers.start, games, seed))
+            lengths.append(_length_by_layer(aim, by_layers, layers.start))
             timed_out |= by_layers.timed_out
     ended = any(length.unsettled is not None for length in lengths)
     stopped = ended and interrupt.asked
@@ -277,22 +265,15 @@ def length_range_by_layer(
     )
 
 
-def _length_by_layer(aim: str, lengths: LayerLengths, start: int, games: int, seed: int) -> Length:
-    """The length for an aim, with simulated games."""
+def _length_by_layer(aim: str, lengths: LayerLengths, start: int) -> Length:
     try:
         lengths.run()
     except EndlessPlay as error:
         return Length(aim, None, str(error))
-    played, settled = None, not lengths.n_unsettled
-    if games > 0 and (settled or aim == "longest"):  # others may go round for ever
-        times = lengths.played(games, seed)
-        wide = float(times.std(ddof=1)) / math.sqrt(games) if games > 1 else math.inf
-        mean, variance = lengths.spread(start)
-        played = Estimate(float(times.mean()), wide, games, *mean)
-    if not settled or math.isinf(lengths.above):
-        return Length(aim, None, played=played, unsettled=lengths.bracket(start))
+    if lengths.n_unsettled or math.isinf(lengths.above):
+        return Length(aim, None, unsettled=lengths.bracket(start))
     mean, variance = lengths.spread(start)
-    return Length(aim, Spread(Certified(*mean), Certified(*variance)), played=played)
+    return Length(aim, Spread(Certified(*mean), Certified(*variance)))
 
 
 def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:

@@ -54,8 +54,6 @@ from rollwise.layers import Layer, in_solving_order
 from rollwise.machine import memory_limits
 from rollwise.machine.interrupts import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
-from rollwise.numbers.randomness import stream
-from rollwise.play.games import play_chain
 from rollwise.proofs import layers as proof
 from rollwise.proofs.endless_play import staying_places
 
@@ -94,24 +92,6 @@ def require_no_pool(rules: Rules) -> None:
         )
 
 
-class _Chosen(NamedTuple):
-    """The chosen actions of a layer, as rows with the next positions of each position.
-
-    Attributes
-    ----------
-    indptr : (n + 1,) int64
-    place : int32
-        The next position in the layer. Negative outside: -1 minus an index into the border, and
-        behind it the end of the game.
-    chance : float32
-    """
-
-    indptr: NDArray[np.int64]
-    place: NDArray[np.int32]
-    chance: NDArray[np.float32]
-    border: NDArray[np.int32]
-
-
 class Bracket(NamedTuple):
     """Proved bounds of a length, in moves."""
 
@@ -128,9 +108,6 @@ class LayerLengths:
         Of a game with throws.
     longest : bool
     progress : callable, optional
-    keep_policy : bool
-        Whether to keep the policy for simulated games, about 30 bytes a position with five
-        throws.
     clock : Clock, optional
         After its time the remaining layers are swept a few times, and proved in this state.
     is_asked : callable, optional
@@ -164,7 +141,6 @@ class LayerLengths:
         longest: bool,
         progress: Progress | None = None,
         *,
-        keep_policy: bool = False,
         clock: Clock | None = None,
         is_asked: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -181,7 +157,6 @@ class LayerLengths:
         self.moments, self.moment_off, self.apart = np.zeros(n), 0.0, 0.0
         self.n_unsettled, self.timed_out = 0, False
         self._builds = False
-        self._kept: dict[int, _Chosen] | None = {} if keep_policy else None
 
     def run(self) -> None:
         """Find the lengths, and prove them.
@@ -213,20 +188,6 @@ class LayerLengths:
         far = self.moment_off * mean * (1.0 + share) + share * (2.0 + share) * mean**2
         far += 8.0 * UNIT * (moment + mean**2)
         return (mean, off), (max(moment - mean**2, 0.0), far)
-
-    def played(self, games: int, seed: int) -> NDArray[np.int64]:
-        """The numbers of moves of simulated games from the start, by the kept policy."""
-        assert self._kept is not None
-        words, moves = stream(seed, 0), np.zeros(games, np.int64)
-        places = np.full(games, self._layers.start)
-        for begin in sorted(self._kept):  # play comes by layers in this order
-            indptr, place, chance, border = self._kept[begin]
-            n = len(indptr) - 1
-            here = np.flatnonzero((places >= begin) & (places < begin + n))
-            ends = play_chain(indptr, chance, place, places[here] - begin, words)
-            places[here] = np.append(border, -1)[ends.ended]
-            moves[here] += ends.moves
-        return moves
 
     def _built(self) -> Iterator[Piece]:
         last_first = self._layers.last_first()
@@ -266,8 +227,6 @@ class LayerLengths:
         if not (settled and self._find_moments(search, begin, piece.border, is_over)):
             self.n_unsettled += end - begin
             self.timed_out |= clock.is_up
-        if self._kept is not None:
-            self._kept[begin] = _chosen(search, piece.border)
         del search
         self._prove(layer, begin, found, moved)
         report_up_to(self._progress, "solving", self._layers, end)
@@ -432,26 +391,3 @@ def residual(search: Search, numbers: Floats, brought: Floats) -> float:
         longest = max(longest, int(np.bincount(rows.row).max()))
     largest = float(np.abs(numbers).max()) + float(np.abs(brought).max())
     return most + (longest + 8) * UNIT * largest
-
-
-def _chosen(search: Search, border: NDArray[np.int32]) -> _Chosen:
-    """The next positions by the chosen actions of a layer, in reading order."""
-    layer, sizes, places, chances = search.layer, [], [], []
-    order, at = layer.order, layer.place
-    for place, block in layer.blocks:
-        rows = search.linear_system(place, place + len(block.throws))
-        sizes.append(np.bincount(rows.row, minlength=len(block.throws)))
-        inside = rows.column < layer.n
-        leads = -1 - np.minimum(rows.column - layer.n, layer.n_border).astype(np.int32)
-        leads[inside] = order[rows.column[inside]]
-        places.append(leads)
-        chances.append(rows.coefficient.astype(np.float32))
-    size, leads, chance = (
-        np.concatenate(sizes),
-        np.concatenate(places),
-        np.concatenate(chances),
-    )
-    begins = np.cumsum(size) - size
-    indptr = np.concatenate([[0], np.cumsum(size[at])])
-    moved = np.repeat(begins[at] - indptr[:-1], size[at]) + np.arange(indptr[-1])
-    return _Chosen(indptr, leads[moved], chance[moved], border)

@@ -17,17 +17,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rollwise.builders import limits
 from rollwise.builders.rules import Rules, Situation
-from rollwise.dice import Pool
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown, whole, yielded_place
 from rollwise.game import is_over
 from rollwise.machine.interrupts import start
+
+if TYPE_CHECKING:
+    from rollwise.dice import Pool
 
 LOOKS, SECONDS_BETWEEN = 10, 1.0  # the longest time of a rule, in looks at the clock
 
@@ -166,6 +168,8 @@ def _pool_throws(
     rules: Rules, pool: Pool, items: list[Any], at: Situation
 ) -> dict[Any, int | float]:
     """The throws of a pool, in rounds of rolls left from 0 on if the rules read them."""
+    from rollwise.dice import Pool  # loaded by rule sheets with a pool
+
     given: Any = items[0] if items else "nothing"
     reads = rules.reads_rolls_left
     like = replace(given, rerolls=pool.rerolls) if reads and isinstance(given, Pool) else given

@@ -31,7 +31,6 @@ from rollwise.numbers.printed import (
     POINTS,
     between,
     certified,
-    estimated,
     in_common,
     percents,
     rounded_up,
@@ -140,24 +139,18 @@ class AimedMoves(Part, frozen=True):
     mean: Figure | None
     standard_deviation: Figure | None
     endless: Annotated[str, about("the reason, if play can last forever")]
-    played: Annotated[Mean | None, about("in simulated games")]
 
     @property
     def cells(self) -> list[str]:
-        """The moves, their standard deviation, and the mean of simulated games."""
+        """The moves and their standard deviation."""
         from rollwise.analysis.length_range import OPPOSED
 
         if self.mean:
-            cells = _cells(self)
-        elif self.low is None:
+            return _cells(self)
+        if self.low is None:
             return ["-" if self.aim in OPPOSED else "no end", ""]
-        else:
-            low, high = between(self.low, as_number(self.high))
-            cells = [f"at least {low}" if self.high is None else f"{low} to {high}", "-"]
-        if self.played:
-            mean, error = self.played.mean, self.played.standard_error
-            cells.append(str(estimated(as_number(mean), as_number(error))))
-        return cells
+        low, high = between(self.low, as_number(self.high))
+        return [f"at least {low}" if self.high is None else f"{low} to {high}", "-"]
 
 
 def _cells(of: Moments | AimedMoves) -> list[str]:
@@ -171,7 +164,6 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
 
     policy: str | None
     unit: str
-    seed: Annotated[int | None, about("of simulated games")]
     lengths: list[AimedMoves]
     score: Annotated[Moments | None, about("points of the policy")]
     timed_out: bool
@@ -181,36 +173,26 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
         rows = [(one.words, *one.cells) for one in self.lengths]
         if self.score:
             rows.append((f"points of {self.policy}", *_cells(self.score)))
-        played = next((one.played for one in self.lengths if one.played), None)
-        heads = ("", "moves", "standard deviation", *(["played"] if played else []))
-        yield Rows(heads, rows, left=("",))
-        yield (
-            "all figures are certified"
-            if played is None
-            else (
-                f"played: {played.games:,} games of each, seed {self.seed}; the rest is certified"
-            )
-        )
+        yield Rows(("", "moves", "standard deviation"), rows, left=("",))
+        yield "all figures are certified"
         for one in self.lengths:
             if one.endless:
                 yield f"{one.words}: {one.endless}"
 
 
-def length_document(game: Game, found: LengthRange, seed: int | None = None) -> MovesOfGame:
+def length_document(game: Game, found: LengthRange) -> MovesOfGame:
     """The expected moves of a play for each aim of its players, and their spread."""
     return MovesOfGame.on(
         game,
         kind="certified",
         policy=found.policy or None,
         unit="moves",
-        seed=seed,
         lengths=[
             AimedMoves.from_result(
                 one,
                 words=found.words(one),
                 low=one.bracket and one.bracket.low,
                 high=one.bracket and number_or_none(one.bracket.high),
-                played=mean_of(one.played),
                 **_moments(one.moves),
             )
             for one in found.lengths

@@ -13,7 +13,6 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy, codes_of, reachable_states, seat_bits
 from rollwise.kernels import play as kernels
-from rollwise.kernels.sampling import alias_tables
 
 MOST_MOVES = 1 << 20  # a longer game counts as endless
 
@@ -37,47 +36,6 @@ class Ends(NamedTuple):
     passes: NDArray[np.int32]
     moves: NDArray[np.int32]
     points: NDArray[np.float64]
-
-
-def play_chain(
-    indptr: NDArray[np.int64],
-    weight: NDArray[np.floating],
-    codes: NDArray[np.int32],
-    begin: NDArray[np.int64],
-    words: NDArray[np.uint64],
-) -> Ends:
-    """Play games in which each state has one action.
-
-    Parameters
-    ----------
-    indptr : (n_states + 1,) int64
-        The first outcome of each state.
-    weight : (n_outcomes,) float
-    codes : (n_outcomes,) int32
-        The next state, or -1 minus the number of an ending.
-    begin : (n_games,) int64
-        The first state of each game.
-    words : (4,) uint64
-        State of the random numbers; changed in place.
-
-    Raises
-    ------
-    EndlessPlay
-        A game goes on for more than 2^31 moves.
-    """
-    cells = np.empty((len(codes), 4), np.int32)
-    alias_tables(indptr, weight.astype(np.float64), codes, cells)
-    threshold, code, other = np.ascontiguousarray(cells.T[:3])
-    nodes = indptr[:-1] << kernels.PLACE | np.diff(indptr) << kernels.COUNT | 1
-    ended, passes, moves = np.empty((3, len(begin)), np.int32)
-    ends, most = Ends(ended, passes, moves, np.empty(0)), np.iinfo(np.int32).max
-    with np.errstate(over="ignore"):
-        stuck = kernels.play_games(
-            begin, most, 0, nodes, ends.points, code, threshold, other, words, *ends
-        )
-    if stuck >= 0:
-        raise EndlessPlay(f"a simulated game goes on for more than {most:,} moves")
-    return ends
 
 
 @dataclass(frozen=True, eq=False)

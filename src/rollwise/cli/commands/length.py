@@ -18,7 +18,6 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.played import length_document, within_document
 from rollwise.errors import UsageError
-from rollwise.numbers.randomness import fresh_seed
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange
@@ -57,13 +56,6 @@ def length(
             "and how long the game can be, if all want the same.",
         ),
     ] = False,
-    games: Annotated[
-        int,
-        typer.Option(min=0, help="With --by-layer: simulated games with each policy."),
-    ] = 0,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Of these games; a new one unless given.")
-    ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -81,38 +73,27 @@ def length(
 
     chosen = read_game(game, parameters)
     if within is not None:
-        others = {"games": games or None, "seed": seed, "time_limit": time_limit}
-        refuse("doesn't go with --within", by_layer=by_layer, **others)
+        refuse("doesn't go with --within", by_layer=by_layer, time_limit=time_limit)
         _print_within(chosen, policy, within, best)
         return
     refuse("goes with --within K", best=best)
     if by_layer and policy != "optimal":
         raise UsageError("--policy goes without --by-layer, which follows no policy")
-    if games and not by_layer:
-        raise UsageError(
-            "--games goes with --by-layer; else `rollwise simulate GAME --policy longest "
-            "--against longest` plays games"
-        )
     if time_limit is not None and not by_layer:
         raise UsageError("--time-limit goes with --by-layer")
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit:g}; it must be more than 0")
-    if seed is not None and not games:
-        raise UsageError("--seed goes with --games")
-    seed = fresh_seed() if seed is None else seed
     with Progress() as progress:
         if by_layer:
             found = length_range_by_layer(
                 chosen,
                 max_states=ASKED.max_states,
                 time_limit=time_limit,
-                games=games,
-                seed=seed,
                 progress=progress,
             )
         else:
             found = _found(chosen, policy, progress)
-    render(length_document(chosen, found, seed if games else None))
+    render(length_document(chosen, found))
     unsettled = " and ".join(found.words(one) for one in found.lengths if one.unsettled is not None)
     why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
     said = f"{why}the moves haven't settled where {unsettled}; the bounds are proved"
