@@ -47,7 +47,7 @@ COMMANDS = [
     f"advise threes dice=1 --state {DIE}",
     "advise pig target=4 as=cube limit=1 --state banked=2,rival=2,turn=0,cube=1,owner=0,step=1",
     "balance piglet target=4 --evaluations 10",
-    "balance piglet target=4 --evaluations 10 --simulate 100",
+    "balance piglet target=4 --evaluations 10",
     "balance threes dice=2 --evaluations 0",
     "bet threes dice=2",
     "bet threes dice=2 players=3",

@@ -23,11 +23,10 @@ from rollwise.documents.model import (
 from rollwise.documents.policies import Loss, LossSpread, good_of, spread_in, spread_of
 from rollwise.documents.solved import Unit
 from rollwise.graph.policies import ties_in_play
-from rollwise.numbers.printed import POINTS, estimated, how_many, percent, rounded_up
+from rollwise.numbers.printed import POINTS, how_many, percent, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.analysis.balance import Balance
-    from rollwise.analysis.played import Played
 
 MOST_NAMED = 12  # actions named in a line
 Line = tuple[str, str]  # a figure: its name and its text
@@ -166,50 +165,6 @@ class BalanceRule(Part, frozen=True):
     text: str
 
 
-class SampleMean(Part, frozen=True):
-    """A mean over simulated games."""
-
-    mean: float
-    standard_error: float
-
-
-class BesideFigure(Part, frozen=True):
-    """A figure beside simulated games."""
-
-    name: str
-    exact: float
-    error_bound: Bound
-    samples: list[SampleMean]
-    standard_errors_off: float
-    is_share: Annotated[bool, about("whether it is a share of the games or a probability")]
-
-
-class PlayedFigures(Part, frozen=True):
-    """All figures beside simulated games."""
-
-    games: int
-    seeds: list[int]
-    figures: list[BesideFigure]
-    disagreements: Annotated[list[str], about("differences beyond chance")]
-
-    def blocks(self) -> Iterator[str | Rows]:
-        rows = []
-        for one in self.figures:
-            scale, unit = (100, " %") if one.is_share else (1, "")
-            samples = [
-                str(estimated(scale * sample.mean, scale * sample.standard_error)) + unit
-                for sample in one.samples
-            ]
-            exact = f"{scale * one.exact:z.4f}{unit}"
-            rows.append((one.name, exact, *samples, f"{one.standard_errors_off:.1f}"))
-        heads = ("figure", "exact", *(f"played, seed {seed}" for seed in self.seeds), "off")
-        yield Rows(heads, rows, left=("figure",), fold=heads)
-        yield (
-            f"Means of {self.games:,} games of each pair of players, ± standard error (estimated). "
-            "Off: distance of the exact figure from the further mean, in standard errors."
-        )
-
-
 class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"):
     """Edge, luck, length, decisions, drama and skill of a game."""
 
@@ -231,7 +186,6 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
     decided: DecidedTurn | None
     skill: SkillFigures | None
     rules: list[BalanceRule] | None
-    played: Annotated[PlayedFigures | None, about("with --simulate")]
 
     @property
     def is_score(self) -> bool:
@@ -291,8 +245,6 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
                 "taken in a game",
             )
             yield "The use of each action", [Rows(heads, rows, ("action",), heads), *notes]
-        if self.played:
-            yield "Played games beside the figures", [*self.played.blocks()]
 
     @property
     def certainty(self) -> str:
@@ -383,7 +335,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         yield from (("", note) for note in spread_words(spreads))
 
 
-def balance_document(found: Balance, played: Played | None = None) -> Balanced:
+def balance_document(found: Balance) -> Balanced:
     """The figures of a game; each with its proved error bound, or none where it has none."""
     from rollwise.analysis.balance import QUANTILES
     from rollwise.analysis.second_aims import length_ranges
@@ -433,17 +385,4 @@ def balance_document(found: Balance, played: Played | None = None) -> Balanced:
             BalanceRule.from_result(rule, spread=spread_of(rule.spread))
             for rule in found.rules.rules
         ],
-        played=None if played is None else _played(played),
     )
-
-
-def _played(played: Played) -> PlayedFigures:
-    figures = [
-        BesideFigure.from_result(
-            one,
-            samples=[SampleMean(*sample) for sample in one.samples],
-            standard_errors_off=one.furthest,
-        )
-        for one in played.figures
-    ]
-    return PlayedFigures(played.games, list(played.seeds), figures, played.disagreements())

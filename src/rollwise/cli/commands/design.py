@@ -39,15 +39,7 @@ def balance(
     evaluations: Annotated[
         int, typer.Option(metavar="N", help="How many rules of thumb are scored; 0 for none.")
     ] = RULES,
-    simulate: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Play N games twice and print their averages beside each figure."
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the search and of the simulated games.", min=0)
-    ] = SEED,
+    seed: Annotated[int, typer.Option(help="Seed of the search.", min=0)] = SEED,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a page for people, with pictures (.html, .pdf)."),
@@ -55,9 +47,7 @@ def balance(
 ) -> None:
     """Measure edge, turns, drama, decisions, luck and skill."""
     from rollwise.analysis.balance import balance as find_balance
-    from rollwise.analysis.played import check_games, play_beside
 
-    check_games(simulate)
     if out is not None:
         from rollwise.report.cheat_sheet import check_sheet
 
@@ -66,17 +56,12 @@ def balance(
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
         found = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
-        played = None
-        if simulate is not None:
-            played = play_beside(policies, found, simulate, seed, progress)
-    document = balance_document(found, played)
+    document = balance_document(found)
     if out is not None:
         from rollwise.report.cheat_sheet import balance_page, write_page
 
         write_page(balance_page(found, document).html, out)
     render(document, *place_line("Written to", out))
-    for name in () if played is None else played.disagreements():
-        typer.echo(f"rollwise: {name} is further off than chance explains", err=True)
 
 
 LIMIT = 10

@@ -1,14 +1,12 @@
-"""The figures of `rollwise balance` beside simulated games: two samples, from two seeds.
+"""Games played out beside the figures of `rollwise balance`: a naive twin.
 
-Exact figures come from solving. Here games are simulated action by action and outcome by outcome,
-and their events are counted, as an independent check of each figure.
+Games are simulated action by action and outcome by outcome, and their events are counted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,20 +16,14 @@ from rollwise.analysis.balance import QUANTILES, Balance, Decided, most_taken
 from rollwise.analysis.chain import Skill
 from rollwise.analysis.lengths import Lengths
 from rollwise.answer.references import Policies
-from rollwise.errors import UsageError
 from rollwise.graph import win_probability
 from rollwise.graph.choices import fold_actions, has_choice, is_throw
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import sign_of
-from rollwise.numbers.randomness import check_seed, derived_seed
 from rollwise.play.steps import Move, Stepper
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Progress = Callable[[str, int, "int | None"], None]
-
-LEAST_GAMES, MOST_GAMES = 100, 1_000_000
-FAR = 5.0  # standard errors; chance exceeds them once in 1.7 million times
 CERTAIN = 1e-8  # largest p * (1 - p) of a certain event: the tails of lengths aren't followed
 
 
@@ -42,127 +34,25 @@ class Sample(NamedTuple):
     standard_error: float
 
 
-@dataclass(frozen=True)
-class Beside:
-    """A figure, and its estimates from simulated games.
+class Figure(NamedTuple):
+    """A figure with its error bound, beside the mean over simulated games."""
 
-    Attributes
-    ----------
-    name : str
-    exact, error_bound : float
-        The bound is 0 for figures in plain floating point.
-    samples : tuple of Sample
-        One for each seed.
-    is_share : bool
-        Whether it is a share of the games, or a probability, between 0 and 1.
-    games : int
-        Of each sample. If all had the same result, a figure may differ by one game in so many.
-    """
-
-    name: str
-    exact: float
-    error_bound: float
-    samples: tuple[Sample, ...]
-    is_share: bool
-    games: int
-
-    @property
-    def furthest(self) -> float:
-        """The largest distance of a sample beyond the error bound, in standard errors."""
-        return max(self._off(sample) for sample in self.samples)
-
-    def _off(self, sample: Sample) -> float:
-        slack = self.error_bound + 1e-9 * max(1.0, abs(self.exact))
-        off = max(abs(sample.mean - self.exact) - slack, 0.0)
-        return off / (sample.standard_error or 1 / self.games) if off else 0.0
-
-
-@dataclass(frozen=True)
-class Played:
-    """All figures beside simulated games.
-
-    Attributes
-    ----------
-    games : int
-        Of each sample, and for each pair of policies.
-    seeds : tuple of int
-    figures : tuple of Beside
-    """
-
-    games: int
-    seeds: tuple[int, ...]
-    figures: tuple[Beside, ...]
-
-    @property
-    def furthest(self) -> float:
-        """The largest distance of a figure in standard errors."""
-        return max(figure.furthest for figure in self.figures)
-
-    def disagreements(self) -> list[str]:
-        """The figures with differences larger than chance explains."""
-        return [figure.name for figure in self.figures if figure.furthest > FAR]
-
-
-def check_games(games: int | None) -> None:
-    """Raise for a number of games out of range; None passes.
-
-    Raises
-    ------
-    UsageError
-    """
-    if games is not None and not LEAST_GAMES <= games <= MOST_GAMES:
-        raise UsageError(
-            f"{games:,} games can't be played for the figures: from {LEAST_GAMES} to {MOST_GAMES:,}"
-        )
-
-
-def play_beside(
-    policies: Policies,
-    balance: Balance,
-    games: int,
-    seed: int,
-    progress: Progress | None = None,
-) -> Played:
-    """Play games for every figure except counts of positions, twice.
-
-    Parameters
-    ----------
-    policies : Policies
-    balance : Balance
-        The answer of `balance` for that game.
-    games : int
-        Number of games for each figure and seed.
-    seed : int
-        Of the first sample; the second has the next one.
-
-    Raises
-    ------
-    UsageError
-        Too few games or too many.
-    EndlessPlay
-        A game goes on for more than a million moves.
-    """
-    check_games(games)
-    seeds = (check_seed(seed), seed + 1)
-    samples = []
-    for number, each in enumerate(seeds):
-        if progress is not None:
-            progress("playing", number * games, 2 * games)
-        samples.append(list(_Sampled(policies, balance, games, each).figures()))
-    rows = [
-        Beside(one.name, one.exact, one.bound, tuple(f.sample for f in both), one.is_share, games)
-        for both in zip(*samples, strict=True)
-        for one in both[:1]
-    ]
-    return Played(games, seeds, tuple(rows))
-
-
-class _Figure(NamedTuple):
     name: str
     exact: float
     bound: float
     sample: Sample
-    is_share: bool = False
+
+    def off(self, games: int) -> float:
+        """The distance of the mean beyond the bound, in standard errors."""
+        slack = self.bound + 1e-9 * max(1.0, abs(self.exact))
+        beyond = max(abs(self.sample.mean - self.exact) - slack, 0.0)
+        # if all games had the same result, a figure may differ by one game
+        return beyond / (self.sample.standard_error or 1 / games) if beyond else 0.0
+
+
+def figures_of_games(policies: Policies, balance: Balance, games: int, seed: int) -> list[Figure]:
+    """Every figure of `rollwise.analysis.balance.balance` except counts of positions."""
+    return list(_Sampled(policies, balance, games, seed).figures())
 
 
 class _Sampled:
@@ -172,9 +62,9 @@ class _Sampled:
         self.policies, self.found, self.games = policies, found, games
         self.graph = found.solution.graph
         self.best = found.solution.policy
-        self.stepper = Stepper(self.graph, np.random.default_rng(derived_seed(seed, 0)))
+        self.stepper = Stepper(self.graph, np.random.default_rng(seed))
 
-    def figures(self) -> Iterator[_Figure]:
+    def figures(self) -> Iterator[Figure]:
         story = _Story(self.found, self.found.sure, self.games)
         for move in self.stepper.between((self.best, self.best), self.games):
             story.add(move)
@@ -184,46 +74,46 @@ class _Sampled:
         yield from self._skill()
         yield from self._rules(story)
 
-    def _edge(self, story: _Story) -> Iterator[_Figure]:
+    def _edge(self, story: _Story) -> Iterator[Figure]:
         graph, value = self.graph, self.found.value
         chance = graph.view.win_probability(value.value)
         if chance is None:
-            yield _Figure(graph.view.worth_name, *value, _mean(story.got))
+            yield Figure(graph.view.worth_name, *value, _mean(story.got))
         else:
             won = win_probability(story.got)
             sample = _mean(won, of_share=None if graph.has_draws else chance)
-            yield _Figure("first player wins", chance, value.bound / 2, sample, is_share=True)
+            yield Figure("first player wins", chance, value.bound / 2, sample)
         luck = self.found.luck
         square = _mean((story.got - value.value) ** 2)
         spread = math.sqrt(square.mean)
         error = square.standard_error / (2 * spread) if spread else square.standard_error
-        yield _Figure("luck", *luck, Sample(spread, error))
+        yield Figure("luck", *luck, Sample(spread, error))
 
-    def _length(self, story: _Story) -> Iterator[_Figure]:
+    def _length(self, story: _Story) -> Iterator[Figure]:
         found = self.found
         if self.graph.players == 2:
-            yield _Figure("turns", *found.turns, _mean(story.turn))
-        yield _Figure("moves", *found.moves, _mean(story.moves))
+            yield Figure("turns", *found.turns, _mean(story.turn))
+        yield Figure("moves", *found.moves, _mean(story.moves))
         lasts, seen = found.lengths, story.turn if self.graph.players == 2 else story.rolls
         for most in _quantiles(lasts):
             name = f"at most {most} {lasts.unit if most > 1 else lasts.unit[:-1]}"
             yield _share(name, float(lasts.chance[: most + 1].sum()), lasts.tail, seen <= most)
         chosen = found.decisions
-        yield _Figure("decisions", *chosen.in_a_game, _mean(story.choices))
-        yield _Figure("decisions that matter", *chosen.matter_in_a_game, _mean(story.that_matter))
+        yield Figure("decisions", *chosen.in_a_game, _mean(story.choices))
+        yield Figure("decisions that matter", *chosen.matter_in_a_game, _mean(story.that_matter))
         for option, taken in zip(story.options, story.taken, strict=True):
-            yield _Figure(f"{option.name}, in a game", option.in_a_game, lasts.tail, _mean(taken))
+            yield Figure(f"{option.name}, in a game", option.in_a_game, lasts.tail, _mean(taken))
 
-    def _drama(self, story: _Story) -> Iterator[_Figure]:
+    def _drama(self, story: _Story) -> Iterator[Figure]:
         drama = self.found.drama
         if drama is None:
             return
-        yield _Figure("lead changes", *drama.lead_changes, _mean(story.lead_changes))
+        yield Figure("lead changes", *drama.lead_changes, _mean(story.lead_changes))
         won = story.got != 0
         turn = np.where(story.got > 0, *story.unsure)  # the first turn of a sure win
         decided = drama.decided
         if not decided.is_cut:
-            yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
+            yield Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
         for most in _quantiles(decided):
             share = float(decided.turn[: most + 1].sum() / (decided.turn.sum() + decided.later))
             yield _share(f"decided by turn {most}", share, 0.0, turn[won] <= most)
@@ -231,7 +121,7 @@ class _Sampled:
         if self.graph.has_draws:
             yield _share("draws", *drama.draws, ~won)
 
-    def _skill(self) -> Iterator[_Figure]:
+    def _skill(self) -> Iterator[Figure]:
         skill = self.found.skill
         if skill is None:
             return
@@ -241,7 +131,7 @@ class _Sampled:
             for i in range(n)
             for j in range(columns)
         }
-        yield _Figure("share of skill", *skill.share, _common_part(pairs), is_share=True)
+        yield Figure("share of skill", *skill.share, _common_part(pairs))
         for k in range(n - 1):
             if columns == 1:
                 sample = _mean(pairs[k, 0])
@@ -249,15 +139,15 @@ class _Sampled:
                 sample = _mean_of_seats(pairs[k, n - 1], pairs[n - 1, k])
             yield self._against_best(skill, k, sample)
 
-    def _against_best(self, skill: Skill, k: int, sample: Sample) -> _Figure:
+    def _against_best(self, skill: Skill, k: int, sample: Sample) -> Figure:
         level, exact = skill.levels[k], skill.against_best[k]
         chance = self.graph.view.win_probability(exact)
         if chance is None:
-            return _Figure(f"{level} gets", exact, skill.error_bound, sample)
+            return Figure(f"{level} gets", exact, skill.error_bound, sample)
         wins = Sample(win_probability(sample.mean), sample.standard_error / 2)
-        return _Figure(f"{level} wins", chance, skill.error_bound / 2, wins, is_share=True)
+        return Figure(f"{level} wins", chance, skill.error_bound / 2, wins)
 
-    def _rules(self, story: _Story) -> Iterator[_Figure]:
+    def _rules(self, story: _Story) -> Iterator[Figure]:
         graph = self.graph
         for rule in () if self.found.rules is None else self.found.rules.rules:
             policy = rule.rule.policy(graph, self.policies.game)
@@ -272,7 +162,7 @@ class _Sampled:
                 got = _mean_of_seats(*seats)
                 sample = Sample(-scale * got.mean, scale * got.standard_error)
             name = f"rule of {rule.numbers} integer{'' if rule.numbers == 1 else 's'} loses"
-            yield _Figure(name, rule.loss, rule.error_bound, sample, not graph.is_score)
+            yield Figure(name, rule.loss, rule.error_bound, sample)
 
     def results(self, first: Policy, second: Policy) -> Floats:
         """The first player's results in games between two policies: (n_games,) float64."""
@@ -365,8 +255,8 @@ def _mean(numbers: NDArray[Any], of_share: float | None = None) -> Sample:
     return Sample(float(np.mean(numbers)), error)
 
 
-def _share(name: str, exact: float, bound: float, seen: NDArray[np.bool_]) -> _Figure:
-    return _Figure(name, exact, bound, _mean(seen, of_share=exact), is_share=True)
+def _share(name: str, exact: float, bound: float, seen: NDArray[np.bool_]) -> Figure:
+    return Figure(name, exact, bound, _mean(seen, of_share=exact))
 
 
 def _mean_of_seats(first: Floats, second: Floats) -> Sample:
