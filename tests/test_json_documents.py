@@ -26,8 +26,14 @@ from rollwise.documents.answers import (
     response_document,
     table_json,
 )
-from rollwise.documents.model import documents_of, encode, schema_of, union_of
-from rollwise.documents.parts import game_head, number_or_none
+from rollwise.documents.model import (
+    documents_of,
+    encode,
+    game_head,
+    number_or_none,
+    schema_of,
+    union_of,
+)
 from rollwise.documents.solved import solved_document
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr

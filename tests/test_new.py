@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cli_runner import output, refusal, run
 
-from rollwise.cli.commands.new import SHAPES
+from rollwise.cli.commands.rules import SHAPES
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -137,8 +137,8 @@ class Rules:
             fault = f"the objective {game.objective!r} is for solitaire games (players = 1)"
         elif game.endless not in ("forbidden", "draw", "lose"):
             fault = (
-                f"endless is {game.endless!r}; it must be 'forbidden', 'draw' or 'lose' (what play "
-                "is worth that never ends)"
+                f"endless is {game.endless!r}; it must be 'forbidden', 'draw' or 'lose' (the "
+                "worth of endless play)"
             )
         elif game.objective != "win" and may_go_on:
             fault = (
@@ -209,7 +209,7 @@ class Rules:
                 if given[-1] != ROLLS_LEFT or name == "actions":
                     throws = "reads rolls_left in one of its rules"
             return (
-                f"{self.game.name}: {name}{signature} doesn't take what it is given; a game that "
+                f"{self.game.name}: {name}{signature} doesn't take its arguments; a game that "
                 f"{throws} has {name}(self, {', '.join(given)})"
             )
         return ""

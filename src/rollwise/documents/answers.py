@@ -27,16 +27,14 @@ from rollwise.documents.model import (
     UnsetType,
     Value,
     about,
+    about_draws,
     as_number,
     encode,
-    html_of,
-    unit,
-)
-from rollwise.documents.parts import (
-    about_draws,
     game_head,
+    html_of,
     place_text,
     state_fields,
+    unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
 from rollwise.graph.choices import TIED

@@ -19,9 +19,11 @@ from rollwise.documents.model import (
     Value,
     about,
     as_number,
+    game_head,
+    place_text,
+    state_fields,
     unit,
 )
-from rollwise.documents.parts import game_head, place_text, state_fields
 from rollwise.documents.policies import Loss, LossSpread, spread_in, spread_of
 from rollwise.documents.solved import Unit
 from rollwise.graph.naming import title_of

@@ -14,9 +14,11 @@ from rollwise.documents.model import (
     UnsetType,
     about,
     as_number,
+    number_or_none,
+    place_text,
+    state_fields,
     unit,
 )
-from rollwise.documents.parts import number_or_none, place_text, state_fields
 from rollwise.numbers.printed import certified, how_many, rounded_up
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from rollwise.documents.model import (
     about,
     as_number,
     bound_text,
+    sizes_text,
     unit,
 )
-from rollwise.documents.parts import sizes_text
 from rollwise.numbers.printed import in_bytes, rounded_up
 from rollwise.parameters import parameter_specs, typed
 

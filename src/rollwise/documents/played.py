@@ -21,9 +21,9 @@ from rollwise.documents.model import (
     Rows,
     about,
     as_number,
+    number_or_none,
     unit,
 )
-from rollwise.documents.parts import number_or_none
 from rollwise.documents.policies import Mean, good_of, mean_of
 from rollwise.documents.solved import Unit
 from rollwise.graph import sign_of, win_probability

@@ -23,10 +23,12 @@ from rollwise.documents.model import (
     Rows,
     State,
     about,
+    about_draws,
     as_number,
+    place_text,
+    state_fields,
     unit,
 )
-from rollwise.documents.parts import about_draws, place_text, state_fields
 from rollwise.documents.solved import Unit, seats_worth
 from rollwise.graph.view import worth_name
 from rollwise.numbers.printed import (

@@ -23,10 +23,13 @@ from rollwise.documents.model import (
     State,
     Value,
     about,
+    about_draws,
     as_number,
+    place_text,
+    state_fields,
     unit,
+    worth_lines,
 )
-from rollwise.documents.parts import about_draws, place_text, state_fields, worth_lines
 from rollwise.documents.policies import good_of
 from rollwise.documents.solved import Draws, Unit
 from rollwise.numbers.printed import (

@@ -27,11 +27,9 @@ from rollwise.documents.model import (
     UnsetType,
     Value,
     about,
+    about_draws,
     as_number,
     bound_text,
-)
-from rollwise.documents.parts import (
-    about_draws,
     place_text,
     seconds_text,
     sizes,

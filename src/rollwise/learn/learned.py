@@ -138,7 +138,7 @@ class Learned:
         """
         visits = self.visits - earlier.visits
         if self.standard_errors is None or earlier.standard_errors is None:
-            raise UsageError(f"what {self.method} learned isn't a mean over games")
+            raise UsageError(f"the values of {self.method} aren't means over games")
         if self.games < earlier.games or np.any(visits < 0):
             raise UsageError("that isn't an earlier point of the same run")
         total = np.zeros(len(visits))

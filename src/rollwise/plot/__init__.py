@@ -42,9 +42,11 @@ class Kind:
 
 KINDS = {
     "policy": Kind("the best action of each position", ("x", "y", "where"), "policy"),
-    "value": Kind("the value of each position", ("x", "y", "where")),
+    "value": Kind("the value of each position", ("x", "y", "where"), "amounts"),
     "regret": Kind(
-        "the cost of the second-best action, or of a policy", ("x", "y", "where", "policy")
+        "the cost of the second-best action, or of a policy",
+        ("x", "y", "where", "policy"),
+        "amounts",
     ),
     "surface": Kind("the boundary of two actions in space", ("x", "y", "where", "policy")),
     "boxes": Kind(

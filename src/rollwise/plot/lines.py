@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.tuning import MEASURES, Tuning
 from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
 from rollwise.plot.pages import check_target
-from rollwise.plot.style import GREY, LINE_COLOURS, Picture, Sheet, axis
+from rollwise.plot.style import BLUE, GREY, LINE_COLOURS, Picture, Sheet, axis
 
 Floats = NDArray[np.float64]
 
@@ -116,6 +117,24 @@ def draw_lines(
         seen=_seen(lines, dashes, x_title, y_title, log),
     )
     return sheet.finish_over(low, high, 0.04 * max(high - low, 1), (20, 7))
+
+
+def draw_numbers(
+    graph: StateGraph,
+    states: NDArray[np.int64],
+    numbers: Floats,
+    hover: Callable[[int], str],
+    *,
+    field: int,
+    name: str,
+    colour: str = BLUE,
+    **how: Any,
+) -> go.Figure:
+    """Draw a number of each of some states over one field: a single line; see `draw_lines`."""
+    order = states[np.argsort(graph.rows[states, field], kind="stable")]
+    places, texts = graph.rows[order, field].tolist(), [hover(s) for s in order.tolist()]
+    line = Line(name, places, numbers[order].tolist(), colour, texts)
+    return draw_lines([line], x_title=graph.columns[field], **how)
 
 
 def _seen(

@@ -32,7 +32,7 @@ from rollwise.graph.choices import has_choice, is_throw
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import estimated
 from rollwise.plot.fields import shown_costs
-from rollwise.plot.kinds.regret import second_best_costs
+from rollwise.plot.kinds.amounts import second_best_costs
 from rollwise.simulate.turn_by_turn import (
     PlayedGames,
     Player,

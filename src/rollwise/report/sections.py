@@ -25,9 +25,9 @@ from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.boards import Cards, different
 from rollwise.plot.fields import best_text, shown_costs
+from rollwise.plot.kinds.amounts import given_away
 from rollwise.plot.kinds.limit import find_limits
 from rollwise.plot.kinds.policy import best_classes
-from rollwise.plot.kinds.regret import given_away
 from rollwise.plot.kinds.turns import draw_lengths
 from rollwise.plot.pages import embed, marked
 from rollwise.report import seats

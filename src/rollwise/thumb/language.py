@@ -374,7 +374,7 @@ class _Reader:
         if len(deeds) != 1 or not set(part) <= {"if", *deeds}:
             raise PolicyError(
                 f'clause {number} must be {{"if": a condition, "do": an action}}, or have "most": '
-                "a list of what to prefer"
+                "a list of preferred features"
             )
         deed = self.preference(number, part["most"]) if "most" in part else self.deed(number, part)
         text = part.get("if")

@@ -30,7 +30,7 @@ from rollwise.cli.printing import check_file, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.games import Exported, PageWritten, Plotted, Reported
-from rollwise.documents.parts import sizes
+from rollwise.documents.model import sizes
 from rollwise.errors import TooManyStates, UsageError, no_such
 from rollwise.game import has_many
 from rollwise.graph.naming import title_of

@@ -41,7 +41,7 @@ from rollwise.documents.answers import (
     strategy_rows,
     table_json,
 )
-from rollwise.documents.parts import undecided_lines
+from rollwise.documents.model import undecided_lines
 from rollwise.errors import UsageError
 from rollwise.methods import find_method
 from rollwise.words import in_words

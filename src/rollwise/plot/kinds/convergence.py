@@ -23,6 +23,7 @@ from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import ORDERS
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import Choices
+from rollwise.plot.kinds.error import read_method
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import GREY, LINE_COLOURS
 
@@ -59,7 +60,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     if choices.theta is not None:
         raise UsageError("theta is for the evaluation of a policy: name the policy too")
     graph = solution.graph
-    runs = [(name, *read_method(name)) for name in choices.methods or USUAL]
+    runs = [(name, *_read(name)) for name in choices.methods or USUAL]
     # In win probabilities, half as far apart as values.
     scale = 1.0 if solution.is_score else 0.5
     unit = "points" if solution.is_score else "win probability"
@@ -192,38 +193,21 @@ def trace_evaluation(
     return found, errors
 
 
-def read_method(text: str) -> tuple[str, dict[str, Any]]:
-    """A method and its options: ``value-iteration:components:sound``, or an order alone.
+def _read(text: str) -> tuple[str, dict[str, Any]]:
+    """A method with values after each sweep, and its options; or an order of value iteration.
 
     Raises
     ------
     UsageError
-        There is no such method; it has no values to follow; or it doesn't take the options.
+        There is no such method, option or value; or the method has no values to follow.
     """
-    name, *words = text.split(":")
-    if name in ORDERS and not words:
-        name, words = "value-iteration", [name]
-    if name not in METHODS:
-        raise UsageError(
-            f"there is no method {name!r} (there are {', '.join(METHODS)}, and orders of value "
-            f"iteration: {', '.join(ORDERS)})"
-        )
-    known = find_method(name).options()
-    if "on_values" not in known:
+    name, options = read_method(f"value-iteration:{text}" if text in ORDERS else text)
+    if "on_values" not in find_method(name).options():
         able = [other for other in METHODS if "on_values" in find_method(other).options()]
         raise UsageError(
             f"{name} ({find_method(name).about}) has no values of all positions before it ends, so "
             f"there is nothing to draw sweep by sweep (methods that have: {', '.join(able)})"
         )
-    options: dict[str, Any] = {}
-    for word in words:
-        option, value = ("sound", True) if word == "sound" else ("order", word)
-        if option not in known or (option == "order" and word not in ORDERS):
-            raise UsageError(
-                f"{text!r}: {name} can't be told {word!r} (value-iteration takes an order and "
-                f"`sound`, modified-policy-iteration an order; orders: {', '.join(ORDERS)})"
-            )
-        options[option] = value
     return name, options
 
 

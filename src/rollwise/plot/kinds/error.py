@@ -23,10 +23,11 @@ from rollwise.graph import sign_of, win_probability
 from rollwise.graph.choices import action_gaps, fold_actions, has_choice
 from rollwise.methods import find_method, run_method
 from rollwise.methods.result import MethodResult
+from rollwise.methods.sweeping import ORDERS
 from rollwise.plot import Choices
 from rollwise.plot.boards import draw_boards
 from rollwise.plot.fields import Hover, select, value_text, view, wants_boards
-from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.lines import draw_numbers
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, ORANGE
 
@@ -68,7 +69,9 @@ class Measure:
 
 
 def read_method(text: str) -> tuple[str, dict[str, Any]]:
-    """A method and its options, as in ``linear-programming:whole=no`` or ``value-iteration:sound``.
+    """A method and its options: ``linear-programming:whole=no``, ``value-iteration:sound``.
+
+    An order of sweeps stands for itself: ``value-iteration:components``.
 
     Raises
     ------
@@ -79,7 +82,7 @@ def read_method(text: str) -> tuple[str, dict[str, Any]]:
     settings = find_method(name).settings()
     options: dict[str, Any] = {}
     for word in words:
-        option, _, value = word.partition("=")
+        option, _, value = (f"order={word}" if word in ORDERS else word).partition("=")
         key = option.replace("-", "_")
         if key not in settings:
             raise UsageError(
@@ -184,15 +187,13 @@ def draw_result(
         return hover(s, f"{worth}<br>{said}<br>{measure.name} {amount[s]:.2e}")
 
     if len(layout.axes) < 2:
-        field = layout.axes[0] if layout.axes else 0
-        order = states[np.argsort(graph.rows[states, field], kind="stable")]
-        place = graph.rows[order, field].tolist()
-        hovers = [text(int(s)) for s in order]
-        return draw_lines(
-            [Line(measure.name, place, shown[order].tolist(), ORANGE, hovers)],
+        return draw_numbers(
+            *(graph, states, shown, text),
+            field=layout.axes[0] if layout.axes else 0,
+            name=measure.name,
+            colour=ORANGE,
             title=title,
             notes=[*notes, *layout.notes],
-            x_title=graph.columns[field],
             y_title=measure.name,
             log=True,
         )
@@ -221,7 +222,7 @@ def best_worth(solution: Solution, values: NDArray[np.float64]) -> NDArray[np.fl
 
 ERROR = Measure("relative error", "the certified values", lambda solution, values: solution.values)
 RESIDUAL = Measure(
-    "relative residual", "what the best action is worth by these same values", best_worth
+    "relative residual", "the value of the best action by these same values", best_worth
 )
 
 draw_error = partial(draw_measure, kind="error", measure=ERROR)

@@ -371,11 +371,11 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         f"The position: {graph.state_text(root)}.",
         "Each action with "
         + (
-            "its points now, what is expected to follow, and the total."
+            "its points now, the expected points to come, and the total."
             if solution.is_score
             else "the mover's chance to win."
         ),
-        "Then what can come of it: its probability, the next position"
+        "Then its outcomes: the probability, the next position"
         + (f" ({'·'.join(names)})" if len(names) <= 4 else "")
         + (
             f", and the {'payoff' if solution.has_stakes else 'score'} to come."

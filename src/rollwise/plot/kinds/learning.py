@@ -66,7 +66,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     title = f"{graph.title}: learned against exact"
     loss = f"loss ({unit})"
     if graph.players == 2:
-        notes.append("The loss is what a best response wins against what was learned.")
+        notes.append("The loss is the gain of a best response to the learned policy.")
     if len(layout.axes) < 2 or wants_boards(solution, states, choices):
         return draw_lines(
             [Line("loss", games, losses, BLUE)],

@@ -215,7 +215,7 @@ def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
     if found is None or not found.gain:
         raise UsageError(
             f"{graph.title}: along no field is there a limit from which another action is best "
-            f"(in {OFTEN:.0%} of the positions or more); `policy` draws what there is"
+            f"(in {OFTEN:.0%} of the positions or more); draw `policy` instead"
         )
     order, begin = _columns(table, found.field)
     height = table[order, found.field].astype(np.float64)
@@ -276,7 +276,7 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
     if len(layout.axes) < 2:
         raise UsageError(
             f"{graph.game}: besides {graph.columns[limits.field]} fewer than two fields vary, so "
-            "there is no map of limits; `policy` draws what there is"
+            "there is no map of limits; draw `policy` instead"
         )
     drawn = np.concatenate([panel.states for panel in layout.panels])
     name, field = html.escape(action_name(solution, limits.action)), graph.columns[limits.field]

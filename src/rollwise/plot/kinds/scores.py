@@ -152,7 +152,7 @@ def _all_optimal(
     bound = rounded_up(100 * max(one.error_bound for one in found))
     return band, [
         first,
-        f"The bands are what optimal policies can reach, each score by itself (± {bound} %).",
+        f"The bands are the ranges over optimal policies, each score by itself (± {bound} %).",
     ]
 
 

@@ -204,13 +204,13 @@ def _axes(
     if threshold is None:
         raise UsageError(
             f"{graph.title}: no action is best in {OFTEN:.0%} of the positions, so there is no "
-            "boundary; `policy` draws what there is"
+            "boundary; draw `policy` instead"
         )
     if not asked and not threshold.gain:
         name = graph.vocabulary.text(threshold.action)
         raise UsageError(
             f"{graph.title}: along no field is there a limit from which another action is best "
-            f"({name} nearly always is); `policy` draws what there is"
+            f"({name} nearly always is); draw `policy` instead"
         )
     rest = [f for f in solid if f not in asked and f != threshold.field]
     if len(rest) + len(asked) > 2:

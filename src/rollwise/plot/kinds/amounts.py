@@ -1,4 +1,4 @@
-"""Costs of the second-best actions, or losses of a policy, in each position."""
+"""The value of each position, and the costs of second-best actions or of a policy."""
 
 from __future__ import annotations
 
@@ -24,13 +24,61 @@ from rollwise.plot.fields import (
     require_choice,
     select,
     shown_costs,
+    shown_values,
+    value_name,
+    value_text,
     view,
     wants_boards,
 )
 from rollwise.plot.kinds.limit import turn_field
-from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.lines import draw_numbers
 from rollwise.plot.maps import Amounts, draw_maps
-from rollwise.plot.style import AMOUNTS, BLUE
+from rollwise.plot.style import AMOUNTS
+
+
+def draw_value(solution: Solution, choices: Choices) -> go.Figure:
+    """Maps of the value, or a line where one field varies."""
+    graph = solution.graph
+    states = select(solution, graph.positions, choices.where)
+    title = f"{graph.title}: {value_name(solution)} in each position"
+    if wants_boards(solution, states, choices):
+        return draw_boards(
+            solution,
+            states,
+            lambda s: value_text(solution, float(solution.values[s])),
+            title=title,
+        )
+    layout = view(solution, states, solution.values[states], choices)
+    shown = shown_values(solution, solution.values)
+    hover = Hover(solution)
+
+    def text(s: int) -> str:
+        return hover(s, f"worth {value_text(solution, float(solution.values[s]))}")
+
+    if len(layout.axes) < 2:
+        return draw_numbers(
+            *(graph, states, shown, text),
+            field=layout.axes[0] if layout.axes else 0,
+            name="value",
+            title=title,
+            notes=layout.notes,
+            y_title=value_name(solution),
+        )
+    drawn = np.concatenate([panel.states for panel in layout.panels])
+    low, high = float(shown[drawn].min()), float(shown[drawn].max())
+    if not solution.is_score and high - low > 40:
+        low, high = 0.0, 100.0
+    return draw_maps(
+        solution,
+        layout,
+        lambda some: shown[some],
+        text,
+        Amounts(value_name(solution), AMOUNTS, low, high if high > low else low + 1),
+        title=title,
+        label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:.0f}",
+        label_note=f"The numbers are the {value_name(solution)}.",
+    )
+
 
 DECADES = 4  # how far down the colours go
 
@@ -49,27 +97,27 @@ def given_away(solution: Solution, policy: Policy) -> NDArray[np.float64]:
     return fold_actions(solution.graph, np.add, policy.probability * solution.regret)
 
 
-def draw(solution: Solution, choices: Choices) -> go.Figure:
+def draw_regret(solution: Solution, choices: Choices) -> go.Figure:
     """Draw maps of a cost, in decades: of the second-best action, or of a policy."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "regret"), choices.where)
     if choices.policy is None:
         costs = second_best_costs(solution)
-        subject = "the second-best action costs"
+        subject = "cost of the second-best action"
         notes = ["Dark: a close decision. Bright: a mistake is dear."]
         near_0 = "Near 0 the choice hardly matters."
     else:
         policy = Policies.of(solution, any_players=True).find(choices.policy)
         costs = given_away(solution, policy)
-        subject = f"{policy.name} gives away"
+        subject = f"loss of {policy.name}"
         notes = ["Dark: nothing is given away. Bright: a dear mistake."]
         near_0 = "At 0 nothing is given away."
-    title = f"{graph.title}: what {subject}"
+    title = f"{graph.title}: {subject}"
     if wants_boards(solution, states, choices):
         return draw_boards(
             solution,
             states,
-            lambda s: f"{best_text(solution, s)}; {subject} {cost_text(solution, costs[s])}",
+            lambda s: f"{best_text(solution, s)}; {subject}: {cost_text(solution, costs[s])}",
             title=title,
             weights=often_met(solution)[states] * costs[states],
         )
@@ -83,21 +131,12 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             " `rollwise advise` says all about it"
         )
     if len(layout.axes) == 1:
-        field = layout.axes[0]
-        order = states[np.argsort(graph.rows[states, field], kind="stable")]
-        return draw_lines(
-            [
-                Line(
-                    "cost",
-                    graph.rows[order, field].tolist(),
-                    shown[order].tolist(),
-                    BLUE,
-                    [hover(int(s)) for s in order],
-                )
-            ],
+        return draw_numbers(
+            *(graph, states, shown, hover),
+            field=layout.axes[0],
+            name="cost",
             title=title,
             notes=[near_0, *layout.notes],
-            x_title=graph.columns[field],
             y_title=cost_name(solution),
             baseline=True,
         )
