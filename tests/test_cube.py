@@ -16,7 +16,7 @@ from test_check_rules import claims_of
 
 import rollwise
 from rollwise import LOSE, PASS, WIN, Game, payoff, solve
-from rollwise.analysis.cube import effect_of_the_limit, match_table, windows
+from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
 from rollwise.answer.verify import verify
 from rollwise.derive.cube import Cube
 from rollwise.errors import ParameterError

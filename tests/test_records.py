@@ -105,7 +105,7 @@ def test_what_is_wrong_with_a_line_is_said(tmp_path, line, says):
 KEEPS = """
 import sys
 from pathlib import Path
-from rollwise.coach.history import History
+from rollwise.coach.json_lines import History
 history, line = History(Path(sys.argv[1])), sys.argv[2]
 print("ready", flush=True)
 for move in range(10 ** 9):

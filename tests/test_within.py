@@ -10,8 +10,7 @@ import pytest
 from cli_runner import output, refusal
 
 from rollwise import build, evaluate, solve
-from rollwise.analysis.lengths import lengths
-from rollwise.analysis.within import within
+from rollwise.analysis.lengths import lengths, within
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import evaluate_seats
 from rollwise.answer.references import Policies

@@ -1,4 +1,4 @@
-"""Betting on a contest: fair odds and stakes, doubles, and the edge over an opponent.
+"""Stakes: fair odds and doubles in a contest, and questions about a game with a doubling cube.
 
 Fair odds follow from each player's share of the prize at a moment (`fair_stakes`).
 
@@ -12,20 +12,31 @@ player plays for -E' with or without a double, and a double counts twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.contest import Contest, ContestSolution, Situation, solve_contest
-from rollwise.errors import UsageError
+from rollwise.answer.solve import solve
+from rollwise.derive.cube import BEFORE, MIDDLE, MINE, Cube, Stake, answers_to
+from rollwise.derive.derived_game import places_in
+from rollwise.errors import UnknownState, UsageError
+from rollwise.graph import win_probability
+from rollwise.graph.choices import first_actions
 from rollwise.graph.policies import Policy
+
+if TYPE_CHECKING:
+    from rollwise.answer.solution import Solution
+
 
 Reals = NDArray[np.float64]
 
 
-class Stake(NamedTuple):
+class FairOdds(NamedTuple):
     """Fair odds and a fair stake for a player at a moment.
 
     Attributes
@@ -46,10 +57,10 @@ class Stake(NamedTuple):
     stake: float
 
 
-def fair_stakes(shares: Reals, pot: float = 1.0) -> list[Stake]:
+def fair_stakes(shares: Reals, pot: float = 1.0) -> list[FairOdds]:
     """Fair odds and stakes from the shares of `ContestSolution.moment`."""
     return [
-        Stake(
+        FairOdds(
             player + 1,
             float(share),
             float((1 - share) / share) if share > 0 else float("inf"),
@@ -164,3 +175,148 @@ def edge_against(contest: Contest, policy: Policy) -> Edge:
         float(2 * fair.probabilities[1] - 1),
         bound,
     )
+
+
+@dataclass(frozen=True)
+class Window:
+    """The cube actions by the value of the game without a cube; None where no position has them.
+
+    The numbers are chances to win, or expected payoffs where a game can bring more than 1. They
+    are those of the player who decides. Certified to ± `error_bound`.
+
+    Attributes
+    ----------
+    cube : int
+    counts : mapping
+        The number of positions with each cube action.
+    doubles_from, no_double_to : float or None
+        The least number of a position with a right double, and the largest of one without.
+    takes_from, passes_to : float or None
+        The least number with a right take, the take point, and the largest with a right pass.
+    error_bound : float
+    """
+
+    cube: int
+    counts: dict[str, int]
+    doubles_from: float | None
+    no_double_to: float | None
+    takes_from: float | None
+    passes_to: float | None
+    error_bound: float
+
+
+def windows(solution: Solution) -> list[Window]:
+    """The windows of the first double, and of a double by the owner of the cube.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of a `Cube` for money, as one graph.
+    """
+    game, graph = solution.game, solution.graph
+    assert isinstance(game, Cube)
+    inner = solve(game.inner)
+    source = inner.graph
+    fields = dict(zip(graph.columns, graph.rows.T, strict=True))
+    found = []
+    for cube, owner in ((1, MIDDLE), (2, MINE)):
+        here = (fields["step"] == BEFORE) & (fields["cube"] == cube) & (fields["owner"] == owner)
+        before = np.flatnonzero(here)
+        if not len(before):
+            continue
+        rows = np.column_stack([fields[name][before] for name in source.columns])
+        places = places_in(rows, source.rows)
+        worth, bound = inner.values[places], inner.error_bound
+        if not inner.is_score:  # chances to win
+            worth, bound = win_probability(worth), bound / 2
+        theirs = -worth if inner.is_score else 1 - worth
+        verdicts = np.array(game.verdicts(solution, before)["cube_action"])
+        take = first_actions(graph)[answers_to(graph, before)]
+        best = solution.is_best
+        found.append(
+            Window(
+                cube,
+                dict(sorted(Counter(verdicts.tolist()).items())),
+                _least(worth, np.char.startswith(verdicts, "double")),
+                _largest(worth, verdicts == "no double"),
+                _least(theirs, best[take]),
+                _largest(theirs, best[take + 1]),
+                bound,
+            )
+        )
+    return found
+
+
+def _least(numbers: NDArray[np.float64], among: NDArray[np.bool_]) -> float | None:
+    return float(numbers[among].min()) if among.any() else None
+
+
+def _largest(numbers: NDArray[np.float64], among: NDArray[np.bool_]) -> float | None:
+    return float(numbers[among].max()) if among.any() else None
+
+
+def effect_of_the_limit(solution: Solution) -> float | None:
+    """A bound on the change of the start's value by any higher limit.
+
+    `rollwise.derive.cube` has the proof. None below a limit of 3, with beavers, and in a match.
+    """
+    game, graph = solution.game, solution.graph
+    assert isinstance(game, Cube)
+    if game.match or game.beavers or game.limit < 3:
+        return None
+    fields = dict(zip(graph.columns, graph.rows.T, strict=True))
+    owned = [
+        np.flatnonzero((fields["owner"] == MINE) & (fields["cube"] == cube)) for cube in (2, 4)
+    ]
+    rest = [k for k, name in enumerate(graph.columns) if name != "cube"]
+    places = places_in(graph.rows[owned[0]][:, rest], graph.rows[owned[1]][:, rest])
+    both = places >= 0
+    two, four = owned[0][both], owned[1][places[both]]
+    if not len(two):
+        return 0.0
+    apart = np.abs(solution.values[two] - solution.values[four] / 2).max()
+    return float(apart + 2 * solution.error_bound)
+
+
+@dataclass(frozen=True)
+class MatchTable:
+    """Chances to win a match before a game, by the points that both players need.
+
+    Attributes
+    ----------
+    chances : (n, n) list of list
+        Row i and column k: the player needs i + 1 points, the opponent k + 1. Where a player needs
+        1 point the next game is the Crawford game. None: no play comes there.
+    after_crawford : (n,) list
+        The opponent needs 1 point, and the player i + 1; the Crawford game is over.
+    error_bound : float
+    """
+
+    chances: list[list[float | None]]
+    after_crawford: list[float | None]
+    error_bound: float
+
+
+def match_table(solution: Solution) -> MatchTable:
+    """The match table of a `Cube` with a match."""
+    game = solution.game
+    assert isinstance(game, Cube)
+    n = game.match
+
+    def value(stake: Stake) -> float | None:
+        try:
+            return float(solution.values[solution.find(game.opened(stake))])
+        except UnknownState:
+            return None
+
+    def chance(away: int, rival: int, crawford: int) -> float | None:
+        stake = Stake(1, MIDDLE, away, rival, crawford)
+        first, second = value(stake), value(stake.turned())
+        return None if first is None or second is None else 0.5 + (first - second) / 4
+
+    def at_score(away: int, rival: int) -> float | None:
+        return chance(away, rival, int(min(away, rival) == 1 < max(away, rival)))
+
+    numbers = range(1, n + 1)
+    table = [[at_score(away, rival) for rival in numbers] for away in numbers]
+    return MatchTable(table, [chance(k, 1, 0) for k in numbers], solution.error_bound / 2)

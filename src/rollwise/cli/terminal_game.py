@@ -16,8 +16,7 @@ from rich.text import Text
 from rollwise.cli.common import file_stem
 from rollwise.cli.terminal_ledger import show_balance
 from rollwise.coach.coach import Coach, Remark
-from rollwise.coach.history import History
-from rollwise.coach.json_lines import json_line
+from rollwise.coach.json_lines import History, json_line
 from rollwise.coach.ledger import Account
 from rollwise.coach.replay import written
 from rollwise.coach.session import Choice, Session

@@ -8,8 +8,7 @@ from __future__ import annotations
 from rollwise.coach.coach import Coach, Remark, Speaks
 from rollwise.coach.game_files import read_records
 from rollwise.coach.game_record import Record
-from rollwise.coach.history import History
-from rollwise.coach.json_lines import json_line
+from rollwise.coach.json_lines import History, json_line
 from rollwise.coach.ledger import Account, Ledger
 from rollwise.coach.replay import replay, written
 from rollwise.coach.session import Choice, Session

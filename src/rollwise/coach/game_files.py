@@ -10,8 +10,7 @@ import numpy as np
 from rollwise.analysis.observed_scores import LEAST_SCORES, read_scores
 from rollwise.answer.references import Policies
 from rollwise.coach.game_record import Record, RecordError, agreed_game, records_of_text, title
-from rollwise.coach.history import is_history, read_history
-from rollwise.coach.json_lines import records_of_lines
+from rollwise.coach.json_lines import is_history, read_history, records_of_lines
 from rollwise.coach.replay import replay
 from rollwise.coach.table import Table
 from rollwise.derive.by_score import Ints, require_points

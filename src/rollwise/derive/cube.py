@@ -8,8 +8,8 @@ The number of doublings has a limit. Let u(n) be the value of a position per uni
 the owner of the cube, with n doublings left. A double is worth 2 u(n - 1) to the opponent. So u(n)
 falls where u(n - 1) rises, and u(0) <= u(n), since the owner need not double. It follows that all
 u(m) with m >= n lie between u(n) and u(n + 1): the difference of two successive values bounds the
-effect of the limit (`rollwise.analysis.cube.effect_of_the_limit`). Background: Keeler and Spencer,
-"Optimal doubling in backgammon", Operations Research 23, 1975.
+effect of the limit (`rollwise.analysis.betting.effect_of_the_limit`). Background: Keeler and
+Spencer, "Optimal doubling in backgammon", Operations Research 23, 1975.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
-    from rollwise.analysis.within import Curve
+    from rollwise.analysis.lengths import Curve
     from rollwise.answer.solution import Solution
     from rollwise.coach.ledger import Account
     from rollwise.coach.review import PlayerReview, Question

@@ -472,7 +472,7 @@ def _cube_facts(solution: Solution) -> dict[str, Any]:
 
 
 def _cubed(solution: Solution) -> Cubed:
-    from rollwise.analysis.cube import effect_of_the_limit, match_table, windows
+    from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
     from rollwise.derive.cube import Cube
 
     game = solution.game

@@ -102,7 +102,7 @@ def length(
 
 def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
     """Print the chances within each number of turns."""
-    from rollwise.analysis.within import within
+    from rollwise.analysis.lengths import within
     from rollwise.answer import kept
     from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play

@@ -98,7 +98,7 @@ def play(
     """Play a game, with a coach if you like."""
     from rollwise.cli.terminal_game import KeptGame, require_new
     from rollwise.coach.game_record import agreed_game
-    from rollwise.coach.history import History
+    from rollwise.coach.json_lines import History
     from rollwise.coach.replay import replay
 
     seat = seats if seats in ("first", "second", "alternate") else None
@@ -221,7 +221,7 @@ def _seated(table: Table, seats: str, seed: int | None) -> Session:
 def _read_kept(path: Path, games: int | None) -> list[Record]:
     from rollwise.coach.game_files import read_records
     from rollwise.coach.game_record import RecordError
-    from rollwise.coach.history import is_history
+    from rollwise.coach.json_lines import is_history
 
     records = read_records(path)
     if is_history(path):

@@ -61,7 +61,7 @@ def serve(
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    from rollwise.coach.history import History
+    from rollwise.coach.json_lines import History
     from rollwise.serve.app import LOCAL, Connections, make_app
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
