@@ -22,7 +22,6 @@ pytest.importorskip("pettingzoo")
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
-from rollwise.derive.contest import Duel
 from rollwise.environments.agents import mean_reward
 from rollwise.environments.arena import Arena
 from rollwise.environments.single import GameEnv
@@ -67,22 +66,22 @@ class Sudden(Game):
                 yield self.goes_on, PASS, Step(s.place + 1)
 
 
-KINDS: list[tuple[Game, str | None]] = [
-    (Pig(12), None),
-    (Threes(dice=2), None),
-    (Threes(dice=2), "shared"),
-    (HareAndTortoise(steps=4), None),
-    (RoyalUr(pieces=1), None),
-    (Yahtzee(boxes=1), None),
-    (Craps(), None),
-    (Sudden(), None),
-    (Sudden(goes_on=0), None),
+KINDS: list[Game] = [
+    Pig(12),
+    Threes(dice=2),
+    Threes(dice=2).contest(),
+    HareAndTortoise(steps=4),
+    RoyalUr(pieces=1),
+    Yahtzee(boxes=1),
+    Craps(),
+    Sudden(),
+    Sudden(goes_on=0),
 ]
 
 
 @lru_cache
-def optimum(game: Game, contest: str | None) -> Solution:
-    return solve(game if contest is None else Duel(game, contest))
+def optimum(game: Game) -> Solution:
+    return solve(game)
 
 
 def certified(solution: Solution, seat: str) -> float:
@@ -133,9 +132,9 @@ def assert_near(returns: np.ndarray, value: float) -> None:
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize(("game", "contest"), KINDS)
-def test_exactly(game, contest, seat):
-    env, solution = GameEnv(game, seat=seat, contest=contest), optimum(game, contest)
+@pytest.mark.parametrize("game", KINDS)
+def test_exactly(game, seat):
+    env, solution = GameEnv(game, seat=seat), optimum(game)
     best = ranks(env.arena, solution.policy)
     value = certified(solution, seat)
     assert exact_mean(env, best) == pytest.approx(value, rel=1e-9, abs=1e-9)
@@ -169,10 +168,10 @@ def play_vector(env, table: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize(("game", "contest"), KINDS)
-def test_in_many_games_at_once(game, contest, seat):
-    env = GameVectorEnv(game, 100 if jit_disabled() else 20_000, seat=seat, contest=contest)
-    solution = optimum(game, contest)
+@pytest.mark.parametrize("game", KINDS)
+def test_in_many_games_at_once(game, seat):
+    env = GameVectorEnv(game, 100 if jit_disabled() else 20_000, seat=seat)
+    solution = optimum(game)
     returns = play_vector(env, ranks(env.arena, solution.policy))
     assert_near(returns, certified(solution, seat))
 

@@ -37,7 +37,8 @@ KINDS = [  # two players, points, a pool of dice, throws before choices, and a c
 
 
 def options(name: str, contest: str | None) -> dict[str, object]:
-    return {"game": name, "contest": contest, **SMALL.get(name, {})}
+    form = {} if contest is None else {"as": "contest", "ties": contest}
+    return {"game": name, **form, **SMALL.get(name, {})}
 
 
 @pytest.mark.parametrize(("name", "contest"), KINDS)
@@ -46,9 +47,8 @@ def test_gymnasiums_checker(name, contest, seat):
     from gymnasium.utils.env_checker import check_env
 
     identity = f"rollwise/{available()[name].__name__}-v0"
-    made = gymnasium.make(
-        identity, opponent="random", seat=seat, contest=contest, **SMALL.get(name, {})
-    )
+    given = {k: v for k, v in options(name, contest).items() if k != "game"}
+    made = gymnasium.make(identity, opponent="random", seat=seat, **given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_env(made.unwrapped)
@@ -146,7 +146,7 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"seat": "third"}, {"opponent": "nobody"}, {"sides": 1}, {"colour": 3}, {"contest": "x"}],
+    [{"seat": "third"}, {"opponent": "nobody"}, {"sides": 1}, {"colour": 3}, {"as": "x"}],
 )
 def test_wrong_use(wrong):
     with pytest.raises(RollwiseError):

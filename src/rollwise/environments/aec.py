@@ -45,8 +45,6 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
     ----------
     game : str, Game or subclass of Game
         As for `env`.
-    contest : str, optional
-        Play a contest of two at a solitaire game. The text gives the rule for ties.
     render_mode : {"ansi"}, optional
     actions : sequence of str, optional
         As in `GameEnv`.
@@ -63,15 +61,12 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
     def __init__(
         self,
         game: str | Game | type[Game],
-        contest: str | None = None,
         render_mode: str | None = None,
         actions: Sequence[str] | None = None,
         **parameters: Any,
     ) -> None:
         super().__init__()
-        self.arena: Arena = arena_of(
-            game, parameters, None, contest, any_players=True, actions=actions
-        )
+        self.arena: Arena = arena_of(game, parameters, None, any_players=True, actions=actions)
         self.graph = self.arena.graph
         self.render_mode = render_mode
         self.possible_agents = [f"player_{i}" for i in range(self.graph.players)]

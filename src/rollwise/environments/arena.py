@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
 from rollwise.derive.changed import throws_as_fields
-from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.games import find
+from rollwise.games import create, find
 from rollwise.graph import Action, Outcome, StateGraph
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
@@ -227,7 +226,6 @@ def arena_of(
     game: str | Game | type[Game],
     parameters: dict[str, Any],
     opponent: str | Policy | None,
-    contest: str | None,
     *,
     any_players: bool = False,
     actions: Sequence[str] | None = None,
@@ -240,8 +238,6 @@ def arena_of(
         A name or class, with parameters; or a game.
     opponent : str, Policy or None
         As in `rollwise.answer.references.Policies`; ignored in a solitaire game.
-    contest : str or None
-        Make a contest of two out of a solitaire game. The text gives the rule for ties.
     any_players : bool
         Allow three or more players.
     actions : sequence of str, optional
@@ -252,16 +248,12 @@ def arena_of(
     RollwiseError
         The game, a parameter or the policy doesn't exist.
     """
-    arena = _arena_of(_with_parameters(game, parameters), opponent, contest, any_players)
+    arena = _arena_of(_with_parameters(game, parameters), opponent, any_players)
     return replace(arena, order=tuple(actions)) if actions else arena
 
 
-def _arena_of(
-    made: Game, opponent: str | Policy | None, contest: str | None, any_players: bool
-) -> Arena:
-    if any_players and made.players > 2 and contest is None:
-        return _arena(_policies(made, None, True), None)
-    policies = _policies(made, contest, False)
+def _arena_of(game: Game, opponent: str | Policy | None, any_players: bool) -> Arena:
+    policies = _policies(game, any_players)
     if opponent is None or policies.graph.players == 1:
         return _arena(policies, None)
     if isinstance(opponent, Policy):
@@ -277,6 +269,8 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
             )
         return game
     cls = find(game) if isinstance(game, str) else game
+    if "as" in parameters:
+        return create(cls, {name: str(value) for name, value in parameters.items()})
     specs = {spec.name: spec for spec in parameter_specs(cls)}
     unknown = [key for key in parameters if key not in specs]
     if unknown:
@@ -287,9 +281,8 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
 
 
 @lru_cache(maxsize=16)
-def _policies(game: Game, contest: str | None, any_players: bool) -> Policies:
-    made = game if contest is None else Duel(game, contest)
-    return Policies.of(made, any_players=any_players)
+def _policies(game: Game, any_players: bool) -> Policies:
+    return Policies.of(game, any_players=any_players)
 
 
 @lru_cache(maxsize=16)

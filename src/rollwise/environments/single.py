@@ -55,8 +55,6 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         ``optimal``, or a policy of the game.
     seat : {"first", "second", "either"}
         Whether the agent moves first; ``either`` tosses a coin at each reset.
-    contest : str, optional
-        Play a contest of two at a solitaire game. The text gives the rule for ties.
     illegal_reward : float
     render_mode : {"ansi"}, optional
     actions : sequence of str, optional
@@ -67,7 +65,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         The last observation is the final position, from the agent's view, with
         the final totals. The rules must have the word `final`.
     **parameters
-        Of the game.
+        Of the game, also of a form: ``**{"as": "contest", "ties": "first"}``.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
@@ -77,7 +75,6 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         game: str | Game | type[Game],
         opponent: str | Policy = "optimal",
         seat: str = "first",
-        contest: str | None = None,
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
         actions: Sequence[str] | None = None,
@@ -90,7 +87,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if observations not in ("array", "tuple"):
             raise UsageError(f"observations is {observations!r}; it must be 'array' or 'tuple'")
         wanted = seat_by_name(seat)  # before anything is built
-        self.arena = arena_of(game, parameters, opponent, contest, actions=actions)
+        self.arena = arena_of(game, parameters, opponent, actions=actions)
         self.graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
         self.illegal_reward = illegal_reward

@@ -49,7 +49,6 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         num_envs: int = 1,
         opponent: str | Policy = "optimal",
         seat: str = "first",
-        contest: str | None = None,
         illegal_reward: float = -1.0,
         render_mode: None = None,
         copy: bool = True,
@@ -59,7 +58,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         if num_envs < 1:
             raise UsageError(f"num_envs is {num_envs}; it must be at least 1")
         wanted = seat_by_name(seat)  # before anything is built
-        self.arena = arena_of(game, parameters, opponent, contest, actions=actions)
+        self.arena = arena_of(game, parameters, opponent, actions=actions)
         self.graph = graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
         self.illegal_reward = float(illegal_reward)
