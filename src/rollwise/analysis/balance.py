@@ -269,7 +269,6 @@ class Balance:
 def balance(
     game: Subject,
     *,
-    sure: float = SURE,
     evaluations: int = RULES,
     seed: int = 1,
     progress: Progress | None = None,
@@ -279,8 +278,6 @@ def balance(
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
-    sure : float
-        Win probability from which on a game counts as decided, between 1/2 and 1.
     evaluations : int
         Number of scored rules of thumb; 0 for no search.
     seed : int
@@ -292,8 +289,6 @@ def balance(
     UsageError
         A number is out of range.
     """
-    if not 0.5 < sure < 1:
-        raise UsageError(f"sure is {sure:g}; it must be more than 0.5, and less than 1")
     if evaluations < 0:
         raise UsageError(f"evaluations is {evaluations}; it can't be less than 0")
     tell = progress or (lambda *_: None)
@@ -330,10 +325,10 @@ def balance(
         moves,
         lasts,
         chosen,
-        _drama(solution, chain, sure) if fought else None,
+        _drama(solution, chain) if fought else None,
         skill,
         rules,
-        sure,
+        SURE,
     )
 
 
@@ -372,12 +367,12 @@ def _skill(policies: Policies, rules: Frontier | None) -> Skill | None:
 # ---- how a game is fought out
 
 
-def _drama(solution: Solution, chain: Chain, sure: float) -> Drama:
+def _drama(solution: Solution, chain: Chain) -> Drama:
     worth = chain.sign * solution.values[chain.number]
     off = solution.error_bound
     wins = [chain.is_over & (sign * chain.payoff > 0) for sign in (1.0, -1.0)]
     draws = chain.chance_of_end(chain.is_over & (chain.payoff == 0))
-    level = 2 * sure - 1
+    level = 2 * SURE - 1
     above = [sign * worth >= level - off for sign in (1.0, -1.0)]
     return Drama(
         Certified(float(draws[0][0]), float(draws[1][0])),

@@ -91,11 +91,11 @@ class Aims:
         actions = first_of_each_state(graph, keep_bounds(graph, ahead, best))
         return Aim(result.values, certificate.bounds, actions, best)
 
-    def reaching(self, target: int, ties: float = 1.0) -> Reals:
-        """The payoffs of a chase: 1 for a score better than the target, `ties` for it."""
+    def reaching(self, target: int) -> Reals:
+        """The payoffs of a chase: 1 for the target or a better score."""
         scores = self.scored.scores
-        better = sign_of(self.scored.source.objective) * (scores - target) > 0
-        return np.where(scores == target, ties, better.astype(np.float64))
+        reached = sign_of(self.scored.source.objective) * (scores - target) >= 0
+        return reached.astype(np.float64)
 
     def policy(self, aim: Aim, name: str = "aim") -> Policy:
         """The optimal policy on the scored graph."""

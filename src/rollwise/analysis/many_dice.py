@@ -154,7 +154,7 @@ class ManyDice:
         return frame.filter(pl.col("dice") > 0)
 
 
-def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> ManyDice:
+def many_dice(game: Game, most: int) -> ManyDice:
     """Expected scores and best play for every number of dice up to `most`, certified.
 
     Parameters
@@ -163,8 +163,6 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
         One with `face_points`; its own number of dice doesn't matter.
     most : int
         From 1 to 20,000. Time grows with its square: 5,000 take about a second.
-    held_against : int
-        Up to this number of dice the general solver's certified values must agree.
 
     Raises
     ------
@@ -201,7 +199,7 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
         )
     seconds = time.perf_counter() - started
     result = ManyDice(low, high, steep, points, skip, seconds)
-    for dice in range(1, min(most, held_against) + 1):
+    for dice in range(1, min(most, HELD_AGAINST) + 1):
         solution = solve_whole(replace(game, dice=dice))  # type: ignore[call-arg]
         value, bound = result.value(dice)
         if not abs(solution.value - value) <= bound + solution.error_bound:

@@ -313,7 +313,7 @@ def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
     return exactly
 
 
-def ranges_against(solution: Solution, rival: Policy, start: int = 0) -> tuple[Range, Range]:
+def ranges_against(solution: Solution, rival: Policy) -> tuple[Range, Range]:
     """The values of optimal policies against a policy, which need not be optimal.
 
     Here an optimal policy takes optimal actions in every state, also after a mistake of the
@@ -324,8 +324,6 @@ def ranges_against(solution: Solution, rival: Policy, start: int = 0) -> tuple[R
     solution : Solution
         Of a game for two.
     rival : Policy
-    start : int
-        The first state of play.
 
     Returns
     -------
@@ -337,7 +335,7 @@ def ranges_against(solution: Solution, rival: Policy, start: int = 0) -> tuple[R
     UsageError
         The game has one player, or play can go round for ever.
     """
-    seats = take_seats(solution.graph, [None, rival], [start])
+    seats = take_seats(solution.graph, [None, rival], [0])
     graph = seats.graph
     is_free = (seats.key < seats.n_before)[graph.action_state]
     kept = np.flatnonzero(~is_free | solution.is_best[seats.action])

@@ -10,9 +10,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.printing import print_table, table_of
-from rollwise.coach.score_bins import counted, score_bins
 from rollwise.coach.session import Session
-from rollwise.coach.tally import Tally, policy_losses
+from rollwise.coach.tally import Tally, counted, policy_losses, score_bins
 from rollwise.documents.played import Figures, GameLedger, MoveAccount, ledger_document
 
 BAR = 30  # characters of the longest bar

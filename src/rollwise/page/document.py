@@ -25,8 +25,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.json_lines import record_head
 from rollwise.coach.ledger import GRADES, stake
-from rollwise.coach.score_bins import score_bins
-from rollwise.coach.tally import policy_losses, shares_against
+from rollwise.coach.tally import policy_losses, score_bins, shares_against
 from rollwise.errors import RollwiseError
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of

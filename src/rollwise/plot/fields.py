@@ -340,7 +340,6 @@ def view(
     answer: NDArray[np.float64],
     choices: Choices,
     *,
-    most_panels: int = PANELS,
     along: int | None = None,
     turn: int | None = None,
 ) -> View:
@@ -397,7 +396,7 @@ def view(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
     belongs = belongs.reshape(-1)
-    most = PANELS_OF_MANY if sizes.max() > MANY_CELLS else most_panels
+    most = PANELS_OF_MANY if sizes.max() > MANY_CELLS else PANELS
     chosen = np.arange(len(combinations))
     if len(chosen) > most:
         if len(rest) == 1:
