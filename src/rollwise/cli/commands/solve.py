@@ -37,7 +37,6 @@ from rollwise.cli.printing import certify, place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED, say
 from rollwise.documents.model import UNSET, UnsetType
-from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
@@ -314,6 +313,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
     from rollwise.answer.optimal_set import OptimalSet
     from rollwise.answer.solve import solve_whole
     from rollwise.derive.forms import BLIND, split_form
+    from rollwise.documents.scores import contest_document
 
     inner, own = split_form(kind, values)
     game = create(kind, inner)
@@ -334,6 +334,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
 def _print_blind_contest(game: Game) -> None:
     """Solve a contest of two with hidden scores, and print it."""
     from rollwise.analysis.blind_contest import solve_blind_contest
+    from rollwise.documents.scores import blind_contest_document
 
     started = time.perf_counter()
     with Progress() as progress:
