@@ -25,7 +25,7 @@ from rollwise import Policy, Solution
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.methods import run_method
 from rollwise.methods.result import fraction_text
-from rollwise.plot.kinds.convergence import MOST_SWEEPS
+from rollwise.plot.kinds.error import MOST_SWEEPS
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
 

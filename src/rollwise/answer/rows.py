@@ -1,24 +1,34 @@
-"""The rows of a table, of a strategy or of policy values: as a Polars frame or as lists.
+"""Tables of a strategy or of policy values: rows as a Polars frame or as lists, and two matrices.
 
 The import of Polars takes longer than the computation of a few rows. Rows for display are lists.
+
+A matrix has a strategy by two fields. A slice has the positions on a map around one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import in_order
 from rollwise.graph.naming import Vocabulary
+from rollwise.numbers.printed import CHANCE_ROUNDING
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.evaluation import Evaluation
+    from rollwise.answer.solution import Solution
     from rollwise.graph.policies import Policy
+
 
 Columns = Mapping[str, Any]  # arrays or lists, ``action`` of numbers; None where all is null
 Cells = dict[str, list[Any]]
@@ -97,3 +107,161 @@ def evaluated_rows(
     has_name = pl.Series((chosen >= 0) & (not graph.throw_names))
     frame = frame.with_columns(action=pl.when(has_name).then("action"))
     return frame if where is None else frame.filter(rows_where(frame, where, graph.vocabulary))
+
+
+Ints = NDArray[np.int64]
+
+MOST_CELLS = 400
+ROWS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The best actions and their worth, a row for each number of one field, a column of another.
+
+    Attributes
+    ----------
+    row_field, column_field : str
+    origin : (2,) int64
+        The field's numbers of the first row and of the first column.
+    actions : (n, m) int64
+        The rules' numbers of the best actions; -1 without a position.
+    worth : (n, m) float64
+        The mover's probability to win, and -1 without a position. In a game for points or stakes
+        the expected total, and NaN without a position.
+    error_bound : float
+        Of `worth`, proved; infinite for estimates.
+    """
+
+    row_field: str
+    column_field: str
+    origin: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    worth: NDArray[np.float64]
+    error_bound: float
+
+
+def grid_of(solution: Solution, where: str | None, *, throws: bool) -> Grid:
+    """See `Solution.grid`."""
+    graph = solution.graph
+    if graph.players > 2:
+        raise UsageError(f"{graph.title}: a grid is for one player or two")
+    if graph.throw_names and not throws:
+        raise UsageError(
+            f"{graph.title}: a position has no action before the throw; throws=True (--throws) "
+            "makes a grid of positions after throws"
+        )
+    states = solution.states_where(where, throws=throws)
+    if not len(states):
+        raise UsageError(f"{graph.title}: there is no position where {where}")
+    fields = solution.fields_of(states, throws=throws)
+    names = [name for name, numbers in fields.items() if np.any(numbers != numbers[0])]
+    if len(fields) == 2:
+        names = list(fields)
+    if len(names) != 2:
+        differ = ", ".join(names) or "no field"
+        raise UsageError(
+            f"{graph.title}: a grid has the positions by two fields, and {differ} "
+            f"{'differs' if len(names) < 2 else 'differ'}; choose positions with where "
+            f'(--where), as in "{next(iter(fields))} == {int(next(iter(fields.values()))[0])}"'
+        )
+    places = np.column_stack([fields[name] for name in names]).astype(np.int64)
+    chances = graph.view.win_probability(solution.values[states])
+    worth, missing = (solution.values[states], np.nan) if chances is None else (chances, -1.0)
+    labels = graph.action_label[solution.best_actions_in(states)].astype(np.int64)
+    bound = np.inf if solution.estimated else float(solution.error_bounds[states].max())
+    return Grid(
+        names[0],
+        names[1],
+        places.min(axis=0),
+        grid(places, labels),
+        grid(places, worth, missing),
+        bound if chances is None else bound / 2 + CHANCE_ROUNDING,
+    )
+
+
+class Slice(NamedTuple):
+    """Positions that differ from one along the axes only.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        The fields across and down; one or none if fewer vary.
+    numbers : list of list of int
+        Of each field: its possible numbers with all other fields fixed, ascending.
+    positions : (n,) int64
+        Their places in the table, in the order of their fields.
+    left_out : int
+        The number of omitted positions, farther away.
+    """
+
+    axes: tuple[int, ...]
+    numbers: list[list[int]]
+    positions: Ints
+    left_out: int
+
+
+def slice_around(
+    table: NDArray[np.int32],
+    at: Sequence[int],
+    axes: Sequence[int] = (),
+    most: int = MOST_CELLS,
+    counts: NDArray[np.bool_] | None = None,
+    sets: Sequence[int] = (),
+) -> Slice:
+    """The positions of a table that differ from one along two fields.
+
+    Parameters
+    ----------
+    table : (n, n_fields) int32
+    at : sequence of int
+        The fields of that position.
+    axes : sequence of int
+        Two fields, or one. Without any, the two fields with the most positions along them.
+    most : int
+        The largest number of positions: the nearest along the axes, and all equally near.
+    counts : (n,) bool, optional
+        The positions that count in the choice of axes, such as those with a choice.
+    sets : sequence of int
+        The fields of sets, which are axes only where no other field varies.
+    """
+    here = np.asarray(at, table.dtype)
+    parts = []
+    for begin in range(0, len(table), ROWS_AT_ONCE):
+        differ = table[begin : begin + ROWS_AT_ONCE] != here
+        parts.append(begin + np.flatnonzero(differ.sum(axis=1) <= 2))
+    near = np.concatenate(parts)
+    rows = np.asarray(table[near])
+    differ = rows != here
+    alone = differ.sum(axis=1) <= 1
+    numbers = [
+        np.unique(rows[alone & (differ[:, f] | ~differ.any(axis=1)), f]).tolist()
+        for f in range(table.shape[1])
+    ]
+    counted = differ if counts is None else differ[counts[near]]
+    counted = counted if counted.any() else differ
+    plain = counted.copy()
+    plain[:, list(sets)] = False
+    chosen = tuple(axes) or _axes(plain if plain.any() else counted)
+    others = [f for f in range(table.shape[1]) if f not in chosen]
+    inside = ~differ[:, others].any(axis=1)
+    near, rows = near[inside], rows[inside]
+    away = np.zeros(len(near), np.int64)
+    for f in chosen:
+        along, rank = np.unique(rows[:, f], return_inverse=True)
+        away = np.maximum(away, np.abs(rank.reshape(-1) - np.searchsorted(along, here[f])))
+    too_far = np.sort(away)[most] if len(away) > most else np.inf
+    kept = np.flatnonzero(away < too_far)
+    kept = kept[in_order(rows[kept])]
+    return Slice(chosen, numbers, near[kept], len(near) - len(kept))
+
+
+def _axes(differ: NDArray[np.bool_]) -> tuple[int, ...]:
+    """The two fields with the most positions along them."""
+    varying = np.flatnonzero(differ.any(axis=0)).tolist()
+    many = differ.sum(axis=1)
+    return max(
+        combinations(varying, 2),
+        key=lambda pair: int((differ[:, list(pair)].sum(axis=1) == many).sum()),
+        default=tuple(varying),
+    )

@@ -56,9 +56,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from rollwise.answer.advice import Advice
-    from rollwise.answer.grids import Grid
     from rollwise.answer.layered_states import LayeredStates
-    from rollwise.answer.rows import Cells
+    from rollwise.answer.rows import Cells, Grid
     from rollwise.graph.policies import Policy
     from rollwise.machine.atomic_files import HtmlPage
     from rollwise.many.equilibrium import Equilibrium
@@ -794,7 +793,7 @@ class Solution:
         UsageError
             The positions don't differ by two fields.
         """
-        from rollwise.answer.grids import grid_of
+        from rollwise.answer.rows import grid_of
 
         return grid_of(self.part_where(where), where, throws=throws)
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import Advice
     from rollwise.answer.evaluate_seats import Response, Shares
     from rollwise.answer.evaluation import BestResponse, Evaluation
-    from rollwise.answer.grids import Grid
+    from rollwise.answer.rows import Grid
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties

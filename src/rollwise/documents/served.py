@@ -24,7 +24,7 @@ from rollwise.graph.layout import StateLayout
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rollwise.answer.grids import Ints, Slice
+    from rollwise.answer.rows import Ints, Slice
     from rollwise.answer.solution import Solution
     from rollwise.boards import Board
     from rollwise.game import Game

@@ -62,7 +62,9 @@ KINDS = {
     ),
     "graph": Kind("a tiny game, or one decision", ("state",)),
     "turns": Kind("the number of turns of a game", ("policy",)),
-    "convergence": Kind("changes and true errors by sweep", ("methods", "policy", "theta")),
+    "convergence": Kind(
+        "changes and true errors by sweep", ("methods", "policy", "theta"), "error"
+    ),
     "residual": Kind(
         "the residual of a method",
         ("x", "y", "where", "methods"),

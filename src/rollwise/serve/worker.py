@@ -172,7 +172,7 @@ def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
     """The best actions around a position: the positions differ along the fields `x` and `y`."""
-    from rollwise.answer.grids import MOST_CELLS, slice_around
+    from rollwise.answer.rows import MOST_CELLS, slice_around
     from rollwise.documents.served import map_document
     from rollwise.graph.choices import has_choice
     from rollwise.words import Narrator

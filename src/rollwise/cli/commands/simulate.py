@@ -1,4 +1,4 @@
-"""``rollwise simulate``: policies at play, many games or one told move by move."""
+"""``rollwise simulate`` and ``tournament``: policies at play."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents.policies import (
     match_document,
     seats_match_document,
+    seats_tournament_document,
     told_games_document,
+    tournament_document,
 )
 from rollwise.errors import UsageError
-from rollwise.game import has_many
+from rollwise.game import Game, has_many
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.simulate import Match
+
 
 GAMES, OF_LARGE = 100_000, 1_000
 NOT_LARGE = "isn't for games that are played turn by turn: too large for one graph, or in a folder"
@@ -224,3 +227,97 @@ def _play_seats(
     played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
     shares = evaluate_seats(found.graph, seated) if exact else None
     render(seats_match_document(found.graph, played, shares))
+
+
+GAMES_OF_A_PAIR, OF_SEATING = 1_000_000, 10_000
+
+
+@app.command("tournament")
+def tournament(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    policies: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...", help="At least two policies, as `rollwise simulate` takes them."
+        ),
+    ] = ...,  # type: ignore[assignment]
+    games: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Games of each pair, where simulated; 1,000,000."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
+    workers: WorkersOption = None,
+    exact: Annotated[
+        bool, typer.Option("--exact/--no-exact", help="Exact results, or simulated ones.")
+    ] = True,
+) -> None:
+    """Let policies play each other from every seat."""
+    from rollwise.answer import kept
+    from rollwise.answer.references import names_in
+    from rollwise.graph.policies import ties_in_play
+    from rollwise.simulate import tournament as play
+
+    if games is not None and games < 2:
+        raise UsageError(f"--games is {games}; it must be at least 2")
+    team = Workers.read(workers)
+    names = list(filter(None, names_in(policies)))
+    if len(names) < 2:
+        raise UsageError("--policies needs at least two, as in optimal,random")
+    chosen = read_game(game, parameters)
+    if has_many(chosen):
+        refuse_with_seats(chosen, workers=workers)
+        _play_seatings(chosen, names, games, seed, exact=exact)
+        return
+    with Progress() as progress:
+        known = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        graph = known.graph
+        entered = [known.find(name) for name in names]
+        with team.cluster_pool() as pool:
+            found = play(
+                graph,
+                entered,
+                games=GAMES_OF_A_PAIR if games is None else games,
+                seed=seed,
+                workers=team.number or 1,
+                exact=exact,
+                progress=progress,
+                pool=pool,
+            )
+    if found.exact and (games, team.number, seed) != (None, None, None):
+        typer.echo(
+            "rollwise: no game was simulated, so --games, --seed and --workers have no effect; "
+            "--no-exact simulates",
+            err=True,
+        )
+    resting = ties_in_play(graph, *entered)
+    render(tournament_document(graph, found, resting))
+
+
+def _play_seatings(
+    game: Game,
+    names: list[str],
+    games: int | None,
+    seed: int | None,
+    *,
+    exact: bool,
+) -> None:
+    """Let policies play in every seating, and print their results."""
+    from rollwise.simulate.seats import simulated_tournament, tournament_of_many
+
+    if exact:
+        refuse("goes with --no-exact: the default simulates no games", games=games, seed=seed)
+    with Progress() as progress:
+        known = policies_of(game, progress)
+        graph, entered = known.graph, [known.find(name) for name in names]
+        if exact:
+            found = tournament_of_many(graph, entered, progress.listener)
+        else:
+            found = simulated_tournament(
+                graph,
+                entered,
+                OF_SEATING if games is None else games,
+                seed=seed,
+                progress=progress.listener,
+            )
+    render(seats_tournament_document(graph, found))
