@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.contest import Contest, ContestSolution, Situation, solve_contest
-from rollwise.answer.solve import solve
+from rollwise.answer.solve import solve_whole
 from rollwise.derive.cube import BEFORE, MIDDLE, MINE, Cube, Stake, answers_to
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UnknownState, UsageError
@@ -215,7 +215,7 @@ def windows(solution: Solution) -> list[Window]:
     """
     game, graph = solution.game, solution.graph
     assert isinstance(game, Cube)
-    inner = solve(game.inner)
+    inner = solve_whole(game.inner)
     source = inner.graph
     fields = dict(zip(graph.columns, graph.rows.T, strict=True))
     found = []
