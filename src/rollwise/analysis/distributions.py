@@ -98,11 +98,6 @@ class Distribution:
         off = squares.sum() * self.error_bound + self.mean_bound**2 + self._rounding(squares)
         return float(min(np.sqrt(off), off / self.sd if self.sd else np.inf)) * (1 + 2.0**-40)
 
-    def at_most_bound(self, value: float) -> float:
-        """Proved error bound of `at_most`."""
-        counted = (self.values <= value).astype(np.float64)
-        return float(counted.sum() * self.error_bound + self._rounding(counted))
-
     def _rounding(self, factors: NDArray[Any]) -> float:
         """The rounding error of a sum of probabilities times factors, in doubles."""
         units = 2 * (len(self.values) + 5) * 2.0**-53

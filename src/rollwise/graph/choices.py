@@ -178,11 +178,6 @@ def first_actions(graph: StateGraph) -> Ints:
     return graph.action_indptr[:-1]
 
 
-def last_actions(graph: StateGraph) -> Ints:
-    """The last action of each state: (n_states,) int64."""
-    return graph.action_indptr[1:] - 1
-
-
 def places_of(graph: StateGraph, actions: NDArray[Any]) -> Ints:
     """The places of actions among those of their states, from 0: (n,) int64."""
     return np.asarray(actions - first_actions(graph)[graph.action_state[actions]])
