@@ -31,8 +31,8 @@ from rollwise.numbers.printed import percent
 from rollwise.page import page, style
 from rollwise.plot.boards import Cards
 from rollwise.plot.fields import action_name, shown_costs
-from rollwise.plot.kinds.limit import find_limits
 from rollwise.plot.kinds.amounts import given_away
+from rollwise.plot.kinds.limit import find_limits
 from rollwise.report.cheat_sheet import limit_table
 
 # Games with a usual version too large for a page.

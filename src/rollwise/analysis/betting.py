@@ -218,7 +218,7 @@ def windows(solution: Solution) -> list[Window]:
     inner = solve_whole(game.inner)
     source = inner.graph
     fields = dict(zip(graph.columns, graph.rows.T, strict=True))
-    found = []
+    cube_windows = []
     for cube, owner in ((1, MIDDLE), (2, MINE)):
         here = (fields["step"] == BEFORE) & (fields["cube"] == cube) & (fields["owner"] == owner)
         before = np.flatnonzero(here)
@@ -233,7 +233,7 @@ def windows(solution: Solution) -> list[Window]:
         verdicts = np.array(game.verdicts(solution, before)["cube_action"])
         take = first_actions(graph)[answers_to(graph, before)]
         best = solution.is_best
-        found.append(
+        cube_windows.append(
             Window(
                 cube,
                 dict(sorted(Counter(verdicts.tolist()).items())),
@@ -244,7 +244,7 @@ def windows(solution: Solution) -> list[Window]:
                 bound,
             )
         )
-    return found
+    return cube_windows
 
 
 def _least(numbers: NDArray[np.float64], among: NDArray[np.bool_]) -> float | None:

@@ -234,13 +234,13 @@ def solve_or_open(
     options: Mapping[str, Any] | None = None,
 ) -> Solution:
     """The answer to a game of any size and number of players: found now, or read."""
-    said = {"method": method, **(options or {})}
+    given = {"method": method, **(options or {})}
     if has_many(game):
-        refuse(f"isn't for games of three or more players, such as {game.name}", **said)
+        refuse(f"isn't for games of three or more players, such as {game.name}", **given)
     from rollwise.answer.kept import answer
 
     if load_from is not None:
-        refuse("can't be had with --load: the values are there already", **said)
+        refuse("can't be had with --load: the values are there already", **given)
     with Progress() as progress:
         how: dict[str, Any] = {"method": method, "options": options}
         return answer(

@@ -55,12 +55,12 @@ def certify(solution: Solution, place: Path | None) -> None:
     sys.stdout.flush()  # the answer doesn't wait for its certificate
     try:
         with Progress() as progress:
-            found = save_certificate(solution, place, progress.listener)
+            summary = save_certificate(solution, place, progress.listener)
     except KeyboardInterrupt as stop:
         stop.add_note(f"while the certificate was written: {place} is left as it was")
         raise
     if not ASKED.json:
-        size = f"{found.positions:,} positions, {found.n_bytes / 1e3:,.0f} kB"
+        size = f"{summary.positions:,} positions, {summary.n_bytes / 1e3:,.0f} kB"
         typer.echo(f"Certificate: {place} ({size}); `rollwise verify {place}` checks it.")
 
 

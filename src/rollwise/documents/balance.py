@@ -335,13 +335,18 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         yield from (("", note) for note in spread_words(spreads))
 
 
-def balance_document(found: Balance) -> Balanced:
+def balance_document(balance: Balance) -> Balanced:
     """The figures of a game; each with its proved error bound, or none where it has none."""
     from rollwise.analysis.balance import QUANTILES
     from rollwise.analysis.second_aims import length_ranges
 
-    solution, chosen, drama, skill = found.solution, found.decisions, found.drama, found.skill
-    graph, lasts = solution.graph, found.lengths
+    solution, chosen, drama, skill = (
+        balance.solution,
+        balance.decisions,
+        balance.drama,
+        balance.skill,
+    )
+    graph, lasts = solution.graph, balance.lengths
     ranges = length_ranges(solution, ["turns", "moves"])
     ends = [None, None] if ranges is None else [(one.least, one.most) for one in ranges]
 
@@ -357,13 +362,13 @@ def balance_document(found: Balance) -> Balanced:
         kind="certified",
         positions=graph.n_positions,
         unit=graph.view.worth_name,
-        value=figure(found.value),
-        win_probability=graph.view.win_probability(found.value.value),
-        luck=figure(found.luck),
-        edge=found.edge,
+        value=figure(balance.value),
+        win_probability=graph.view.win_probability(balance.value.value),
+        luck=figure(balance.luck),
+        edge=balance.edge,
         equally_good=good_of(ties_in_play(graph, solution.policy)),
-        turns=figure(found.turns),
-        moves=figure(found.moves),
+        turns=figure(balance.turns),
+        moves=figure(balance.moves),
         length=GameLength(lasts.unit, quantiles(lasts), lasts.chance.tolist(), lasts.tail, *ends),
         decisions=DecisionFigures.from_result(
             chosen,
@@ -376,13 +381,13 @@ def balance_document(found: Balance) -> Balanced:
         draws=figure(drama and drama.draws),
         lead_changes=figure(drama and drama.lead_changes),
         comebacks=figure(drama and drama.comebacks),
-        sure=found.sure,
+        sure=balance.sure,
         decided=decided,
         skill=None if skill is None else SkillFigures.from_result(skill, share=figure(skill.share)),
         rules=None
-        if found.rules is None
+        if balance.rules is None
         else [
             BalanceRule.from_result(rule, spread=spread_of(rule.spread))
-            for rule in found.rules.rules
+            for rule in balance.rules.rules
         ],
     )

@@ -180,25 +180,25 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
                 yield f"{one.words}: {one.endless}"
 
 
-def length_document(game: Game, found: LengthRange) -> MovesOfGame:
+def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
     """The expected moves of a play for each aim of its players, and their spread."""
     return MovesOfGame.on(
         game,
         kind="certified",
-        policy=found.policy or None,
+        policy=lengths.policy or None,
         unit="moves",
         lengths=[
             AimedMoves.from_result(
                 one,
-                words=found.words(one),
+                words=lengths.words(one),
                 low=one.bracket and one.bracket.low,
                 high=one.bracket and number_or_none(one.bracket.high),
                 **_moments(one.moves),
             )
-            for one in found.lengths
+            for one in lengths.lengths
         ],
-        score=None if found.score is None else Moments(**_moments(found.score)),
-        timed_out=found.timed_out,
+        score=None if lengths.score is None else Moments(**_moments(lengths.score)),
+        timed_out=lengths.timed_out,
     )
 
 

@@ -251,15 +251,15 @@ def _played_length(length: Length) -> PlayedLength:
     return PlayedLength.from_result(length, **facts, standard_deviation=length.deviation)
 
 
-def seats_match_document(graph: StateGraph, found: Played, exact: Shares | None) -> Simulated:
+def seats_match_document(graph: StateGraph, played: Played, exact: Shares | None) -> Simulated:
     """Many games of several seats, with the exact figures beside them."""
     (name,) = seats_worth(graph, ())
     rates = "payoff_means" if name == "payoffs" else "win_rates"
     facts: dict[str, Any] = {"unit": seats_unit(graph)}
-    facts |= {"win_rates": UNSET, rates: found.win_rates, name: None, "error_bound": None}
+    facts |= {"win_rates": UNSET, rates: played.win_rates, name: None, "error_bound": None}
     if exact is not None:
         facts |= {name: list(exact.win_probabilities), "error_bound": exact.error_bound}
-    return Simulated.on(graph, found, kind="estimated", **facts)
+    return Simulated.on(graph, played, kind="estimated", **facts)
 
 
 def seats_unit(graph: StateGraph) -> str:
@@ -396,15 +396,15 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         )
 
 
-def tournament_document(graph: StateGraph, found: Tournament, ties: Ties | None) -> Ranked:
+def tournament_document(graph: StateGraph, results: Tournament, ties: Ties | None) -> Ranked:
     """Every policy against every other."""
     return Ranked.on(
         graph,
-        found,
-        kind="certified" if found.exact else "estimated",
+        results,
+        kind="certified" if results.exact else "estimated",
         unit=graph.view.worth_name,
-        standings=[Standing.from_result(entry) for entry in found.standings],
-        **_lists(found, "first", "both", "errors"),
+        standings=[Standing.from_result(entry) for entry in results.standings],
+        **_lists(results, "first", "both", "errors"),
         equally_good=good_of(ties),
     )
 
@@ -415,11 +415,11 @@ def _lists(found: object, *names: str) -> dict[str, Any]:
     return {name: None if array is None else array.tolist() for name, array in arrays.items()}
 
 
-def seats_tournament_document(graph: StateGraph, found: SeatsTournament) -> Ranked:
+def seats_tournament_document(graph: StateGraph, results: SeatsTournament) -> Ranked:
     """The result of each policy, over all tables with it."""
-    kind = "estimated" if found.error_bound is None else "certified"
-    lists = _lists(found, "results", "among", "standard_errors")
-    return Ranked.on(graph, found, kind=kind, unit=seats_unit(graph), **lists)
+    kind = "estimated" if results.error_bound is None else "certified"
+    lists = _lists(results, "results", "among", "standard_errors")
+    return Ranked.on(graph, results, kind=kind, unit=seats_unit(graph), **lists)
 
 
 class Assessed(Part, frozen=True):
@@ -740,16 +740,16 @@ def wrong_positions(assessed: Assessment) -> list[WrongPosition]:
     return rows
 
 
-def learned_seats_document(graph: StateGraph, found: LearnedSeats) -> LearnedPolicy:
+def learned_seats_document(graph: StateGraph, learned: LearnedSeats) -> LearnedPolicy:
     """A profile learned by self-play, and each seat's best response to it."""
     return LearnedPolicy.on(
         graph,
-        found,
+        learned,
         kind="certified",
-        states_seen=found.seen,
-        **seats_worth(graph, found.response.win_probabilities),
-        best_responses=list(found.response.best),
-        error_bound=found.response.error_bound,
+        states_seen=learned.seen,
+        **seats_worth(graph, learned.response.win_probabilities),
+        best_responses=list(learned.response.best),
+        error_bound=learned.response.error_bound,
     )
 
 
@@ -863,17 +863,17 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             )
 
 
-def thumb_document(graph: StateGraph, found: Frontier) -> RulesOfThumb:
+def thumb_document(graph: StateGraph, frontier: Frontier) -> RulesOfThumb:
     """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy."""
     rules = [
         ThumbRule.from_result(rule, spread=spread_of(rule.spread), policy=rule.rule.document(graph))
-        for rule in found.rules
+        for rule in frontier.rules
     ]
     name = graph.view.worth_name
-    return RulesOfThumb.on(graph, found, kind="certified", rules=rules, unit=name)
+    return RulesOfThumb.on(graph, frontier, kind="certified", rules=rules, unit=name)
 
 
-def seats_thumb_document(graph: StateGraph, found: SeatsFrontier) -> RulesOfThumb:
+def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfThumb:
     """Rules of thumb, and the loss of each among equilibrium players."""
     rules = [
         ThumbRule.from_result(
@@ -881,7 +881,7 @@ def seats_thumb_document(graph: StateGraph, found: SeatsFrontier) -> RulesOfThum
             numbers=rule.of_search.numbers,
             policy=rule.of_search.rule.document(graph),
         )
-        for rule in found.rules
+        for rule in frontier.rules
     ]
     name = seats_unit(graph)
-    return RulesOfThumb.on(graph, found.search, kind="certified", rules=rules, unit=name)
+    return RulesOfThumb.on(graph, frontier.search, kind="certified", rules=rules, unit=name)

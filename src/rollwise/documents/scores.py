@@ -278,7 +278,7 @@ def distributions_document(
 
 def distribution_document(
     policy: str,
-    found: Distribution,
+    distribution: Distribution,
     ties: Ties | None,
     *,
     fractions: Mapping[int, Fraction] | None = None,
@@ -292,10 +292,10 @@ def distribution_document(
     fractions : mapping of int to Fraction, optional
         The same probabilities, exactly.
     given : float, optional
-        The probability of a condition, if `found` is the distribution under it.
+        The probability of a condition, if `distribution` is the one under it.
     """
     rows = []
-    columns = (found.values, found.probabilities, found.probabilities.cumsum())
+    columns = (distribution.values, distribution.probabilities, distribution.probabilities.cumsum())
     for value, probability, below in zip(*(c.tolist() for c in columns), strict=True):
         more: dict[str, Any] = {}
         if fractions is not None:
@@ -310,12 +310,12 @@ def distribution_document(
         more["simulated"] = _simulated(simulated)
     return ScoreDistribution(
         policy=policy,
-        mean=found.mean,
-        mean_bound=found.mean_bound,
-        sd=found.sd,
-        sd_bound=found.sd_bound,
-        quantiles={str(share): found.quantile(share) for share in QUANTILES},
-        error_bound=found.error_bound,
+        mean=distribution.mean,
+        mean_bound=distribution.mean_bound,
+        sd=distribution.sd,
+        sd_bound=distribution.sd_bound,
+        quantiles={str(share): distribution.quantile(share) for share in QUANTILES},
+        error_bound=distribution.error_bound,
         rows=rows,
         equally_good=good_of(ties),
         **more,
@@ -333,17 +333,17 @@ def _simulated(simulated: SimulatedScores) -> SimulatedTest:
     )
 
 
-def _score_ranges(found: ScoreRanges) -> RangesOfScores:
+def _score_ranges(ranges: ScoreRanges) -> RangesOfScores:
     """How likely each final score is, at least and at most, under optimal policies."""
-    every = [*found.rows.values(), *found.at_most.values()]
+    every = [*ranges.rows.values(), *ranges.at_most.values()]
     rows = [
         ScoreRangeRow(
-            score, one.least, one.most, found.at_most[score].least, found.at_most[score].most
+            score, one.least, one.most, ranges.at_most[score].least, ranges.at_most[score].most
         )
-        for score, one in found.rows.items()
+        for score, one in ranges.rows.items()
     ]
     bound = max(one.error_bound for one in every)
-    return RangesOfScores(found.loss, bound, EndRange.from_result(found.variance), rows)
+    return RangesOfScores(ranges.loss, bound, EndRange.from_result(ranges.variance), rows)
 
 
 class ReachedScore(Part, frozen=True):
@@ -370,14 +370,14 @@ class ReachedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
         )
 
 
-def reached_document(game: Game, scores: Sequence[int], found: Reach) -> ReachedScores:
+def reached_document(game: Game, scores: Sequence[int], reached: Reach) -> ReachedScores:
     """The best chance of each score or better."""
     return ReachedScores.on(
         game,
         kind="certified",
         better="at most" if game.objective == "minimize" else "at least",
-        error_bound=found.error_bound,
-        rows=[ReachedScore(*row) for row in zip(scores, found.chances.tolist(), strict=True)],
+        error_bound=reached.error_bound,
+        rows=[ReachedScore(*row) for row in zip(scores, reached.chances.tolist(), strict=True)],
     )
 
 
@@ -916,21 +916,21 @@ class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
         )
 
 
-def many_dice_document(game: Game, found: ManyDice) -> ManyDiceScores:
+def many_dice_document(game: Game, scores: ManyDice) -> ManyDiceScores:
     """The expected score for every number of dice."""
-    value, bound = found.value(found.most)
+    value, bound = scores.value(scores.most)
     parameters = {name: value for name, value in game.parameters.items() if name != "dice"}
-    seconds = round(found.seconds, 3)
+    seconds = round(scores.seconds, 3)
     rows = [
         DiceRow(
             **row,
             take_two_bound=None
             if row["take_two"] is None
-            else found.value(row["dice"], take_two=True)[1],
+            else scores.value(row["dice"], take_two=True)[1],
         )
-        for row in found.table().iter_rows(named=True)
+        for row in scores.table().iter_rows(named=True)
     ]
-    return ManyDiceScores(game.name, parameters, found.most, value, bound, seconds, rows)
+    return ManyDiceScores(game.name, parameters, scores.most, value, bound, seconds, rows)
 
 
 class AimValue(Part, frozen=True):
@@ -1124,11 +1124,11 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
         )
 
 
-def frontier_document(graph: StateGraph, found: Frontier) -> ScoreFrontier:
+def frontier_document(graph: StateGraph, frontier: Frontier) -> ScoreFrontier:
     """The frontier of a game's own aim against a second one."""
     own = WINS if not graph.is_score else "mean payoff" if graph.has_stakes else "mean score"
     corners = [
         FrontierCorner(corner.mean, corner.chance, corner.mean_bound, corner.chance_bound)
-        for corner in found.corners
+        for corner in frontier.corners
     ]
-    return ScoreFrontier.on(graph, found, kind="certified", own=own, corners=corners)
+    return ScoreFrontier.on(graph, frontier, kind="certified", own=own, corners=corners)

@@ -573,7 +573,7 @@ def _seats_facts(solution: Solution, others: OtherEquilibria | None) -> dict[str
     }
 
 
-def _others(found: OtherEquilibria) -> Others:
+def _others(search: OtherEquilibria) -> Others:
     rows = [
         OtherEquilibrium(
             error_bound=other.found.error_bound,
@@ -582,6 +582,6 @@ def _others(found: OtherEquilibria) -> Others:
             differing_positions=other.differing,
             first_difference=state_fields(other.found.graph, other.first),
         )
-        for other in found.others
+        for other in search.others
     ]
-    return Others(found.starts, found.seed, found.unsettled, found.components, rows)
+    return Others(search.starts, search.seed, search.unsettled, search.components, rows)

@@ -197,14 +197,14 @@ class Facts:
             if solution.is_score:
                 return [f"{value:z.4f}", f"{worse:.4f}"]
             return [f"{100 * win_probability(value):.2f} %", f"{50 * worse:.2f}"]
-        found = evaluate(graph, policy, solution.policy, starts=[0])
+        result = evaluate(graph, policy, solution.policy, starts=[0])
         unit, digits = (1.0, ".4f") if solution.has_stakes else (50.0, ".2f")
         if solution.has_stakes:
-            one, two = float(found.values[0]), float(found.values_second[0])
+            one, two = float(result.values[0]), float(result.values_second[0])
             cells = [f"{one:z.4f}", f"{two:z.4f}", f"{-(one + two) / 2:z.4f}"]
         else:
-            one = 100 * float(found.win_probability[0])
-            two = 100 * float(found.win_probability_second[0])
+            one = 100 * float(result.win_probability[0])
+            two = 100 * float(result.win_probability_second[0])
             cells = [f"{one:.2f} %", f"{two:.2f} %", f"{50 - (one + two) / 2:z.2f}"]
         if self.responds:
             # Payoffs go from -1 to 1, so that half of them are shares of games.

@@ -55,12 +55,12 @@ def balance(
     chosen = read_game(game, parameters)
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
-        found = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
-    document = balance_document(found)
+        figures = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
+    document = balance_document(figures)
     if out is not None:
         from rollwise.report.cheat_sheet import balance_page, write_page
 
-        write_page(balance_page(found, document).html, out)
+        write_page(balance_page(figures, document).html, out)
     render(document, *place_line("Written to", out))
 
 
@@ -103,14 +103,14 @@ def diff(
         answers = [
             kept.solve(one, max_states=ASKED.max_states, progress=progress) for one in (old, new)
         ]
-        found = difference(*answers)
+        change = difference(*answers)
     if out is not None:
         from rollwise.plot import plot
         from rollwise.plot.pages import write_figure
 
-        figure = plot(found.new, "regret", policy=found.carried)
-        write_figure(figure, out, f"{found.new.graph.game}: losses of the old strategy")
-    render(difference_document(found, limit), *place_line("Written to", out))
+        figure = plot(change.new, "regret", policy=change.carried)
+        write_figure(figure, out, f"{change.new.graph.game}: losses of the old strategy")
+    render(difference_document(change, limit), *place_line("Written to", out))
 
 
 def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
@@ -179,8 +179,8 @@ def handicap(
     chosen = read_game(game, parameters)
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
-        found = find_handicap(policies, field, numbers, policy, against)
-    render(handicap_document(policies.graph, found))
+        starts = find_handicap(policies, field, numbers, policy, against)
+    render(handicap_document(policies.graph, starts))
 
 
 @app.command("tune")
@@ -225,7 +225,7 @@ def tune(
     kind, fixed = find(game), read_values(parameters or ())
     found_by = kept.answer if wanted.measure in tuning.OF_THE_START else kept.solve
     with Progress() as progress, team.processes() as pool:
-        found = tuning.tune(
+        games = tuning.tune(
             kind,
             fixed,
             values,
@@ -238,6 +238,6 @@ def tune(
         from rollwise.plot.lines import draw_curve
         from rollwise.plot.pages import write_figure
 
-        write_figure(draw_curve(kind.name, values, found), out, f"{kind.name} tuned")
-    render(tuning_document(kind.name, fixed, found), *place_line("Written to", out))
-    end_if(found.stopped, "stopped; these are the games solved so far", 130)
+        write_figure(draw_curve(kind.name, values, games), out, f"{kind.name} tuned")
+    render(tuning_document(kind.name, fixed, games), *place_line("Written to", out))
+    end_if(games.stopped, "stopped; these are the games solved so far", 130)

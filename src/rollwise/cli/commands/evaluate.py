@@ -125,12 +125,12 @@ def evaluate(
         _print_seats(chosen, policy)
         return
     position = None if state is None else read_state(state, chosen)
-    graph, s, mine, theirs, found = _evaluated(
+    graph, s, mine, theirs, evaluation = _evaluated(
         chosen, (policy, against), position, all_states=table, method=method, **options
     )
     if history is not None:
-        write_history(history, found.history)
-    finished = found.status is Status.CONVERGED
+        write_history(history, evaluation.history)
+    finished = evaluation.status is Status.CONVERGED
     # against itself an optimal policy has the value of the game, whichever it is
     resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
     average = None
@@ -140,19 +140,19 @@ def evaluate(
         assert mine is not None
         average = average_of_policy(chosen, mine)  # type: ignore[arg-type]
     order = options.get("order", ORDER)
-    document = evaluation_document(graph, found, s, resting, order, average)
+    document = evaluation_document(graph, evaluation, s, resting, order, average)
     # so many sweeps and no more were asked for, and not a threshold
     counted = "max_sweeps" in options and "theta" not in options
-    iterate = found.status is Status.SWEEP_LIMIT and counted
+    iterate = evaluation.status is Status.SWEEP_LIMIT and counted
     if table:
         from rollwise.answer.rows import evaluated_rows
 
         assert mine is not None
-        _tell_rows(evaluated_rows(graph, mine, found, where), form, out, document)
+        _tell_rows(evaluated_rows(graph, mine, evaluation, where), form, out, document)
     elif ASKED.json or finished or iterate:
         render(document)
     if not (finished or iterate):
-        _tell_unfinished(found)
+        _tell_unfinished(evaluation)
         raise typer.Exit(1)
 
 
@@ -245,7 +245,7 @@ def _print_seats(game: Game, policy: str) -> None:
     from rollwise.answer.references import names_in
 
     with Progress() as progress:
-        found = policies_of(game, progress)
-        seated = [found.find(name) for name in names_in(policy)]
-    shares = evaluate_seats(found.graph, seated)
-    render(shares_document(found.graph, shares))
+        policies = policies_of(game, progress)
+        seated = [policies.find(name) for name in names_in(policy)]
+    shares = evaluate_seats(policies.graph, seated)
+    render(shares_document(policies.graph, shares))

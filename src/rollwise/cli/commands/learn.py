@@ -235,7 +235,7 @@ def _learn_seats(
     check_place(save)
     with Progress() as progress:
         graph = build_seats(game, max_states=ASKED.max_states, progress=progress.listener)
-        found = learn_seats(
+        learned = learn_seats(
             graph,
             games,
             explore=100.0 if explore is None else explore,
@@ -243,5 +243,5 @@ def _learn_seats(
             progress=progress.listener,
         )
     if save is not None:
-        write_policy(graph, found.policy, save)
-    render(learned_seats_document(graph, found), *place_line("Saved to", save))
+        write_policy(graph, learned.policy, save)
+    render(learned_seats_document(graph, learned), *place_line("Saved to", save))

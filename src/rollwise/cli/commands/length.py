@@ -85,19 +85,21 @@ def length(
         raise UsageError(f"--time-limit is {time_limit:g}; it must be more than 0")
     with Progress() as progress:
         if by_layer:
-            found = length_range_by_layer(
+            lengths = length_range_by_layer(
                 chosen,
                 max_states=ASKED.max_states,
                 time_limit=time_limit,
                 progress=progress,
             )
         else:
-            found = _found(chosen, policy, progress)
-    render(length_document(chosen, found))
-    unsettled = " and ".join(found.words(one) for one in found.lengths if one.unsettled is not None)
-    why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
-    said = f"{why}the moves haven't settled where {unsettled}; the bounds are proved"
-    end_if(unsettled, said, 130 if found.stopped else 1)
+            lengths = _found(chosen, policy, progress)
+    render(length_document(chosen, lengths))
+    unsettled = " and ".join(
+        lengths.words(one) for one in lengths.lengths if one.unsettled is not None
+    )
+    why = "stopped: " if lengths.stopped else "time ended the search: " if lengths.timed_out else ""
+    reason = f"{why}the moves haven't settled where {unsettled}; the bounds are proved"
+    end_if(unsettled, reason, 130 if lengths.stopped else 1)
 
 
 def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
@@ -108,8 +110,8 @@ def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
     from rollwise.graph.policies import ties_in_play
 
     with Progress() as progress:
-        found = kept.policies(game, any_players=True, max_states=ASKED.max_states)
-        graph, plans = found.graph, [found.find(name) for name in names_in(policy)]
+        policies = kept.policies(game, any_players=True, max_states=ASKED.max_states)
+        graph, plans = policies.graph, [policies.find(name) for name in names_in(policy)]
         curve = within(graph, plans, turns, best=best, progress=progress)
     ties = ties_in_play(graph, *plans) if graph.players < 3 else None
     render(within_document(graph, plans, curve, ties))

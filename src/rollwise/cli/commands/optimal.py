@@ -253,11 +253,11 @@ def _print_reach(game: Game, text: str) -> None:
             in_layers = small is None
         if in_layers:
             most = max(0, *scores)
-            found = reach_by_layer(game, most, progress=progress)
-            found = found._replace(chances=found.chances[[max(0, score) for score in scores]])
+            chances = reach_by_layer(game, most, progress=progress)
+            chances = chances._replace(chances=chances.chances[[max(0, score) for score in scores]])
         else:
-            found = reach(game, scores, progress=progress)
-    render(reached_document(game, scores, found))
+            chances = reach(game, scores, progress=progress)
+    render(reached_document(game, scores, chances))
 
 
 def _write_csv(document: Distributions) -> None:
@@ -289,5 +289,5 @@ def frontier(
     with Progress() as progress:
         solution = kept.policies(chosen).solution
         progress("the frontier", 0, None)
-        found = find_frontier(solution, aim)
-    render(frontier_document(solution.graph, found))
+        corners = find_frontier(solution, aim)
+    render(frontier_document(solution.graph, corners))

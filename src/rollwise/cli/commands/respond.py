@@ -39,8 +39,8 @@ def respond(
         graph = policies.graph
         s = 0 if position is None else graph.find(position)
         progress("responding", 0, None)
-        found = best_response(policies, to, starts=[s])
-    render(response_document(graph, found, s))
+        response = best_response(policies, to, starts=[s])
+    render(response_document(graph, response, s))
 
 
 def _print_seats(game: Game, to: str) -> None:
@@ -48,10 +48,10 @@ def _print_seats(game: Game, to: str) -> None:
     from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
-        found = policies_of(game, progress)
-        policy = None if to in (ADVERSARIES, ALLIES) else found.find(to)
+        policies = policies_of(game, progress)
+        policy = None if to in (ADVERSARIES, ALLIES) else policies.find(to)
     if policy is None:
-        response = respond_to_all(found.graph, to)
+        response = respond_to_all(policies.graph, to)
     else:
-        response = respond_to(found.graph, policy)
-    render(seats_response_document(found.graph, response))
+        response = respond_to(policies.graph, policy)
+    render(seats_response_document(policies.graph, response))

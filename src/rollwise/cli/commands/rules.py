@@ -141,13 +141,13 @@ def verify(
     chosen = _game_of(asked)
     how = read_mode(mode)
     if is_certificate(asked.files[0]):
-        said = {"max_states": ASKED.max_states, "mode": None if how == "auto" else how}
-        refuse("has no effect: a certificate is checked without a graph", **said)
+        options = {"max_states": ASKED.max_states, "mode": None if how == "auto" else how}
+        refuse("has no effect: a certificate is checked without a graph", **options)
     if asked.files[0].is_dir():
-        said = {"exact": exact, "mode": None if how == "auto" else how}
-        refuse("goes with a file, and not with a folder of layers", **said)
+        options = {"exact": exact, "mode": None if how == "auto" else how}
+        refuse("goes with a file, and not with a folder of layers", **options)
     with Progress() as progress:
-        found = verify_saved(
+        verification = verify_saved(
             asked.files[0],
             chosen,
             exact=exact,
@@ -155,9 +155,9 @@ def verify(
             max_states=ASKED.max_states,
             progress=progress,
         )
-    if ASKED.json or found.verified:
-        render(verification_document(found))
-    end_if(not found.verified, f"{asked.files[0]} is refused: {found.fault}")
+    if ASKED.json or verification.verified:
+        render(verification_document(verification))
+    end_if(not verification.verified, f"{asked.files[0]} is refused: {verification.fault}")
 
 
 def _game_of(asked: Words) -> Game | None:
@@ -260,10 +260,10 @@ def certify(
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
         if values is not None:
-            found = distance_of_values(policies, values)
+            distance = distance_of_values(policies, values)
         else:
-            found = distance_of_policy(policies, policy or "")
-    document = Certified.of_distance(found, "policy" if values is None else "values", claim)
+            distance = distance_of_policy(policies, policy or "")
+    document = Certified.of_distance(distance, "policy" if values is None else "values", claim)
     render(document)
     failed = claim is not None and document.is_met is not True
     end_if(failed, f"the claimed precision {claim} is not proved" if failed else "")

@@ -205,11 +205,11 @@ def many_dice(
     form_of(None, csv=csv)
     check_file("--out", out, ".csv")
     chosen = read_game(game, parameters)
-    found = solve_many(chosen, most)
-    rows = found.table()
+    scores = solve_many(chosen, most)
+    rows = scores.table()
     if out is not None:
         write_text(out, rows.write_csv())
     if csv:
         streams.write(rows.write_csv())
     else:
-        render(many_dice_document(chosen, found))
+        render(many_dice_document(chosen, scores))

@@ -92,8 +92,8 @@ def simulate(
     from rollwise.graph.policies import ties_in_play
 
     if tell:
-        told = {"games": games, "workers": workers, "no_exact": not exact}
-        refuse("doesn't go with --tell, the story of one game", **told)
+        options = {"games": games, "workers": workers, "no_exact": not exact}
+        refuse("doesn't go with --tell, the story of one game", **options)
     if games is not None and games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
     pool = Workers.read(workers)
@@ -139,8 +139,8 @@ def _policies(game: Game, load: str | None, *, told: bool) -> Policies | None:
     from rollwise.answer.references import Policies
 
     if load is not None:
-        found = solve_or_open(game, load)
-        return Policies.of(found.whole()) if found.is_small else None
+        solution = solve_or_open(game, load)
+        return Policies.of(solution.whole()) if solution.is_small else None
     in_turns = not told and game.made_from is game
     with Progress() as progress:
         return kept.policies_in_one_graph(
@@ -203,9 +203,9 @@ def _tell(
 
     graph = policies.graph
     start = fresh_seed() if seed is None else check_seed(seed)
-    told = ((n, tell(policies, first, second, seed=n)) for n in range(start, start + games))
+    stories = ((n, tell(policies, first, second, seed=n)) for n in range(start, start + games))
     names = [one.name for one in (first, second or first)[: graph.players]]
-    render(told_games_document(graph, names, dict(told)))
+    render(told_games_document(graph, names, dict(stories)))
 
 
 def _play_seats(
@@ -222,11 +222,13 @@ def _play_seats(
     from rollwise.simulate.seats import simulate_seats
 
     with Progress() as progress:
-        found = policies_of(game, progress)
-        seated = [found.find(name) for name in names_in(policy)]
-    played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
-    shares = evaluate_seats(found.graph, seated) if exact else None
-    render(seats_match_document(found.graph, played, shares))
+        policies = policies_of(game, progress)
+        seated = [policies.find(name) for name in names_in(policy)]
+    played = simulate_seats(
+        policies.graph, seated, games=GAMES if games is None else games, seed=seed
+    )
+    shares = evaluate_seats(policies.graph, seated) if exact else None
+    render(seats_match_document(policies.graph, played, shares))
 
 
 GAMES_OF_A_PAIR, OF_SEATING = 1_000_000, 10_000
@@ -270,11 +272,11 @@ def tournament(
         _play_seatings(chosen, names, games, seed, exact=exact)
         return
     with Progress() as progress:
-        known = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
-        graph = known.graph
-        entered = [known.find(name) for name in names]
+        policies_by_name = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        graph = policies_by_name.graph
+        entered = [policies_by_name.find(name) for name in names]
         with team.cluster_pool() as pool:
-            found = play(
+            results = play(
                 graph,
                 entered,
                 games=GAMES_OF_A_PAIR if games is None else games,
@@ -284,14 +286,14 @@ def tournament(
                 progress=progress,
                 pool=pool,
             )
-    if found.exact and (games, team.number, seed) != (None, None, None):
+    if results.exact and (games, team.number, seed) != (None, None, None):
         typer.echo(
             "rollwise: no game was simulated, so --games, --seed and --workers have no effect; "
             "--no-exact simulates",
             err=True,
         )
     resting = ties_in_play(graph, *entered)
-    render(tournament_document(graph, found, resting))
+    render(tournament_document(graph, results, resting))
 
 
 def _play_seatings(
@@ -308,16 +310,16 @@ def _play_seatings(
     if exact:
         refuse("goes with --no-exact: the default simulates no games", games=games, seed=seed)
     with Progress() as progress:
-        known = policies_of(game, progress)
-        graph, entered = known.graph, [known.find(name) for name in names]
+        policies = policies_of(game, progress)
+        graph, entered = policies.graph, [policies.find(name) for name in names]
         if exact:
-            found = tournament_of_many(graph, entered, progress.listener)
+            results = tournament_of_many(graph, entered, progress.listener)
         else:
-            found = simulated_tournament(
+            results = simulated_tournament(
                 graph,
                 entered,
                 OF_SEATING if games is None else games,
                 seed=seed,
                 progress=progress.listener,
             )
-    render(seats_tournament_document(graph, found))
+    render(seats_tournament_document(graph, results))

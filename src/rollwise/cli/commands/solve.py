@@ -245,8 +245,8 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
         return []
     from rollwise.analysis.findings import nothing_at_stake, oddities
 
-    told = nothing_at_stake(graph)
-    return [*oddities(graph), *([told] if told else [])]
+    nothing = nothing_at_stake(graph)
+    return [*oddities(graph), *([nothing] if nothing else [])]
 
 
 def print_layers(

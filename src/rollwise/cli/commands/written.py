@@ -104,11 +104,11 @@ def drill(
     players = people if player is None else [player]
     if player is not None and not any(player in session.names for session in sessions):
         raise UsageError(f"no player is called {player!r} in {games.path}")
-    found = questions(sessions, players)[:limit]
+    asked_positions = questions(sessions, players)[:limit]
     if ASKED.json:
-        print_json(drill_document(table, found))
+        print_json(drill_document(table, asked_positions))
     else:
-        _ask(Drill(table, found))
+        _ask(Drill(table, asked_positions))
 
 
 def _ask(drill: Drill) -> None:
@@ -196,11 +196,11 @@ def exploit(
     taken = _choices(sessions, name)
     with Progress() as progress:
         friend = learn_friend(policies, taken, seed=SEED)
-        found = find_response(policies, friend, risk, seed=SEED, progress=progress)
+        response = find_response(policies, friend, risk, seed=SEED, progress=progress)
         n = sum(name in session.names for session in sessions)
-        document = exploitation_document(policies, name, n, risk, found, limit)
+        document = exploitation_document(policies, name, n, risk, response, limit)
     if save is not None:
-        write_policy(policies.graph, found.best.policy, save)
+        write_policy(policies.graph, response.best.policy, save)
     render(document, *place_line("Saved to", save))
 
 

@@ -102,10 +102,10 @@ def read_method(text: str) -> tuple[str, dict[str, Any]]:
 
 def _run(solution: Solution, text: str) -> MethodResult:
     name, options = read_method(text)
-    known = find_method(name).options()
-    if "time_limit" in known:
+    accepted = find_method(name).options()
+    if "time_limit" in accepted:
         options = {"time_limit": SECONDS, **options}
-    if "larger" in known and solution.game is not None:
+    if "larger" in accepted and solution.game is not None:
         options["larger"] = partial(larger, solution.game, solution.graph)
     return run_method(solution.graph, name, **options)
 
@@ -115,15 +115,15 @@ def _first_with_values(solution: Solution, texts: list[str]) -> tuple[str, Metho
     missing = []
     for text in texts:
         try:
-            found = _run(solution, text)
+            result = _run(solution, text)
         except TooLargeForFractions as error:
             missing.append(f"{text} did not run: {error}.")
             continue
-        if np.all(np.isfinite(found.values)):
-            return text, found, missing
+        if np.all(np.isfinite(result.values)):
+            return text, result, missing
         missing.append(
-            f"{text} came to no values ({found.status} after {found.seconds:.0f} s), so that this "
-            f"is {texts[-1]}."
+            f"{text} came to no values ({result.status} after {result.seconds:.0f} s), so that "
+            f"this is {texts[-1]}."
         )
     raise UsageError(f"{solution.graph.title}: nothing to draw; {' '.join(missing)}")
 
@@ -275,21 +275,21 @@ def draw_convergence(solution: Solution, choices: Choices) -> go.Figure:
     lines, notes, counted = [], [], set()
     changes = bounds = False
     for (name, method, options), colour in zip(runs, LINE_COLOURS, strict=False):
-        found = trace(solution, method, **options)
-        sweeps = list(range(1, len(found.errors) + 1))
-        what = str(found.result.details["history"])
+        course = trace(solution, method, **options)
+        sweeps = list(range(1, len(course.errors) + 1))
+        what = str(course.result.details["history"])
         changes |= what == CHANGE
         bounds |= what != CHANGE
-        step = str(found.result.details.get("sweeps", "sweeps"))
+        step = str(course.result.details.get("sweeps", "sweeps"))
         counted.add(step)
         key = name
-        if not found.result.converged:
+        if not course.result.converged:
             done = f"{len(sweeps)} {step}"
             key += f" (stopped after {done})"
-            notes.append(f"{name} had not come to rest after {done}: {found.result.status}.")
+            notes.append(f"{name} had not come to rest after {done}: {course.result.status}.")
         for words, numbers, dash in (
-            ("change" if what == CHANGE else what, found.watched, "dot"),
-            ("true error", found.errors, "solid"),
+            ("change" if what == CHANGE else what, course.watched, "dot"),
+            ("true error", course.errors, "solid"),
         ):
             shown = [scale * number if number > 0 else float("nan") for number in numbers]
             lines.append(Line(f"{name}: {words}", sweeps, shown, colour, dash=dash, key=key))
@@ -336,19 +336,19 @@ def _draw_evaluation(
     scale = 1.0 if solution.is_score else 0.5
     lines, notes, most = [], [], 1
     for order, colour in zip(orders or USUAL_ORDERS, LINE_COLOURS, strict=False):
-        found, errors = trace_evaluation(solution, policy, exact, order, theta)
+        evaluation, errors = trace_evaluation(solution, policy, exact, order, theta)
         sweeps = list(range(1, len(errors) + 1))
         most = max(most, len(sweeps))
         for words, numbers, dash in (
-            ("change", found.history, "dot"),
+            ("change", evaluation.history, "dot"),
             ("true error", errors, "solid"),
         ):
             shown = [number if number > 0 else float("nan") for number in numbers]
             lines.append(Line(f"{order}: {words}", sweeps, shown, colour, dash=dash, key=order))
-        ended = "stopped" if found.status is Status.CONVERGED else str(found.status)
+        ended = "stopped" if evaluation.status is Status.CONVERGED else str(evaluation.status)
         notes.append(
-            f"{order}: {ended} after {len(sweeps)} sweeps, the last change {found.history[-1]:.2g} "
-            f"and the error {errors[-1]:.2g}."
+            f"{order}: {ended} after {len(sweeps)} sweeps, the last change "
+            f"{evaluation.history[-1]:.2g} and the error {errors[-1]:.2g}."
         )
     if theta:
         lines.append(Line(f"θ = {theta:g}", [1, most], [theta, theta], GREY, dash="dash"))
@@ -388,7 +388,7 @@ def trace_evaluation(
         with np.errstate(invalid="ignore"):  # where play never ends, both are infinite
             errors.append(float(np.nanmax(np.abs(worth - truth))))
 
-    found = evaluate(
+    evaluation = evaluate(
         solution,
         policy,
         method="iterative",
@@ -398,7 +398,7 @@ def trace_evaluation(
         time_limit=SECONDS,
         on_values=keep,
     )
-    return found, errors
+    return evaluation, errors
 
 
 def _read(text: str) -> tuple[str, dict[str, Any]]:
@@ -427,9 +427,9 @@ def trace(solution: Solution, method: str, **options: Any) -> Trace:
         errors.append(float(np.max(np.abs(values - solution.values))))
 
     limits = {"epsilon": STOP, "max_sweeps": MOST_SWEEPS, "max_rounds": MOST_SWEEPS}
-    known = find_method(method).options()
-    given = {name: value for name, value in limits.items() if name in known}
-    found = run_method(
+    accepted = find_method(method).options()
+    given = {name: value for name, value in limits.items() if name in accepted}
+    result = run_method(
         solution.graph, method, on_values=keep, time_limit=SECONDS, **given, **options
     )
-    return Trace(list(found.history), errors, found)
+    return Trace(list(result.history), errors, result)
