@@ -42,7 +42,6 @@ from rollwise.methods.programs import (
     solve_with_highs,
 )
 from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.sweeping import with_border
 from rollwise.methods.value_iteration import farthest
 from rollwise.proofs.endless_play import require_settled
 
@@ -57,7 +56,6 @@ def linear_programming(
     rim: int = 0,
     larger: Callable[[int], Larger] | None = None,
     time_limit: float | None = None,
-    border_values: NDArray[np.float64] | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
 ) -> MethodResult:
     """Minimise the sum of the values of the states with a choice.
@@ -65,6 +63,7 @@ def linear_programming(
     Parameters
     ----------
     graph : StateGraph
+        Without a border.
     whole : bool
         One program for the whole graph, or one a component, terminal components first, with
         all later values known.
@@ -76,7 +75,6 @@ def linear_programming(
         Returns the larger game.
     time_limit : float, optional
         Seconds.
-    border_values : (n_border,) float64, optional
     on_sweep : callable, optional
         Called once, with the iterations of the simplex method and the largest
         excess of a value.
@@ -103,12 +101,12 @@ def linear_programming(
         wide, place = larger(rim)
     if pieces is None:
         pieces = (states for states, _ in parts(wide, whole))
-    least = _least(wide, pieces, border_values, clock)
+    least = _least(wide, pieces, clock)
     details = {"solver": least.message, "sweeps": "simplex iterations", "whole": whole, "rim": rim}
     if least.status is not Status.CONVERGED:
         unknown = np.full(graph.n_states, np.nan)
         return MethodResult(NAME, unknown, least.iterations, least.status, details=details)
-    result = _result(graph, least.values[place], least.iterations, border_values, details)
+    result = _result(graph, least.values[place], least.iterations, details)
     if on_sweep is not None:
         on_sweep(result.sweeps, result.details["largest_excess"])
     return result
@@ -138,7 +136,7 @@ def net_visits(
     """
     from scipy.sparse.linalg import spsolve
 
-    model = _model(graph, None)
+    model = _model(graph)
     into = model.matrix[actions].T.tocsr()
     starts = model.has_choice.astype(np.float64)
     visits = np.zeros(graph.n_states)
@@ -164,52 +162,47 @@ def linear_program(graph: StateGraph) -> tuple[Model, Program]:
     EndlessPlay
         Play for stakes may go on for ever: values have no bound.
     """
-    model = _model(graph, None)
-    return model, _program(model, _farthest(graph, None, Clock(None)))
+    model = _model(graph)
+    return model, _program(model, _farthest(graph, Clock(None)))
 
 
-def _farthest(
-    graph: StateGraph, border_values: NDArray[np.float64] | None, clock: Clock
-) -> NDArray[np.float64] | None:
+def _farthest(graph: StateGraph, clock: Clock) -> NDArray[np.float64] | None:
     """How far from 0 each value can be, in a game for stakes; None in others."""
     if not graph.has_stakes:  # only there may the least sum have no bound of its own
         return None
     require_settled(graph, NAME)
-    return farthest(graph, border_values, clock)
+    return farthest(graph, clock)
 
 
 def _least(
     graph: StateGraph,
     pieces: Iterable[NDArray[np.int64]],
-    border_values: NDArray[np.float64] | None,
     clock: Clock,
 ) -> _Least:
     """The values at the smallest sum, and how the solver ended."""
-    border = with_border(graph, 0.0, border_values)
-    most = _farthest(graph, border_values, clock)
+    values, most = np.zeros(graph.n_states), _farthest(graph, clock)
     message, iterations = "no solver was needed", 0
     for states in pieces:
-        model = Model.of_states(graph, states, border)
+        model = Model.of_states(graph, states, values)
         if model.looks_ahead:
-            border[states] = model.to_values(model.right.max(keepdims=True))
+            values[states] = model.to_values(model.right.max(keepdims=True))
             continue
         answer = solve_with_highs(_program(model, most), clock)
         message, iterations = answer.message, iterations + answer.nodes
         if answer.columns is None or answer.status is not Status.CONVERGED:
-            return _Least(border[: graph.n_states], answer.status, message, iterations)
-        border[states] = model.to_values(answer.columns)
-    return _Least(border[: graph.n_states], Status.CONVERGED, message, iterations)
+            return _Least(values, answer.status, message, iterations)
+        values[states] = model.to_values(answer.columns)
+    return _Least(values, Status.CONVERGED, message, iterations)
 
 
 def _result(
     graph: StateGraph,
     values: NDArray[np.float64],
     iterations: int,
-    border_values: NDArray[np.float64] | None,
     details: dict[str, Any],
 ) -> MethodResult:
     """The result, with the excess over the best action of each state."""
-    model = _model(graph, border_values)
+    model = _model(graph)
     x = model.to_x(values)
     excess = model.excess(x)
     best = x - excess
@@ -231,10 +224,9 @@ def _result(
     )
 
 
-def _model(graph: StateGraph, border_values: NDArray[np.float64] | None) -> Model:
+def _model(graph: StateGraph) -> Model:
     """The rows of all states."""
-    border = with_border(graph, 0.0, border_values)
-    return Model.of_states(graph, np.arange(graph.n_states), border)
+    return Model.of_states(graph, np.arange(graph.n_states), np.zeros(graph.n_states))
 
 
 def _program(model: Model, most: NDArray[np.float64] | None) -> Program:
@@ -243,7 +235,7 @@ def _program(model: Model, most: NDArray[np.float64] | None) -> Program:
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     if most is not None:
         low, high = -most[model.states], most[model.states]
-    elif not model.graph.is_score and not model.graph.n_border:
+    elif not model.graph.is_score:
         low, high = np.zeros(n), np.ones(n)
     return Program(
         model.matrix,

@@ -60,7 +60,6 @@ def mixed_integer(
     start: NDArray[np.float64] | str | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = 600.0,
-    border_values: NDArray[np.float64] | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodResult:
@@ -69,6 +68,7 @@ def mixed_integer(
     Parameters
     ----------
     graph : StateGraph
+        Without a border.
     solver : {"scip", "highs"}
     whole : bool
         One program for the whole graph, and not one a component.
@@ -86,7 +86,6 @@ def mixed_integer(
         choose an action worse by this amount.
     time_limit : float, optional
         Seconds, altogether.
-    border_values : (n_border,) float64, optional
     on_sweep : callable, optional
         Called as ``on_sweep(nodes, gap)`` when the solver reports progress.
     progress : callable, optional
@@ -110,7 +109,7 @@ def mixed_integer(
     clock = Clock(time_limit)
     if isinstance(start, str):
         start = run_method(graph, start).values
-    bounds = Bounds(graph, "components", border_values, clock=clock)
+    bounds = Bounds(graph, "components", clock)
     run = _Run(
         graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep, tolerance
     )
@@ -125,7 +124,7 @@ def mixed_integer(
             progress(done, graph.n_states)
     proved = None
     if status is not Status.CONVERGED:
-        proved = _proved_bounds(graph, border_values, tighten, time_limit)
+        proved = _proved_bounds(graph, tighten, time_limit)
     settings = {"whole": whole, "objective": objective, "tighten": tighten}
     details = {"states_solved": done, **settings, "started_from_values": start is not None}
     return run.result(status, proved, details)
@@ -161,15 +160,10 @@ def _require(name: str, asked: str, choices: Collection[str]) -> None:
         raise UsageError(f"there is no {name} {asked!r} (there are {', '.join(choices)})")
 
 
-def _proved_bounds(
-    graph: StateGraph,
-    border_values: NDArray[np.float64] | None,
-    tighten: int,
-    time_limit: float | None,
-) -> Bounds:
+def _proved_bounds(graph: StateGraph, tighten: int, time_limit: float | None) -> Bounds:
     """Bounds independent of the solver, for programs not solved in time."""
     grace = None if time_limit is None else max(0.1 * time_limit, 0.1)
-    bounds = Bounds(graph, "components", border_values, clock=Clock(grace))
+    bounds = Bounds(graph, "components", Clock(grace))
     for _ in range(max(tighten, 1)):
         if bounds.clock.is_up:
             break
@@ -200,7 +194,7 @@ class _Run:
         self.on_sweep = on_sweep
         self.tolerance = tolerance
         self.values = np.full(graph.n_states, np.nan)
-        self.known = bounds.lower.copy()  # read only where states were solved, and on the border
+        self.known = bounds.lower.copy()  # read only where states were solved
         self.chosen = np.full(graph.n_states, -1)
         self.nodes = self.programs = self.binaries = self.fixed = 0
         self.gap = 0.0

@@ -69,7 +69,7 @@ def modified_policy_iteration(
     seats = graph if graph.players == 1 else take_seats(graph, [None, None]).graph
     sweeper = Sweeper(seats, order)
     if graph.players == 2:
-        most = farthest(graph, None, clock)
+        most = farthest(graph, clock)
         sweeper.values[:] = np.append(-most, most)  # MAX loses the most, and MIN wins it
     may_choose = np.zeros(seats.n_states, np.bool_)
     may_choose[graph.n_states :] = graph.players == 2

@@ -209,7 +209,7 @@ class Model:
         Parameters
         ----------
         states : (m,) int64
-        values : (n_states + n_border,) float64
+        values : (n_states,) float64
             Read where a state outside `states` follows.
         """
         from scipy.sparse import csr_matrix

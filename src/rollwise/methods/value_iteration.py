@@ -53,7 +53,6 @@ def value_iteration(
     start: float = 0.0,
     max_sweeps: int = 1_000_000,
     time_limit: float | None = None,
-    border_values: NDArray[np.float64] | None = None,
     on_sweep: OnSweep | None = None,
     on_values: OnValues | None = None,
 ) -> MethodResult:
@@ -62,6 +61,7 @@ def value_iteration(
     Parameters
     ----------
     graph : StateGraph
+        Without a border.
     epsilon : float
         Stop when a sweep changes no value by more than this; with `sound`,
         when no value can be off by more.
@@ -74,7 +74,6 @@ def value_iteration(
     max_sweeps : int
     time_limit : float, optional
         Seconds.
-    border_values : (n_border,) float64, optional
     on_sweep : callable, optional
         Called after each sweep as ``on_sweep(sweep, change)``; with `sound` the
         second is half the width of the widest bounds.
@@ -94,10 +93,10 @@ def value_iteration(
     """
     if sound:
         return _interval_iteration(
-            graph, epsilon, order, max_sweeps, time_limit, border_values, on_sweep, on_values
+            graph, epsilon, order, max_sweeps, time_limit, on_sweep, on_values
         )
     clock = Clock(time_limit)
-    sweeper = Sweeper(graph, order, border_values, start)
+    sweeper = Sweeper(graph, order, start=start)
     history: list[float] = []
     status = Status.SWEEP_LIMIT
     while len(history) < max_sweeps:
@@ -130,11 +129,10 @@ def _interval_iteration(
     order: str,
     max_sweeps: int,
     time_limit: float | None,
-    border_values: NDArray[np.float64] | None,
     on_sweep: OnSweep | None,
     on_values: OnValues | None,
 ) -> MethodResult:
-    bounds = Bounds(graph, order, border_values, clock=Clock(time_limit))
+    bounds = Bounds(graph, order, Clock(time_limit))
     history: list[float] = []
     status = Status.SWEEP_LIMIT
     while len(history) < max_sweeps:
@@ -183,14 +181,7 @@ class Bounds:
     lower, upper : (n_states + n_border,) float64
     """
 
-    def __init__(
-        self,
-        graph: StateGraph,
-        order: str,
-        border_values: NDArray[np.float64] | None = None,
-        *,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, graph: StateGraph, order: str, clock: Clock | None = None) -> None:
         self.clock = Clock(None) if clock is None else clock
         may_go_round = require_settled(graph, NAME)
         weight, normal = scaled(graph)
@@ -202,13 +193,13 @@ class Bounds:
         self._arrays = arrays_of(graph)._replace(weight=weight)
         self.graph = graph
         self.order = sweep_order(graph, order)
-        self.lower = with_border(graph, 0.0, border_values)
-        self.upper = with_border(graph, 0.0, border_values)
+        self.lower = with_border(graph, 0.0, None)
+        self.upper = with_border(graph, 0.0, None)
         n = graph.n_states
         if may_go_round:
-            self.lower[:n], self.upper[:n] = _around_the_values(graph, border_values)
+            self.lower[:n], self.upper[:n] = _around_the_values(graph)
         else:
-            most = farthest(graph, border_values, self.clock)
+            most = farthest(graph, self.clock)
             self.lower[:n], self.upper[:n] = -most, most
         synchronous = order == "synchronous"
         self._spare_lower = self.lower.copy() if synchronous else self.lower
@@ -231,18 +222,14 @@ class Bounds:
         return float(width), float(change)
 
 
-def _around_the_values(
-    graph: StateGraph, border_values: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _around_the_values(graph: StateGraph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bounds to begin with where play may go round at a cost, and its length has no bound."""
-    values = strategy_iteration(graph, border_values=border_values).values
-    off = certify_settled(graph, values, border_values).bounds + 1.0 + np.abs(values)
+    values = strategy_iteration(graph).values
+    off = certify_settled(graph, values).bounds + 1.0 + np.abs(values)
     return values - off, values + off
 
 
-def farthest(
-    graph: StateGraph, border_values: NDArray[np.float64] | None, clock: Clock
-) -> NDArray[np.float64]:
+def farthest(graph: StateGraph, clock: Clock) -> NDArray[np.float64]:
     """An upper bound on the size of each value, kept by sweeps: (n_states,) float64.
 
     Infinite where the time is up before there is one.
@@ -253,8 +240,6 @@ def farthest(
         Every play ends.
     """
     most = float(np.max(np.abs(graph.lotteries.payoff)))
-    if border_values is not None and len(border_values):
-        most = max(most, float(np.max(np.abs(border_values))))
     if graph.objective == "win" and not np.any(graph.lotteries.reward):
         return np.full(graph.n_states, max(most, 1.0))
     most += float(np.max(np.abs(graph.lotteries.reward)))
