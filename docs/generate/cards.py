@@ -41,13 +41,12 @@ ANSWERS, LARGE = (
 )
 MEASURED = ROOT / "benchmarks" / "large.json"
 RECORDED = "../../benchmarks/RESULTS.md#known-answers-of-large-games"
-OWN = "The maintainers' own"  # is known from nowhere else
+OWN = ("The maintainers' own", "A program written", "A value iteration written")  # not published
 TEACHES = tomllib.loads(Path(__file__).with_name("teaches.toml").read_text(encoding="utf-8"))
 GAMES = 20  # that are played; of these the one with most decisions is shown
 WIDTH = 96  # letters in a line
 WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
-NONE_KNOWN = "None from other sources."
 
 
 # Too large for one graph, with the parameters of a small version: they take minutes.
@@ -58,11 +57,8 @@ def index() -> str:
     """The page that lists the cards."""
     rows = []
     for name, cls in available().items():
-        given = _given(cls().parameters)
         about = (inspect.getdoc(cls) or "").partition("\n")[0]
-        players = _players(cls)
-        options = f" {given}" if given else ""
-        rows.append(f"- [{title(name)}]({name}.md) ({players}{options}): {about}")
+        rows.append(f"- [{title(name)}]({name}.md) ({_players(cls)}): {about}")
     return INDEX + "\n".join(rows) + "\n"
 
 
@@ -87,13 +83,11 @@ rollwise table bear-off --limit 10
 rollwise plot bear-off policy --out bear-off.html
 ```
 
-Add `--save FILE` to `solve` for large games, and `--load FILE` to the other commands.
-`rollwise play GAME --coach` plays a game. Yahtzee and Yatzy take minutes; rollwise keeps their
-answers.
-
 A rule of thumb for two players *loses* so many games of a hundred against perfect play, on
 average of both seats. *To an expert* is the same loss against the best response to the rule. In
 games for stakes both are payoffs. Ranges cover all optimal policies.
+
+The number of players is in brackets:
 
 """
 
@@ -116,8 +110,7 @@ def card(name: str) -> str:
     ]
     if cls.policies():
         parts += ["## Rules of thumb", _policies(game, solution)]
-    parts += ["## Known answers", _known(name, cls)]
-    return "\n\n".join(parts) + "\n"
+    return _joined([*parts, _known(name, cls)])
 
 
 def _card_by_layers(game: Game) -> str:
@@ -134,10 +127,13 @@ def _card_by_layers(game: Game) -> str:
         "## Answer",
         f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
         f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
-        "## Known answers",
         _known(game.name, type(game)),
     ]
-    return "\n\n".join(parts) + "\n"
+    return _joined(parts)
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def title(name: str) -> str:
@@ -147,8 +143,6 @@ def title(name: str) -> str:
 
 def _parameters(cls: type[Game]) -> str:
     specs = parameter_specs(cls)
-    if not specs:
-        return "The game has no parameters."
     rows = []
     for spec in specs:
         span = "true or false" if spec.type is bool else spec.range_text
@@ -256,20 +250,18 @@ def span(least: float, most: float, bound: float, places: int) -> str:
 
 
 def _policies(game: Game, solution: rollwise.Solution) -> str:
-    rows, has_ranges = [], False
+    rows = []
     for name, function in type(game).policies().items():
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         policy = Policies(solution.graph, game).find(name)
         of_two = solution.graph.players == 2
         figures = _rule_of_two(solution, policy) if of_two else _rule_of_one(solution, policy)
-        has_ranges |= any(" to " in figure for figure in figures)
         rows.append(f"| `{name}`: {about[0].lower()}{about[1:]} | {' | '.join(figures)} |")
     head = STAKES if solution.graph.has_stakes else TWO
     if solution.graph.players == 1:
         head = ONE if solution.graph.is_score else ONE_WINS
     columns = head.count("|") - 1
-    table = "\n".join([head, "|" + "---|" * columns, *rows])
-    return table + "\n\nRanges cover all optimal policies." * has_ranges
+    return "\n".join([head, "|" + "---|" * columns, *rows])
 
 
 ONE = "| rule | expected score | worse by |"
@@ -321,7 +313,7 @@ def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
 def _known(name: str, cls: type[Game]) -> str:
     rows = []
     for answer in ANSWERS["answer"]:
-        if answer["game"] != name:
+        if answer["game"] != name or answer["source"].startswith(OWN):
             continue
         parameters = answer.get("parameters", {})
         if "win_probabilities" in answer:
@@ -339,7 +331,11 @@ def _known(name: str, cls: type[Game]) -> str:
         assert agree, f"{name}: {printed} is printed, and {here} found"
         rows.append(f"| {given or 'default'} | {printed} | {shown} | {answer['source']} |")
     for table in ANSWERS.values():
-        if isinstance(table, dict) and table["game"] == name:
+        if (
+            isinstance(table, dict)
+            and table["game"] == name
+            and not table["source"].startswith(OWN)
+        ):
             given = _given(table["parameters"]) or "default"
             rows.append(f"| {given} | {table['what']} | the same (a test) | {table['source']} |")
     for answer in LARGE["answer"]:
@@ -349,8 +345,9 @@ def _known(name: str, cls: type[Game]) -> str:
             (printed,) = (answer[what] for what in WORTHS if what in answer)
             rows.append(f"| {given} | {printed} | {_found_large(answer)} | {answer['source']} |")
     if not rows:
-        return NONE_KNOWN
-    return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])
+        return ""
+    head = ["## Known answers", "", "| parameters | known | here | source |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows])
 
 
 def _found_large(answer: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ ARGUMENTS = {  # of hooks whose signature leaves them open
     "actions": "s[, throw]",
     "outcomes": "s[, throw], action",
     "reward": "s[, throw], action",
+    "duration": "s[, throw], action",
     "action_text": "s[, throw], action",
     "deed": "s[, throw], action",
     "told": "s[, throw], action, then, after[, faces]",
@@ -29,7 +30,8 @@ ARGUMENTS = {  # of hooks whose signature leaves them open
     "features": "s[, throw]",
     "action_features": "s[, throw], action",
 }
-RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress", "validate")
+RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "duration", "progress",
+         "validate")  # fmt: skip
 ENDS = (
     "payoff",
     "won_by",
@@ -43,7 +45,6 @@ ENDS = (
     "replaced",
 )
 MARKS = ("parameter", "policy")
-SECTION = re.compile(r"^(Raises|Parameters|Yields|Returns|Attributes)\n-+$", re.M)
 ATTRIBUTE = re.compile(r"^(\w+) : .*\n((?:    .*\n?)+)", re.M)
 
 HEAD = Path(__file__).with_name("language.txt").read_text(encoding="utf-8")
@@ -106,8 +107,8 @@ def _arguments(name: str, function: Callable[..., Any]) -> str:
 
 
 def _about(function: Callable[..., Any]) -> str:
-    """The description in a docstring, without its sections."""
-    return _cell(SECTION.split(inspect.getdoc(function) or "")[0])
+    """The first paragraph of a docstring."""
+    return _cell((inspect.getdoc(function) or "").partition("\n\n")[0])
 
 
 def _attributes() -> str:

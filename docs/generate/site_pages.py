@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
+import json_page
 import links
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -21,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
     "rollwise",
     "dice",
+    "bits",
+    "boards",
     "games",
     "graph",
     "methods",
@@ -50,6 +53,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for path in sorted(paths)
     ]
     made = [File.generated(config, f"api/{room}.md", content=reference(room)) for room in ROOMS]
+    made.append(File.generated(config, "api/json.md", content=json_page.keys()))
     return Files([*theme, *own, *made])
 
 

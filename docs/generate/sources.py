@@ -69,19 +69,15 @@ def page(text: str) -> str:
         [
             "<!-- Written by docs/generate from sources.bib: change that, not this. -->",
             "",
-            "# Sources",
+            "# Whose work is rollwise built on?",
             "",
-            "Whose work this is built on: the five documents from which rollwise grew, and every "
-            "paper, book and",
-            "program that its pages, docstrings and comments name. The same as BibTeX: "
-            "[sources.bib](sources.bib).",
-            "What could not be looked up is left out.",
+            "rollwise grew from five documents. The [case studies](case-studies/README.md) take facts "
+            "and numbers",
+            "from them, neither sentences nor code. [sources.bib](sources.bib) has all entries as "
+            "BibTeX, with journals,",
+            "pages and DOIs.",
             "",
             "## The five sources",
-            "",
-            "The [case studies](case-studies/README.md) take facts and numbers from them, neither "
-            "sentences nor code, and",
-            "say where their figures have a counterpart.",
             "",
             "| author | title | what it is | licence | case study |",
             "|---|---|---|---|---|",
@@ -90,6 +86,8 @@ def page(text: str) -> str:
             *notes,
             "",
             "## Papers, books and programs",
+            "",
+            "Pages, docstrings and comments name them.",
             "",
             *(f"- {_reference(entry)}" for entry in rest),
             "",
@@ -119,23 +117,10 @@ def _when(entry: Entry) -> str:
 
 
 def _reference(entry: Entry) -> str:
-    """One line: who, when, what, where."""
-    text = _people(entry)
+    """One line: who, when, what, and a note."""
+    text = ", ".join(surnames(entry)) + " and others" * _people(entry).endswith(" and others")
     if "year" in entry:
         text += f" ({entry['year']})"
     if "title" in entry:
         text += f". {_title(entry)}"
-    place = entry.get("journal", "")
-    if "volume" in entry:
-        place += f" {entry['volume']}"
-        place += f"({entry['number']})" if "number" in entry else ""
-    where = [entry.get("booktitle", ""), place, entry.get("pages", "").replace("--", "–")]
-    where += [entry.get("publisher", "")]
-    where += [f"{entry['edition']} edition" if "edition" in entry else ""]
-    where += [re.sub(r"^arXiv .*", "arXiv", entry.get("howpublished", ""))]
-    where += [f"PhD thesis, {entry['school']}" if "school" in entry else ""]
-    said = ", ".join(part for part in where if part)
-    text += f". {said}" if said else ""
-    if "doi" in entry:
-        text += f", [doi](https://doi.org/{entry['doi'].replace('(', '%28').replace(')', '%29')})"
     return f"{text}. {entry['note']}" if "note" in entry else f"{text}."
