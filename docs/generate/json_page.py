@@ -21,8 +21,8 @@ rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json
 ```
 
 ```text
-{"schema": "rollwise/advise/1", "game": "piglet", "parameters": {"target": 3}, "kind": "certified", \
-"state": {"banked": 1, "rival": 1, "turn": 1}, "unit": "win probability", \
+{"schema": "rollwise/advise/1", "game": "piglet", "parameters": {"target": 3}, "kind": \
+"certified", "state": {"banked": 1, "rival": 1, "turn": 1}, "unit": "win probability", \
 "value": 0.42857142857142855, "win_probability": 0.7142857142857143, "error_bound": \
 2.184760313060522e-15, "actions": [{"action": "flip", "value": 0.4285714285714286, \
 "win_probability": 0.7142857142857143, "error_bound": 1.4452724760435516e-15, "cost": 0.0, \

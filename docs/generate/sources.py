@@ -71,11 +71,9 @@ def page(text: str) -> str:
             "",
             "# Whose work is rollwise built on?",
             "",
-            "rollwise grew from five documents. The [case studies](case-studies/README.md) take facts "
-            "and numbers",
-            "from them, neither sentences nor code. [sources.bib](sources.bib) has all entries as "
-            "BibTeX, with journals,",
-            "pages and DOIs.",
+            "rollwise grew from five documents. The [case studies](case-studies/README.md) take",
+            "facts and numbers from them, neither sentences nor code. [sources.bib](sources.bib)",
+            "has all entries as BibTeX, with journals, pages and DOIs.",
             "",
             "## The five sources",
             "",
