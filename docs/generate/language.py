@@ -15,6 +15,7 @@ from rollwise.game import Game
 NOT_WRITTEN = {  # by a sheet
     *("chase", "contest", "with_score", "within", "average", "cube"),
     *("derive", "base_graph", "verdicts", "policies"),
+    *("numbered", "swapped", "has_kind", "text_board"),
 }
 ARGUMENTS = {  # of hooks whose signature leaves them open
     "actions": "s[, throw]",
@@ -79,6 +80,7 @@ def _functions(module: Any) -> dict[str, Callable[..., Any]]:
         for name, function in vars(module).items()
         if inspect.isfunction(function)
         and not name.startswith("_")
+        and name not in NOT_WRITTEN
         and function.__module__ == module.__name__
     }
 
