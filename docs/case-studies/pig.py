@@ -209,7 +209,7 @@ def improvement(
         return [name, percent(first, 4), percent(second, 4), percent((first + second) / 2, 4)]
 
     page.table(
-        ["who plays", "wins moving first", "moving second", "on average"],
+        ["policy", "wins moving first", "moving second", "on average"],
         [
             row(
                 f"{holds.name} against itself",
@@ -343,8 +343,8 @@ def rules(page: Page, solution: Solution) -> None:
     rule = {
         f"hold at {HELD}": k >= HELD,
         f"hold at {best}": k >= best,
-        f"hold at {HELD}, but roll to win once somebody has {nearly}": (k >= HELD) & ~late,
-        f"hold at {best}, but roll to win once somebody has {nearly}": (k >= best) & ~late,
+        f"hold at {HELD}, but roll to win once a player has {nearly}": (k >= HELD) & ~late,
+        f"hold at {best}, but roll to win once a player has {nearly}": (k >= best) & ~late,
         "keep pace and end race": (k >= pace + (j - i + 4) // 8) & ~late,
     }
     rows = []

@@ -70,7 +70,7 @@ def study(page: Page) -> None:
         - The last formula for the optimal policy lacks a sum: the gap falls by the points of all
           dice taken.
         - The least expected score does not maximize the win probability against a player who knows
-          the score: see *Who rolls first*.
+          the score: see *Rolling first or second*.
     """)
 
 
@@ -415,7 +415,7 @@ def against_the_first(page: Page, solution: Solution) -> None:
     best = gained["plays to win", "win-or-tie"]
     plain = gained["least expected score", "win-or-tie"]
     page.text(f"""
-        ## Who rolls first
+        ## Rolling first or second
 
         The source lets a person roll first against a program, and finds an edge of the program. The
         second player's exact probability (± {power(bound)}) if a tie is a win for him (the source's
@@ -581,7 +581,7 @@ def betting(page: Page, solution: Solution) -> None:
         ["first scored", "second's chance", "odds against", "first's part", "second's"], rows
     )
     page.text(f"""
-        Against a player who always takes one die, a unit a game brings {edge.going_first:+.4f} on
+        Against the policy "always take one die", a unit a game brings {edge.going_first:+.4f} on
         average rolling first and {edge.going_second:+.4f} rolling second. With a doubling cube:
         when the first made {score}, the second should {"" if advice.offer else "not "}offer to
         double and the first should {"" if advice.accept else "not "}accept; that is worth

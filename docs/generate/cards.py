@@ -231,18 +231,20 @@ def _facts(solution: rollwise.Solution) -> str:
 def _lasts(solution: rollwise.Solution) -> str:
     """How long a game lasts on average; a range where optimal policies differ in it."""
     graph = solution.graph
-    turns, moves = expected_lengths(graph, solution.policy)[0]
+    lengths = expected_lengths(graph, solution.policy)[0]
     ranges = length_ranges(solution, ["turns", "moves"])
     texts = []
-    for k, one in enumerate((turns, moves)):
+    for k, one in enumerate(lengths):
         if ranges is None:
             texts.append(digits(one.value, one.bound, 4))
         else:
             texts.append(span(ranges[k].least, ranges[k].most, ranges[k].error_bound, 4))
     if ranges is None and ties_in_play(graph, solution.policy) is not None:
         texts = [f"{text} (by one of several best policies)" for text in texts]
-    lasts = f"{texts[1]} moves"
-    return lasts if graph.players != 2 else f"{texts[0]} turns ({lasts})"
+    turns, moves = f"{texts[0]} turns", f"{texts[1]} moves"
+    if graph.players != 2:
+        return moves
+    return turns if texts[0] == texts[1] else f"{turns} ({moves})"
 
 
 def span(least: float, most: float, bound: float, places: int) -> str:

@@ -69,7 +69,7 @@ def page(text: str) -> str:
         [
             "<!-- Written by docs/generate from sources.bib: change that, not this. -->",
             "",
-            "# Whose work is rollwise built on?",
+            "# Which work is rollwise built on?",
             "",
             "rollwise grew from five documents. The [case studies](case-studies/README.md) take",
             "facts and numbers from them, neither sentences nor code. [sources.bib](sources.bib)",
