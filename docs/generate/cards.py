@@ -73,8 +73,8 @@ INDEX = """\
 # Which games come with rollwise?
 
 Each game has a card: rules, parameters, a position with its best action, the certified answer for
-the default parameters, rules of thumb, and answers known from other sources. All digits are
-certified. The rule sheets are in [src/rollwise/games](../../src/rollwise/games).
+the default parameters and perfect play, rules of thumb, and answers known from other sources. All
+digits are certified. The rule sheets are in [src/rollwise/games](../../src/rollwise/games).
 
 ```sh
 rollwise solve bear-off
@@ -192,11 +192,6 @@ def met(solution: rollwise.Solution, seed: int) -> list[int]:
         state = outcome.target
 
 
-def has_choice(solution: rollwise.Solution) -> bool:
-    """Whether there is a state with two actions."""
-    return solution.graph.n_actions > solution.graph.n_states
-
-
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
     shown = digits(solution.value, solution.error_bound)
@@ -211,18 +206,16 @@ def _facts(solution: rollwise.Solution) -> str:
     elif graph.has_stakes:
         whose = "" if graph.players == 1 else " of the first player"
         worth = f"The expected payoff{whose} is **{shown}**."
-    elif graph.players == 1:
-        worth = f"The player wins **{shown}** of the games."
     else:
-        edge = "has the edge" if solution.value > 0 else "is behind"
-        worth = f"The first player {edge}, and wins **{shown}** of the games."
+        first = "" if graph.players == 1 else "first "
+        worth = f"The {first}player wins **{shown}** of the games."
     lasts = _lasts(solution)
     after = graph.n_states - graph.n_positions
     thrown = f" and {after:,} after a throw" if after else ""
     return "\n".join(
         [
             f"- {worth}",
-            f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
+            f"- A game lasts {lasts} on average.",
             f"- {graph.n_positions:,} states{thrown}, {graph.n_outcomes:,} outcomes.",
         ]
     )
