@@ -42,7 +42,7 @@ rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json
 
 ## The documents
 
-The document of a command is `rollwise/COMMAND/1`. Some commands have further documents.
+The document of a command is `rollwise/COMMAND/1`. Some commands have further documents:
 
 """
 KEYS = """\
@@ -62,7 +62,8 @@ def page() -> str:
     for command, kinds in _kinds().items():
         for kind in kinds:
             tag = kind.__struct_config__.tag.removeprefix("rollwise/").removesuffix("/1")
-            lines.append(f"- `{command if tag == command else tag}`: {_about(kind)}")
+            if tag != command:
+                lines.append(f"- `{tag}`: {_about(kind)}")
     return INTRODUCTION + "\n".join(lines) + "\n"
 
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import json_page
 import links
+import sources
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -53,7 +54,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for path in sorted(paths)
     ]
     made = [File.generated(config, f"api/{room}.md", content=reference(room)) for room in ROOMS]
-    made.append(File.generated(config, "api/json.md", content=json_page.keys()))
+    papers = sources.papers(sources.BIBLIOGRAPHY.read_text(encoding="utf-8"))
+    for name, text in (("json", json_page.keys()), ("bibliography", papers)):
+        made.append(File.generated(config, f"api/{name}.md", content=text))
     return Files([*theme, *own, *made])
 
 

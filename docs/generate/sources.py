@@ -1,4 +1,4 @@
-"""The page docs/sources.md, made from docs/sources.bib; and which papers a text names."""
+"""The pages of sources, made from docs/sources.bib; and which papers a text names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ def page(text: str) -> str:
     """The page of a bibliography."""
     known = entries(text)
     five = [entry for entry in known.values() if "study" in entry]
-    rest = [entry for entry in known.values() if "study" not in entry]
     rows = [
         f"| {_people(e) or 'not named'} | {_title(e)} | {e['howpublished']}{_when(e)} | "
         f"{e['license']} | [{STUDIES[e['study']]}](case-studies/{e['study']}.md) |"
@@ -72,10 +71,7 @@ def page(text: str) -> str:
             "# Which work is rollwise built on?",
             "",
             "rollwise grew from five documents. The [case studies](case-studies/README.md) take",
-            "facts and numbers from them, neither sentences nor code. [sources.bib](sources.bib)",
-            "has all entries as BibTeX, with journals, pages and DOIs.",
-            "",
-            "## The five sources",
+            "facts and numbers from them, neither sentences nor code.",
             "",
             "| author | title | what it is | licence | case study |",
             "|---|---|---|---|---|",
@@ -83,14 +79,19 @@ def page(text: str) -> str:
             "",
             *notes,
             "",
-            "## Papers, books and programs",
-            "",
-            "Pages, docstrings and comments name them.",
-            "",
-            *(f"- {_reference(entry)}" for entry in rest),
+            "Pages, docstrings and comments name papers by author and year. [sources.bib]"
+            "(sources.bib) has all",
+            "of them as BibTeX, and the site (`make site`) as a list.",
             "",
         ]
     )
+
+
+def papers(text: str) -> str:
+    """The other works of a bibliography, for the site."""
+    rest = [entry for entry in entries(text).values() if "study" not in entry]
+    head = "Pages, docstrings and comments name these papers, books and programs."
+    return "\n".join(["# Bibliography", "", head, "", *(f"- {_reference(e)}" for e in rest)]) + "\n"
 
 
 def _people(entry: Entry) -> str:
@@ -115,10 +116,23 @@ def _when(entry: Entry) -> str:
 
 
 def _reference(entry: Entry) -> str:
-    """One line: who, when, what, and a note."""
-    text = ", ".join(surnames(entry)) + " and others" * _people(entry).endswith(" and others")
+    """One line: who, when, what, where."""
+    text = _people(entry)
     if "year" in entry:
         text += f" ({entry['year']})"
     if "title" in entry:
         text += f". {_title(entry)}"
+    place = entry.get("journal", "")
+    if "volume" in entry:
+        place += f" {entry['volume']}"
+        place += f"({entry['number']})" if "number" in entry else ""
+    where = [entry.get("booktitle", ""), place, entry.get("pages", "").replace("--", "–")]
+    where += [entry.get("publisher", "")]
+    where += [f"{entry['edition']} edition" if "edition" in entry else ""]
+    where += [re.sub(r"^arXiv .*", "arXiv", entry.get("howpublished", ""))]
+    where += [f"PhD thesis, {entry['school']}" if "school" in entry else ""]
+    said = ", ".join(part for part in where if part)
+    text += f". {said}" if said else ""
+    if "doi" in entry:
+        text += f", [doi](https://doi.org/{entry['doi'].replace('(', '%28').replace(')', '%29')})"
     return f"{text}. {entry['note']}" if "note" in entry else f"{text}."
