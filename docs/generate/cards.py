@@ -82,9 +82,9 @@ rollwise table bear-off --limit 10
 rollwise plot bear-off policy --out bear-off.html
 ```
 
-A rule of thumb for two players *loses* so many games of a hundred against perfect play, on
-average of both seats. *To an expert* is the same loss against the best response to the rule. In
-games for stakes both are payoffs. Ranges cover all optimal policies.
+Rules of thumb for two players play against perfect play. A rule *loses* so many games of a hundred,
+on average of both seats; *to an expert* is its loss to the best response. In games for stakes both
+are payoffs. Ranges cover all optimal policies.
 
 Tests compare the known answers with those of rollwise. Answers of large games without a
 [recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are marked *not compared*.
@@ -248,23 +248,22 @@ def span(least: float, most: float, bound: float, places: int) -> str:
 
 def _policies(game: Game, solution: rollwise.Solution) -> str:
     rows = []
+    of_two = solution.graph.players == 2
+    text = STAKES if solution.graph.has_stakes else TWO
+    if not of_two:
+        text = ONE if solution.graph.is_score else ONE_WINS
     for name, function in type(game).policies().items():
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         policy = Policies(solution.graph, game).find(name)
-        of_two = solution.graph.players == 2
         figures = _rule_of_two(solution, policy) if of_two else _rule_of_one(solution, policy)
-        rows.append(f"| `{name}`: {about[0].lower()}{about[1:]} | {' | '.join(figures)} |")
-    head = STAKES if solution.graph.has_stakes else TWO
-    if solution.graph.players == 1:
-        head = ONE if solution.graph.is_score else ONE_WINS
-    columns = head.count("|") - 1
-    return "\n".join([head, "|" + "---|" * columns, *rows])
+        rows.append(f"- `{name}`: {about[0].lower()}{about[1:]}. {text.format(*figures)}.")
+    return "\n".join(rows)
 
 
-ONE = "| rule | expected score | worse by |"
-ONE_WINS = "| rule | wins with probability | worse by |"
-TWO = "| rule | wins against perfect play, first | second | loses | to an expert |"
-STAKES = "| rule | payoff against perfect play, first | second | loses | to an expert |"
+ONE = "Expected score {}, worse by {}"
+ONE_WINS = "Wins with probability {}, worse by {}"
+TWO = "Wins {} moving first and {} second; loses {}, to an expert {}"
+STAKES = "Payoff {} moving first and {} second; loses {}, to an expert {}"
 
 
 def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
@@ -325,27 +324,31 @@ def _known(name: str, cls: type[Game]) -> str:
         half_digit = Fraction(1, 2 * 10 ** len(printed.partition(".")[2] or "0000"))
         agree = abs(Fraction(here) - Fraction(printed)) <= max(half_digit, Fraction(1, 10**4))
         assert agree, f"{name}: {printed} is printed, and {here} found"
-        rows.append(f"| {given or 'default'} | {printed} | {answer['source']} |")
+        rows.append(_fact(given, printed, answer))
     for table in ANSWERS.values():
         if (
             isinstance(table, dict)
             and table["game"] == name
             and not table["source"].startswith(OWN)
         ):
-            given = _given(table["parameters"]) or "default"
-            rows.append(f"| {given} | {table['what']} | {table['source']} |")
+            given = _given(table["parameters"])
+            rows.append(_fact(given, table["what"], table))
     for answer in LARGE["answer"]:
         if answer["game"] == name and not answer["source"].startswith(OWN):
             given = _given(answer.get("parameters", {})) or "default"
             given += f", `as=chase target={answer['target']}`" if "target" in answer else ""
             (printed,) = (answer[what] for what in WORTHS if what in answer)
             if answer["name"] not in json.loads(MEASURED.read_text(encoding="utf-8")):
-                printed += " (not compared)"
-            rows.append(f"| {given} | {printed} | {answer['source']} |")
+                printed += ", not compared"
+            rows.append(_fact(given, printed, answer))
     if not rows:
         return ""
-    head = ["## Known answers", "", "| parameters | known | source |", "|---|---|---|"]
-    return "\n".join([*head, *rows])
+    return "\n".join(["## Known answers", "", *rows])
+
+
+def _fact(given: str, known: str, answer: Mapping[str, Any]) -> str:
+    """A known answer and its source."""
+    return f"- {given or 'Default'}: {known} ({answer['source']})"
 
 
 def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
@@ -354,7 +357,7 @@ def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
     for worth, text in zip(found.win_probabilities, printed, strict=True):
         half_digit = Fraction(1, 2 * 10 ** len(text.partition(".")[2]))
         assert abs(Fraction(worth) - Fraction(text)) <= half_digit, f"{game.name}: {text}"
-    return f"| {_given(answer['parameters'])} | {', '.join(printed)} | {answer['source']} |"
+    return _fact(_given(answer["parameters"]), ", ".join(printed), answer)
 
 
 def _given(parameters: Mapping[str, Any]) -> str:
