@@ -56,8 +56,7 @@ def index() -> str:
     """The page that lists the cards."""
     rows = []
     for name, cls in available().items():
-        about = (inspect.getdoc(cls) or "").partition("\n")[0]
-        rows.append(f"- [{title(name)}]({name}.md) ({_players(cls)}): {about}")
+        rows.append(f"- [{title(name)}]({name}.md) ({_players(cls)}): {TEACHES[name]}")
     return INDEX + "\n".join(rows) + "\n"
 
 
@@ -89,7 +88,7 @@ are payoffs. Ranges cover all optimal policies.
 Tests compare the known answers with those of rollwise. Answers of large games without a
 [recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are marked *not compared*.
 
-The number of players is in brackets:
+The number of players is in brackets, and then the lesson of the game:
 
 """
 
@@ -105,7 +104,6 @@ def card(name: str) -> str:
         f"# {title(name)}",
         inspect.getdoc(cls) or "",
         _parameters(cls),
-        f"**Lesson**: {TEACHES[name]}",
         position(name),
         "## Answer",
         _facts(solution),
@@ -124,7 +122,6 @@ def _card_by_layers(game: Game) -> str:
         f"# {title(game.name)}",
         game.description,
         _parameters(type(game)),
-        f"**Lesson**: {TEACHES[game.name]}",
         position(game.name),
         "## Answer",
         f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
@@ -335,8 +332,8 @@ def _known(name: str, cls: type[Game]) -> str:
             rows.append(_fact(given, table["what"], table))
     for answer in LARGE["answer"]:
         if answer["game"] == name and not answer["source"].startswith(OWN):
-            given = _given(answer.get("parameters", {})) or "default"
-            given += f", `as=chase target={answer['target']}`" if "target" in answer else ""
+            given = _given(answer.get("parameters", {}))
+            given += f" `as=chase target={answer['target']}`" if "target" in answer else ""
             (printed,) = (answer[what] for what in WORTHS if what in answer)
             if answer["name"] not in json.loads(MEASURED.read_text(encoding="utf-8")):
                 printed += ", not compared"
@@ -348,7 +345,7 @@ def _known(name: str, cls: type[Game]) -> str:
 
 def _fact(given: str, known: str, answer: Mapping[str, Any]) -> str:
     """A known answer and its source."""
-    return f"- {given or 'Default'}: {known} ({answer['source']})"
+    return f"- {given.strip() or 'Default'}: {known} ({answer['source']})"
 
 
 def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
