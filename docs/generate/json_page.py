@@ -17,18 +17,40 @@ documents. `rollwise schema COMMAND` prints the JSON schema of a command's docum
 units and meanings of all keys. The site made by `make site` has all keys on one page.
 
 ```sh
-rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json
+python -m rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json \\
+  | python -m json.tool
 ```
 
 ```text
-{"schema": "rollwise/advise/1", "game": "piglet", "parameters": {"target": 3}, "kind": \
-"certified", "state": {"banked": 1, "rival": 1, "turn": 1}, "unit": "win probability", \
-"value": 0.42857142857142855, "win_probability": 0.7142857142857143, "error_bound": \
-2.184760313060522e-15, "actions": [{"action": "flip", "value": 0.4285714285714286, \
-"win_probability": 0.7142857142857143, "error_bound": 1.4452724760435516e-15, "cost": 0.0, \
-"cost_bound": 1.893921530750889e-15, "best": true}, {"action": "hold", "value": \
-0.19999999999999998, "win_probability": 0.6, "error_bound": 2.3425705854582264e-15, "cost": \
-0.11428571428571431, "cost_bound": 2.3679471117353728e-15, "best": false}]}
+{
+    "schema": "rollwise/advise/1",
+    "game": "piglet",
+    "parameters": {
+        "target": 3
+    },
+    "kind": "certified",
+    "state": {
+        "banked": 1,
+        "rival": 1,
+        "turn": 1
+    },
+    "unit": "win probability",
+    "value": 0.42857142857142855,
+    "win_probability": 0.7142857142857143,
+    "error_bound": 2.184760313060522e-15,
+    "actions": [
+        {
+            "action": "flip",
+            "value": 0.4285714285714286,
+            "win_probability": 0.7142857142857143,
+            "error_bound": 1.4452724760435516e-15,
+            "cost": 0.0,
+            "cost_bound": 1.893921530750889e-15,
+            "best": true
+        },
+...
+    ]
+}
 ```
 
 - `schema` names the document and the version of its keys.
