@@ -115,7 +115,10 @@ def _about(function: Callable[..., Any]) -> str:
 
 def _attributes() -> str:
     text = (inspect.getdoc(Game) or "").partition("Attributes\n----------\n")[2]
-    rows = [f"| `{name}` | {_cell(about)} |" for name, about in ATTRIBUTE.findall(text + "\n")]
+    found = ATTRIBUTE.findall(text + "\n")
+    rows = [
+        f"| `{name}` | {_cell(about).partition('. ')[0].rstrip('.')}. |" for name, about in found
+    ]
     return "\n".join(["| attribute | meaning |", "|---|---|", *rows])
 
 
