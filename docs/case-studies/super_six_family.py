@@ -397,37 +397,13 @@ def extrapolated(points: dict[int, tuple[float, float]]) -> tuple[float, float]:
 
 def others(page: Page) -> None:
     """The same argument for other versions."""
-    many = 40 if page.small else 400
-    rows = []
-    for name, given in VERSIONS.items():
-        game = SuperSix(sticks=many, **given)
-        if game.endless != "forbidden":
-            continue
-        far = limit_of(game)
-        edge_there = chance_of(rollwise.solve(game)) - 0.5
-        power_of = "sticks" if far.spread is None else "√sticks"
-        limit = float(far.lead) / 2 if far.spread is None else far.edge()
-        scale = many if far.spread is None else math.sqrt(many)
-        rows.append(
-            [
-                name,
-                f"{float(far.lead):.4f}",
-                f"edge × {power_of}",
-                f"{limit:.4f}",
-                f"{edge_there * scale:.4f}",
-            ]
-        )
-    page.text("""
-        Other versions: with a bottom in the sixth hole the game is the gambler's ruin, and the edge
-        falls like 1/sticks. If players may always stop, the argument fails, because a draw is not
-        worth a number of sticks.
-    """)
-    head = ["version", "worth of beginning", "what", "limit", f"with {many} sticks"]
-    page.table(head, rows)
     best = VERSIONS["one throw each in the first round"]
     fair = float(limit_of(SuperSix(**best)).lead / limit_of(SuperSix()).lead)
     page.text(f"""
-        One throw each in the first round leaves {percent(fair, 0)} of the first player's edge.
+        One throw each in the first round leaves {percent(fair, 0)} of the first player's edge. With
+        a bottom in the sixth hole the game is the gambler's ruin, and the edge falls like 1/sticks.
+        If players may always stop, the argument fails, because a draw is not worth a number of
+        sticks.
     """)
 
 
