@@ -16,9 +16,12 @@ class Thieves(Game):
         return (1, 2, 3)  # coins to take
 
     def outcomes(self, s, coins):
-        yield coins, PASS, Hoards(s.theirs, 0)  # the dragon wakes
-        then = WIN if s.mine + coins >= 10 else PASS
-        yield 6 - coins, then, Hoards(s.theirs, s.mine + coins)
+        yield coins, PASS, Hoards(s.theirs, 0)
+        mine = s.mine + coins  # the dragon sleeps
+        then = WIN if mine >= 10 else PASS
+        yield 6 - coins, then, Hoards(s.theirs, mine)
 
     def cells(self, s):
-        return [[boards.bar(coins, of=10, theirs=k)] for k, coins in enumerate(s)]
+        mine = boards.bar(s.mine, of=10)
+        theirs = boards.bar(s.theirs, of=10, theirs=1)
+        return [[mine], [theirs]]

@@ -172,6 +172,8 @@ def test_the_page_on_the_command_line_is_up_to_date():
 
 def test_the_page_on_json_is_up_to_date():
     assert json_page.PAGE.read_text() == json_page.page(), "run python docs/generate/json_page.py"
+    keys = json_page.keys()  # of all commands, on the site
+    assert set(re.findall(r"^`rollwise/([\w-]+)/", keys, re.M)) >= {"solve", "advise", "serve"}
 
 
 @pytest.mark.slow

@@ -23,7 +23,6 @@ import rollwise
 from rollwise import Solution, dice
 from rollwise.analysis.learning import Assessment, Reference, assess
 from rollwise.coach import Table, read_records, replay
-from rollwise.coach.review import review
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.learn import Learner, choice_probabilities
 from rollwise.plot.lines import Line, draw_lines
@@ -53,19 +52,11 @@ def study(page: Page) -> None:
         total from 15 to 17 wins at once, a total above 17 loses. (Six sides and at most two dice:
         the source's example, which has no solution.)
 
-        The names of the source, and the names here:
+        The source's NSides, LTarget, UTarget and NDice are the parameters `sides`, `low`, `high`
+        and `dice`; its NGames and M are `--games` and `--explore` of `rollwise learn`, and its
+        WinCount and LoseCount are `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers,
+        `[X, Y, J]`.
     """)
-    game = "parameter of the game `dice-blackjack`"
-    names = [
-        ("NSides", f"{game}: `sides`"),
-        ("LTarget", f"{game}: `low`"),
-        ("UTarget", f"{game}: `high`"),
-        ("NDice", f"{game}: `dice`"),
-        ("NGames", "option of `rollwise learn`: `--games`"),
-        ("M", "option of `rollwise learn`: `--explore`"),
-        ("WinCount, LoseCount", "`Learner.count_arrays()`"),
-    ]
-    page.table(["source", "here"], [(f"`{name}`", here) for name, here in names], words=2)
     worked_examples(page, solution)
     sample_games(page, solution)
     exact_answer(page, solution)
@@ -117,10 +108,6 @@ def worked_examples(page: Page, solution: Solution) -> None:
     wins, losses, _ = learner.count_arrays()
     assert wins.shape == losses.shape == (low, low, 3)
     page.text(f"""
-        The call `wins, losses, draws = Learner.count_arrays()` gives the source's arrays of {low} ×
-        {low} × 3 integers, `wins[X, Y, J]` and `losses[X, Y, J]`.
-    """)
-    page.text(f"""
         *Exploring and exploiting.* One choice won in 60 % of games, the other in 40 %. With M =
         {EXPLORE:g}, the probability of the better one after so many games:
     """)
@@ -150,9 +137,8 @@ def sample_games(page: Page, solution: Solution) -> None:
     (wrong,) = [entry for entry in throws if entry.is_mistake]
     here = solution.graph.view[wrong.state].named
     page.text("""
-        *Playing.* The source's three sample games are in
-        [dice_blackjack.game](dice_blackjack.game), and `rollwise review dice-blackjack
-        dice_blackjack.game` reviews them. Each throw, the mover's win probability before it under
+        *Playing.* `rollwise review dice-blackjack dice_blackjack.game` reviews the source's three
+        [sample games](dice_blackjack.game). Each throw, the mover's win probability before it under
         best play, the cost of the number of dice in percentage points, and the best number:
     """)
     page.table(["game", "told", "chance", "cost", "best"], rows, words=2)
@@ -160,27 +146,7 @@ def sample_games(page: Page, solution: Solution) -> None:
     page.text(f"""
         Of {len(throws)} throws, {len(throws) - 1} were right. The mistake is two dice at
         {here["mine"]} to {here["theirs"]}: {percent(1 / 2 + two / 2)} instead of
-        {percent(1 / 2 + one / 2)} with one die, a cost of {points(wrong.cost / 2, 2)} percentage
-        points.
-    """)
-    reviews = review(sessions)
-    page.table(
-        ["player", "games", "throws", "mistakes", "luck a game", "against the optimal player"],
-        [
-            [
-                one.player,
-                str(one.games),
-                str(one.decisions),
-                str(sum(kind.times for kind in one.mistakes)),
-                f"{50 * one.luck:+.2f}",
-                f"{percent(1 / 2 + one.score / 2)} ± {50 * (one.standard_error or 0):.2f}",
-            ]
-            for one in reviews
-        ],
-    )
-    page.text("""
-        (Luck in percentage points; the last column estimates the result of such choices against
-        perfect play, ± a standard error.)
+        {percent(1 / 2 + one / 2)} with one die.
     """)
 
 
@@ -217,8 +183,7 @@ def exact_answer(page: Page, solution: Solution) -> None:
         right in {two} of the {choice.sum()} positions; in {either.sum()} both numbers are equally
         good. `rollwise table dice-blackjack --grid` prints the source's two arrays, the number of
         dice and its win probability; `rollwise learn dice-blackjack --games 100000` prints those of
-        the learner, with −1 in unseen positions. In Python: `solution.grid().actions` and
-        `solution.grid().worth`. As a picture:
+        the learner. As a picture:
     """)
     figure = solution.plot("policy")
     alt = (
@@ -299,8 +264,7 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
                 positions under good play:
             """)
     page.text("""
-        A small M settles early and may never look again; with a large M the rates include many
-        games of bad play. Estimates may be wrong where choices are right.
+        A small M settles early; with a large M the rates include many games of bad play.
     """)
     trap(page, most)
     return shown
@@ -320,8 +284,7 @@ def trap(page: Page, games: int) -> None:
     """)
     page.table(["loss", *[f"seed {s}" for s in SEEDS[:3]]], rows)
     page.text("""
-        An action that lost in early games is hardly tried again. Q-learning forgets early games;
-        counting does not.
+        Q-learning forgets early games; counting does not.
     """)
 
 
@@ -392,7 +355,7 @@ def limits(page: Page, solution: Solution, reference: Reference) -> None:
     page.text(f"""
         ## The limits of learning, with numbers
 
-        The source names five reasons for errors of a learner, each checked here:
+        The source's five reasons for errors of a learner:
 
         - **Hopeless.** Target 10 to 20, two dice of three sides, behind by 2 to 9: the win
           probability is {behind:.0f}, exactly.

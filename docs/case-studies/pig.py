@@ -113,16 +113,10 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
             The notebook prints {source["one_sweep"][:6]} for {place}, after a single update from
             zero, as in the first row: the probability of a 1, after which the opponent's
             probability 0 counts as a sure win. The true probability is
-            {percent(itself.win_probability[s])}. The notebook's environment pays 1 and −1; in that
-            scale 0 means an even chance, and one sweep leaves 0.5. (`rollwise evaluate pig
-            --policy hold-at-20 --set max_sweeps=1 --set order=synchronous --state
-            banked=50,rival=50,turn=10`) [Environments](../environments.md) shows the notebook's
-            environment.
-
-            The notebook's array V[i, j, k] is `solution.array()` for optimal play and
-            `solution.array(rollwise.evaluate(solution, "hold-at-20").win_probability)` for the
-            policy (NaN in positions that play does not reach). As a table: `rollwise evaluate pig
-            --policy hold-at-20 --table --where "turn == 10"`.
+            {percent(itself.win_probability[s])}. (`rollwise evaluate pig --policy hold-at-20 --set
+            max_sweeps=1 --set order=synchronous --state banked=50,rival=50,turn=10`)
+            [Environments](../environments.md) shows the notebook's environment, and
+            [export](../export.md) its array V[i, j, k].
         """)
     figure = solution.plot("convergence", policy=holds, theta=theta)
     off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]
@@ -160,8 +154,8 @@ def two_agents(page: Page) -> None:
         ## The notebook's agent
 
         The agent is meant to hold if that wins, but the next `if` overwrites this rule: it rolls on
-        below 20 with {target} points in hand. In the notebook points must be banked
-        (`must_bank=true`), so the two agents differ; where {target} points win at once they cannot.
+        below 20 with {target} points in hand. The notebook's points must be banked
+        (`must_bank=true`), so this costs games.
         `hold-at-20` against `hold-at-20-blindly`, exactly and simulated ({games:,} games, seed
         {SEED}, ± standard error):
     """)
@@ -215,7 +209,7 @@ def improvement(
         return [name, percent(first, 4), percent(second, 4), percent((first + second) / 2, 4)]
 
     page.table(
-        ["who plays", "wins moving first", "moving second", "on average"],
+        ["policy", "wins moving first", "moving second", "on average"],
         [
             row(
                 f"{holds.name} against itself",
@@ -349,8 +343,8 @@ def rules(page: Page, solution: Solution) -> None:
     rule = {
         f"hold at {HELD}": k >= HELD,
         f"hold at {best}": k >= best,
-        f"hold at {HELD}, but roll to win once somebody has {nearly}": (k >= HELD) & ~late,
-        f"hold at {best}, but roll to win once somebody has {nearly}": (k >= best) & ~late,
+        f"hold at {HELD}, but roll to win once a player has {nearly}": (k >= HELD) & ~late,
+        f"hold at {best}, but roll to win once a player has {nearly}": (k >= best) & ~late,
         "keep pace and end race": (k >= pace + (j - i + 4) // 8) & ~late,
     }
     rows = []
@@ -385,9 +379,6 @@ def rules(page: Page, solution: Solution) -> None:
         rounded, and roll to win once a player has {nearly}.
     """)
     page.table(["rule", "loss to optimal play", "loss to a best response"], rows)
-    page.text("""
-        A flat rule loses most at the end, where it holds although the opponent is about to win.
-    """)
 
 
 def loss(solution: Solution, policy: Policy) -> float:

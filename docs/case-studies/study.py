@@ -157,8 +157,8 @@ def points(share: float, digits: int = 4) -> str:
 
 def certified(value: float, bound: float) -> str:
     """A number with the digits that its bound earns, and the bound."""
-    number, shown = printed_numbers.certified(value, bound)
-    return f"{number} ± {power(Decimal(shown), 1)}"
+    shown = printed_numbers.certified(value, bound)
+    return f"{shown.number} ± {power(Decimal(shown.bound), 1)}"
 
 
 def log_axes(figure: go.Figure, *letters: str) -> go.Figure:

@@ -50,12 +50,6 @@ def study(page: Page) -> None:
     jehn(page)
     lids(page)
     edge(page)
-    page.text("""
-        ## What is left
-
-        Three and four players: `rollwise solve super-six players=3` finds an equilibrium ([three or
-        more players](../many-seats.md)). Its strategies were not studied.
-    """)
 
 
 def versions(page: Page) -> None:
@@ -72,17 +66,17 @@ def versions(page: Page) -> None:
     page.text("""
         ## Versions of the rules
 
-        *Solving Super Six* mentions versions of the rules. They are parameters of the rule sheet
-        (`rollwise solve super-six sticks=40 take_all=true`). One throw each in the first round is
-        Höhle's description in an earlier post and the rule of manufacturers. A full hole that costs
-        all sticks is the riskier version in the German Wikipedia. With a bottom in the sixth hole
-        no stick ever leaves. If players may always stop, endless play is a draw.
+        *Solving Super Six* mentions versions of the rules. They are parameters (`rollwise solve
+        super-six sticks=40 take_all=true`). One throw each in the first round is Höhle's
+        description in an earlier post and the rule of manufacturers. A full hole that costs all
+        sticks is the riskier version in the German Wikipedia. If players may always stop, endless
+        play is a draw. The last column lists the sticks in the lid with which stopping is somewhere
+        right:
     """)
     head = ["version", "", *[f"first player, {n} sticks" for n in (few, many)]]
     page.table([*head, "turns", f"stops at ({many} sticks)"], rows, words=2)
     page.text(f"""
-        The probabilities are certified. Turns are the mean of a game with {many} sticks. The last
-        column lists the sticks in the lid with which stopping is somewhere right.
+        The probabilities are certified. Turns are the mean of a game with {many} sticks.
     """)
 
 
@@ -137,8 +131,8 @@ def jehn(page: Page) -> None:
         the lid and equal hands ([A349697](https://oeis.org/A349697), exact fractions) agree in
         {right} of {len(numerators)}; the second is `{fraction_text(found[1])}`.
 
-        We have only the beginning of Jehn's paper, so his figure 4 is not compared. All situations
-        with seven sticks, in Jehn's order, and the win probability of throwing and of stopping:
+        We have only the beginning of Jehn's paper, so his figure 4 is not compared. The win
+        probability of throwing and of stopping with seven sticks, in Jehn's order:
     """)
     alt = "Chance to win by throwing on and by stopping, in all situations with seven sticks"
     page.figure("situations", situations(7), alt)
@@ -146,7 +140,7 @@ def jehn(page: Page) -> None:
     gains = [f"{name} (by {100 * gain:.3f} points)" for name, gain in first_at_three(solution)]
     after = ", ".join(map(str, range(turn, len(codes) + 1)))
     page.text(f"""
-        The larger mark is the better choice. With {turn} sticks stopping with three in the lid is
+        With {turn} sticks stopping with three in the lid is
         right for the first time: at {", ".join(gains)}. Jehn's codes for {after} sticks say the
         same.
     """)
@@ -221,25 +215,22 @@ def lids(page: Page) -> None:
         shown = f"{float(far.lead):.4f}", f"{far.edge():.4f}"
         from_lid = str(min(far.stops))
         rows.append([str(holes), full, from_lid, *shown, f"{edge_there * math.sqrt(measured):.4f}"])
-    six = first_stops(rollwise.solve(SuperSix(sticks=most)))
     kept = edges()
     low = [lid for lid, sticks in kept["first_stops"].items() if int(lid) < 3 and sticks]
     page.text(f"""
         ## Other lids, and when it is first right to stop
 
-        More holes mean a die with more sides. The columns: sticks in the lid with which stopping is
-        right, each with the fewest sticks in the game (up to {most}); the sticks in the lid from
-        which one stops with very many sticks; the value of beginning, in sticks; the limit of edge
-        × √sticks (see below); and the same measured with {measured} sticks:
+        Sticks in the lid with which stopping is right, each with the fewest sticks in the game (up
+        to {most}); the sticks in the lid from which one stops with very many sticks; the value of
+        beginning, in sticks; the limit of edge × √sticks (see below); and the same measured with
+        {measured} sticks:
     """)
     head = ["holes", "stop with", "very many", "worth of beginning", "limit"]
     page.table([*head, f"{measured} sticks"], rows, words=2)
     page.text(f"""
-        In the published game stopping is right with five or four in the lid from {six[4]} sticks
-        on, and with three from {six[3]} sticks on. **With fewer than three in the lid it is
-        {"never" if not low else "NOT never"} better to stop, in any position of up to
-        {sticks_of(kept):,} sticks** (within the certified error of {power(kept["error_bound"])}),
-        nor with very many sticks.
+        **With fewer than three in the lid it is {"never" if not low else "NOT never"} better to
+        stop in the published game, in any position of up to {sticks_of(kept):,} sticks** (within
+        the certified error of {power(kept["error_bound"])}), nor with very many sticks.
     """)
 
 
@@ -350,8 +341,7 @@ def reason(page: Page, far: Limit) -> None:
     turn = first_stops(rollwise.solve(SuperSix(sticks=16)))[3]
     page.text(f"""
         With three in the lid w is barely negative: stopping is right from {turn} sticks on, and
-        forgetting it once costs `{fraction_text(-2 * far.worth[3, 1])}` of a stick. With one or two
-        in the lid w is clearly positive.
+        forgetting it once costs `{fraction_text(-2 * far.worth[3, 1])}` of a stick.
 
         The lead plus w is a martingale. Its steps have the same distribution throughout the game,
         because the lid changes by the same probabilities for all choices: it is the urn of
@@ -380,22 +370,13 @@ def against(page: Page, scaled: dict[int, tuple[float, float]], far: Limit) -> N
     most = max(scaled)
     nodes = dict.fromkeys(most * k // 8 // 100 * 100 for k in (8, 6, 4, 3, 2, 1))
     nodes = [n for n in nodes if n in scaled]
-    rows = []
-    for count in range(1, len(nodes) + 1):
-        found, bound = extrapolated({n: scaled[n] for n in nodes[:count]})
-        off = found - far.edge()
-        used = f"{nodes[0]:,}" if count == 1 else f"{nodes[0]:,} to {nodes[count - 1]:,}"
-        rows.append([str(count), used, f"{found:.9f}", power(bound), signed(off)])
-    page.text(f"""
-        A polynomial in 1/sticks through the largest games, extrapolated to infinitely many sticks
-        (estimated; the bound concerns the certified numbers only). The argument gives
-        {far.edge():.9f}:
-    """)
-    head = ["points", "sticks", "limit of the fit", "± from the values", "off the argument by"]
-    page.table(head, rows, words=2)
+    found, bound = extrapolated({n: scaled[n] for n in nodes})
     slope = most * (scaled[most][0] - far.edge())
     page.text(f"""
-        Numbers and argument agree; the difference at n sticks is about {slope:.2f} / n.
+        A polynomial in 1/sticks through {len(nodes)} games of {nodes[-1]:,} to {nodes[0]:,} sticks,
+        extrapolated to infinitely many sticks, gives {found:.9f} (estimated; the certified numbers
+        leave ± {power(bound)}), which is off the argument by {signed(found - far.edge())}. The
+        difference at n sticks is about {slope:.2f} / n.
     """)
 
 
@@ -416,37 +397,13 @@ def extrapolated(points: dict[int, tuple[float, float]]) -> tuple[float, float]:
 
 def others(page: Page) -> None:
     """The same argument for other versions."""
-    many = 40 if page.small else 400
-    rows = []
-    for name, given in VERSIONS.items():
-        game = SuperSix(sticks=many, **given)
-        if game.endless != "forbidden":
-            continue
-        far = limit_of(game)
-        edge_there = chance_of(rollwise.solve(game)) - 0.5
-        power_of = "sticks" if far.spread is None else "√sticks"
-        limit = float(far.lead) / 2 if far.spread is None else far.edge()
-        scale = many if far.spread is None else math.sqrt(many)
-        rows.append(
-            [
-                name,
-                f"{float(far.lead):.4f}",
-                f"edge × {power_of}",
-                f"{limit:.4f}",
-                f"{edge_there * scale:.4f}",
-            ]
-        )
-    page.text("""
-        Other versions: with a bottom in the sixth hole the game is the gambler's ruin, and the edge
-        falls like 1/sticks. If players may always stop, the argument fails, because a draw is not
-        worth a number of sticks.
-    """)
-    head = ["version", "worth of beginning", "what", "limit", f"with {many} sticks"]
-    page.table(head, rows)
     best = VERSIONS["one throw each in the first round"]
     fair = float(limit_of(SuperSix(**best)).lead / limit_of(SuperSix()).lead)
     page.text(f"""
-        One throw each in the first round leaves {percent(fair, 0)} of the first player's edge.
+        One throw each in the first round leaves {percent(fair, 0)} of the first player's edge. With
+        a bottom in the sixth hole the game is the gambler's ruin, and the edge falls like 1/sticks.
+        If players may always stop, the argument fails, because a draw is not worth a number of
+        sticks.
     """)
 
 

@@ -69,8 +69,6 @@ def study(page: Page) -> None:
         - Step b of Algorithm 1 compares U(s′) with U(s), two different positions. It should compare
           U′(s) with U(s).
         - The formulas for π* and π contain a superfluous max over the actions at s′.
-
-        The printed table agrees with ours, so the program did not share these slips.
     """)
 
 
@@ -156,10 +154,9 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
     page.table(head, rows, words=2)
     sound = run_method(seven.graph, "value-iteration", sound=True, epsilon=1e-10)
     page.text(f"""
-        With more sticks, information travels more slowly, and a small change hides a larger error.
-        Two sequences, one below and one above the values, give a proof (`--set sound=yes`): with
-        seven sticks half their distance is {power(sound.claimed_error)} after {sound.sweeps}
-        sweeps. The certificate of rollwise costs one pass for any method.
+        With more sticks a small change hides a larger error. Two sequences, one below and one above
+        the values, give a proof (`--set sound=yes`): with seven sticks half their distance is
+        {power(sound.claimed_error)} after {sound.sweeps} sweeps.
     """)
     middle = rollwise.solve(SuperSix(sticks=10 if page.small else 40))
     alt = (
@@ -171,8 +168,8 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
     ends = f"{MOST_SWEEPS} sweeps are drawn"
     ends += "; the synchronous ones had not come to rest by then" if cut else ""
     page.text(f"""
-        Errors of win probabilities, sweep by sweep (`components` are sweeps in place). The dotted
-        line is the largest change of a sweep, the full line the largest true error. At most {ends}:
+        The largest change of each sweep (dotted) and the largest true error; `components` are
+        sweeps in place. At most {ends}:
     """)
     page.figure("convergence", figure, alt)
 
@@ -231,10 +228,6 @@ def more_sticks(page: Page, large: Solution) -> None:
         rows.append("never" if least is None else str(least))
     page.text("With three in the lid, stop when the other player has at least so many sticks:")
     page.table(["mine", *map(str, range(1, 9))], [["theirs from", *rows]])
-    page.text("""
-        The picture is symmetrical: stopping is better if and only if lid/mine/theirs and
-        lid/theirs/mine, with a throw to come, have a negative sum.
-    """)
 
 
 def rules_of_thumb(page: Page, large: Solution) -> None:
@@ -301,10 +294,6 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
         "with more sticks, stopping at four worse, and the rule with both stays near zero"
     )
     page.figure("rules", figure, alt)
-    page.text("""
-        Stopping at four is almost perfect in small games and becomes worse with more sticks;
-        stopping at three is the opposite.
-    """)
 
 
 def opening(solution: Solution, sticks: int) -> int:

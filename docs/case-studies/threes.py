@@ -15,13 +15,7 @@ from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.judge import judge, read_plays
 from rollwise.analysis.observed_scores import goodness_of_fit, simulated_scores
-from rollwise.analysis.second_aims import (
-    SecondAims,
-    ranges,
-    ranges_in,
-    score_ranges,
-    second_aims,
-)
+from rollwise.analysis.second_aims import ranges, score_ranges
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Policies
 from rollwise.games.threes import Threes
@@ -70,14 +64,13 @@ def study(page: Page) -> None:
     page.text("""
         ## Corrected in the source
 
-        - Its tables come from simulations that depend on each other: about one decimal of v and
-          three of the probabilities are reliable. One row, two dice that must both be taken, is
-          added up from figures cut to three digits.
+        - About one decimal of v and three of the probabilities are reliable. One row, two dice that
+          must both be taken, is added up from figures cut to three digits.
         - *Winning* when rolling second means winning or tying (a gap of 0 or more).
         - The last formula for the optimal policy lacks a sum: the gap falls by the points of all
           dice taken.
         - The least expected score does not maximize the win probability against a player who knows
-          the score: see *Who rolls first*.
+          the score: see *Rolling first or second*.
     """)
 
 
@@ -110,15 +103,14 @@ def first(page: Page, solution: Solution) -> None:
         ## Rolling first
 
         The first player minimizes the expected score. The source's table of v, the expected points
-        with so many dice to roll, simulated there and exact here:
+        by the dice to roll, simulated there and exact here:
     """)
     page.table(["dice", "two to take", "source", "expected score", "exactly"], rows, words=2)
     page.text(f"""
         {close} of {len(rows)} simulated values are within a tenth. Ours are certified to ±
         {power(solution.error_bound)}.
 
-        Two decisions as trees. With 1 and 6 on the table one takes the 1: points now, expected
-        points later, and their sum.
+        With 1 and 6 on the table one takes the 1: points now, expected points later, and their sum.
     """)
     figure = solution.plot("graph", state=hand([1, 6]))
     alt = (
@@ -180,10 +172,10 @@ def scores(page: Page, solution: Solution) -> None:
         page.figure("scores", solution.plot("scores"), "Threes: final scores, exact and simulated")
     page.table(["policy", "mean", "standard deviation", "0 points", "5 or less", "median"], rows)
     page.text(f"""
-        *Optimal* is not one policy. In {policies.n_ties} of the {policies.graph.n_states} positions
-        of optimal play several actions are equally good. All these policies have the same mean,
-        within {power(policies.loss)} as proved; other figures are ranges. The figure shows the
-        policy of first actions. (`rollwise distribution threes --range`)
+        In {policies.n_ties} of the {policies.graph.n_states} positions of optimal play several
+        actions are equally good. All these policies have the same mean, within
+        {power(policies.loss)} as proved; other figures are ranges. (`rollwise distribution threes
+        --range`)
     """)
     if page.small:
         return
@@ -191,9 +183,8 @@ def scores(page: Page, solution: Solution) -> None:
     off = (float(source["human_mean"]) - best.mean) / error
     page.text(f"""
         The source's author scored {source["human_mean"]} on average in {source["human_games"]}
-        games. The standard error of the optimal policy's mean over so many games is {error:.2f}, so
-        {source["human_mean"]} is {off:.1f} standard errors from {best.mean:.2f}: his games cannot
-        tell him from perfect.
+        games: {off:.1f} standard errors ({error:.2f}) from {best.mean:.2f}. His games cannot tell
+        him from perfect.
     """)
     people(page, solution, best)
 
@@ -206,19 +197,16 @@ def people(page: Page, solution: Solution, best: Distribution) -> None:
     made = simulated_scores(solution.graph, player, own, games=games, seed=1).totals
     fit = goodness_of_fit(made, best)
     page.text(f"""
-        The author's scores are not in the source. A stand-in makes {games} others here (simulated,
-        seed 1): optimal in nine of ten decisions, any action otherwise. He expects {own.mean:.4f}
-        points, and scored {fit.mean:.2f} ± {fit.standard_error:.2f} (standard error), which is
-        {abs(fit.z):.1f} standard errors from the optimal mean. {games} games
-        {"tell" if fit.p_mean < 0.05 else "can't tell"} him from perfect at the 5 % level:
+        The author's scores are not in the source. A stand-in, optimal in nine of ten decisions,
+        expects {own.mean:.4f} points. In {games} games (simulated, seed 1) he scored {fit.mean:.2f}
+        ± {fit.standard_error:.2f} (standard error), {abs(fit.z):.1f} standard errors from the
+        optimal mean. They {"tell" if fit.p_mean < 0.05 else "can't tell"} him from perfect at the 5
+        % level:
     """)
     figure = solution.plot("scores", made=tuple(made.tolist()))
     alt = f"Threes: {games} final scores of a stand-in player over the exact optimal distribution"
     page.figure("people", figure, alt)
-    page.text("""
-        The command `rollwise play threes --games 300 --save mine.game` plays 300 games, `rollwise
-        scores threes mine.game --out mine.png` tests and draws the scores.
-    """)
+    page.text("`rollwise scores threes FILE --out mine.png` tests and draws scores of your own.")
 
 
 def span(least: float, most: float, digits: int = 2) -> str:
@@ -310,7 +298,6 @@ def simulated(page: Page, solution: Solution, chase: Solution) -> None:
             continue
         s = solution.find(to_roll(dice, take_two))
         shown = estimated(found.values[s], columns["standard_error"][s])
-        parts = [f"{columns[name][s]:.4f}" for name in ("own_error", "inherited_error")]
         off = columns["true_error"][s]
         rows.append(
             [
@@ -318,8 +305,6 @@ def simulated(page: Page, solution: Solution, chase: Solution) -> None:
                 "yes" if take_two else "no",
                 value,
                 f"{shown.number} ± {shown.bound}",
-                *parts,
-                f"{solution.values[s]:.6f}",
                 f"{off:+.4f}",
                 f"{off / columns['standard_error'][s]:+.1f}",
             ]
@@ -330,21 +315,10 @@ def simulated(page: Page, solution: Solution, chase: Solution) -> None:
         The source uses *simulated backward induction*: from the last die back to the first roll,
         each position is rolled {samples:,} times, the best choice follows from earlier estimates,
         and the results are averaged. The same here (`rollwise table threes --method sampled --set
-        samples={samples} --set seed={SEED}`), with standard errors: the *own* error of the draws
-        and the *inherited* error of other estimates, whose squares add up. The last column has the
-        true error in standard errors:
+        samples={samples} --set seed={SEED}`), with standard errors that include those inherited
+        from other estimates. The last columns have the true error, also in standard errors:
     """)
-    head = [
-        "dice",
-        "two to take",
-        "source",
-        "estimate",
-        "own",
-        "inherited",
-        "exactly",
-        "off by",
-        "",
-    ]
+    head = ["dice", "two to take", "source", "estimate", "off by", ""]
     page.table(head, rows, words=2)
     winners_curse(page, solution)
     drawn_chances(page, solution, chase, samples)
@@ -373,16 +347,12 @@ def winners_curse(page: Page, solution: Solution) -> None:
         )
     page.text(f"""
         No standard error includes the *winner's curse*: the least of several estimates is too low
-        on average, and this bias is handed on. The value of the first roll, estimated {runs:,}
-        times for each number of draws (seeds from 0): the mean error with its standard error, the
-        spread, the standard error of one run, and the bias as a part of the spread:
+        on average. The value of the first roll, estimated {runs:,} times for each number of draws
+        (seeds from 0): the mean error with its standard error, the spread, the standard error of
+        one run, and the bias as a part of the spread:
     """)
     head = ["draws", "mean error", "spread of the errors", "standard error given", "bias : spread"]
     page.table(head, rows)
-    page.text("""
-        With ties, which Threes has, the bias stays the same part of the standard error for any
-        number of draws.
-    """)
 
 
 def drawn_chances(page: Page, solution: Solution, chase: Solution, samples: int) -> None:
@@ -405,12 +375,6 @@ def drawn_chances(page: Page, solution: Solution, chase: Solution, samples: int)
         Rolling second, with as many draws, no probability has a standard error above
         {errors.max():.5f}. Of the source's {listed} probabilities {listed - beyond} are within
         three standard errors and rounding of the truth.
-    """)
-    if page.small:
-        return
-    page.text("""
-        The others belong to the rows of two dice. The row of two dice that must both be taken is
-        not simulated; two dice of which none is taken inherit its errors.
     """)
 
 
@@ -451,11 +415,11 @@ def against_the_first(page: Page, solution: Solution) -> None:
     best = gained["plays to win", "win-or-tie"]
     plain = gained["least expected score", "win-or-tie"]
     page.text(f"""
-        ## Who rolls first
+        ## Rolling first or second
 
-        The source lets a person roll first against a program that rolls second, and finds an edge
-        of the program. The second player's exact probability (± {power(bound)}) if a tie is a win
-        for him (the source's aim), and if a tie is half a win:
+        The source lets a person roll first against a program, and finds an edge of the program. The
+        second player's exact probability (± {power(bound)}) if a tie is a win for him (the source's
+        aim), and if a tie is half a win:
     """)
     head = ["the first player …", "second wins or ties", "ties shared"]
     page.table(head, rows)
@@ -465,50 +429,7 @@ def against_the_first(page: Page, solution: Solution) -> None:
         The second player's edge is knowledge of the score. `rollwise play threes as=contest
         ties=win-or-tie --games 20` is the source's experiment.
     """)
-    second_aims_of_the_first(page, solution)
     mean_against_chance(page, solution)
-
-
-def second_aims_of_the_first(page: Page, solution: Solution) -> None:
-    """Policies of the least mean that are best for something else."""
-    aims = [
-        ("the first of equal actions", []),
-        ("least variance", ["variance"]),
-        ("most variance", ["most:variance"]),
-        ("most plays without a point", ["score=0"]),
-        ("most plays of at most 5", ["score<=5"]),
-        ("wins most often", ["win"]),
-        ("wins least often", ["least:win"]),
-    ]
-    rows = []
-    for name, wanted in aims:
-        found = second_aims(solution, wanted)
-        row = found.distribution() if wanted else rollwise.distribution(solution, "optimal")
-        chance = ranges_of(found, solution)
-        rows.append(
-            [name, f"{row.sd:.4f}", percent(row.at_most(0)), percent(row.at_most(5)), chance]
-        )
-    page.text("""
-        ## Second aims
-
-        Policies of least mean that are best for a second aim; the last column is the second
-        player's chance to win or to tie. (`rollwise optimal threes --then variance --range
-        win:win-or-tie`)
-    """)
-    page.table(["second aim", "standard deviation", "0 points", "5 or less", "second"], rows)
-    page.text("""
-        These policies may use the points made so far. For the least variance they need not.
-    """)
-
-
-def ranges_of(found: SecondAims, solution: Solution) -> str:
-    """The second player's chance against the policies that second aims left."""
-    if not found.aims:
-        contest = Contest(solution.game, 2, "win-or-tie")
-        return percent(float(solve_contest(contest, {0: solution.policy}).probabilities[1]), 3)
-    wins = ranges_in(found.policies, solution, ["win:win-or-tie"])[0]
-    low, high = 1 - wins.most, 1 - wins.least
-    return percent(low, 3) if high - low < 5e-6 else span(low, high, 3)
 
 
 def mean_against_chance(page: Page, solution: Solution) -> None:
@@ -526,11 +447,11 @@ def mean_against_chance(page: Page, solution: Solution) -> None:
     page.text(f"""
         ## The mean against the chance to win
 
-        No policy of the first player has a better mean and a better chance than one on this
-        frontier. It has {len(corners)} corners; no policy lies more than {power(found.gap)} beyond
-        the lines between them (proved). The best chance costs {last.mean - first.mean:.4f} points
-        of the mean, and gains {points(last.chance - first.chance, 3)} percentage points. (`rollwise
-        frontier threes --aim win:win-or-tie`)
+        The frontier of the first player's policies has {len(corners)} corners; no policy lies more
+        than {power(found.gap)} beyond the lines between them (proved). The best chance costs
+        {last.mean - first.mean:.4f} points of the mean, and gains {
+        points(last.chance - first.chance, 3)
+    } percentage points. (`rollwise frontier threes --aim win:win-or-tie`)
     """)
     line = Line(
         "best chance to win for the mean",
@@ -576,8 +497,8 @@ def example(page: Page, solution: Solution) -> None:
     page.text("""
         ## The source's game
 
-        The game printed at its end, with each player's probability before each choice (a tie counts
-        for the second), the loss in percentage points, and the best choice:
+        The game printed at its end, with each player's probability before each choice, the loss in
+        percentage points, and the best choice:
     """)
     head = ["player", "rolled", "taken", "chance", "lost", "best"]
     page.table(head, rows, words=3)
@@ -595,12 +516,13 @@ def many(page: Page) -> None:
     for n in shown:
         value, bound = found.value(n)
         rows.append([f"{n:,}", certified(value, bound)])
-    page.text(f"""
+    page.text("""
         ## Question 1: thousands of dice
 
         *What challenges would be faced if the number of dice was, say, 5000?* The rolls of so many
-        dice need not be distinguished: nearly always the number of threes decides ([score
-        games](../threes.md#thousands-of-dice)). Up to {most:,} dice:
+        dice need not be distinguished: nearly always the number of threes decides
+        ([method](../threes.md#thousands-of-dice)). Among many dice there are threes enough to take
+        all but the last few for nothing:
     """)
     page.table(["dice", "expected score, certified"], rows)
     numbers = list(range(1, 31))
@@ -625,9 +547,6 @@ def many(page: Page) -> None:
         "level that the first dozen dice nearly reach"
     )
     page.figure("many", figure, alt)
-    page.text("""
-        Among many dice there are threes enough to take all but the last few for nothing.
-    """)
 
 
 def betting(page: Page, solution: Solution) -> None:
@@ -687,8 +606,7 @@ def players(page: Page, dice: int) -> None:
     """)
     page.table(["players", *[f"no. {i + 1}" for i in range(most)]], rows)
     page.text(f"""
-        No player gains more than {power(gap)} by playing otherwise while the others stay as they
-        are (proved). Later players know more and win more.
+        No player gains more than {power(gap)} by playing otherwise (proved).
     """)
 
 

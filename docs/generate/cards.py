@@ -40,14 +40,12 @@ ANSWERS, LARGE = (
     for name in ("answers", "large_answers")
 )
 MEASURED = ROOT / "benchmarks" / "large.json"
-RECORDED = "../../benchmarks/RESULTS.md#known-answers-of-large-games"
-OWN = "The maintainers' own"  # is known from nowhere else
+OWN = ("The maintainers' own", "A program written", "A value iteration written")  # not published
 TEACHES = tomllib.loads(Path(__file__).with_name("teaches.toml").read_text(encoding="utf-8"))
 GAMES = 20  # that are played; of these the one with most decisions is shown
 WIDTH = 96  # letters in a line
 WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
-NONE_KNOWN = "None from other sources."
 
 
 # Too large for one graph, with the parameters of a small version: they take minutes.
@@ -58,11 +56,7 @@ def index() -> str:
     """The page that lists the cards."""
     rows = []
     for name, cls in available().items():
-        given = _given(cls().parameters)
-        about = (inspect.getdoc(cls) or "").partition("\n")[0]
-        players = _players(cls)
-        options = f" {given}" if given else ""
-        rows.append(f"- [{title(name)}]({name}.md) ({players}{options}): {about}")
+        rows.append(f"- [{title(name)}]({name}.md) ({_players(cls)}): {TEACHES[name]}")
     return INDEX + "\n".join(rows) + "\n"
 
 
@@ -78,8 +72,8 @@ INDEX = """\
 # Which games come with rollwise?
 
 Each game has a card: rules, parameters, a position with its best action, the certified answer for
-the default parameters, rules of thumb, and answers known from other sources. All digits are
-certified. The rule sheets are in [src/rollwise/games](../../src/rollwise/games).
+the default parameters and perfect play, rules of thumb, and answers known from other sources. All
+digits are certified. The rule sheets are in [src/rollwise/games](../../src/rollwise/games).
 
 ```sh
 rollwise solve bear-off
@@ -87,13 +81,14 @@ rollwise table bear-off --limit 10
 rollwise plot bear-off policy --out bear-off.html
 ```
 
-Add `--save FILE` to `solve` for large games, and `--load FILE` to the other commands.
-`rollwise play GAME --coach` plays a game. Yahtzee and Yatzy take minutes; rollwise keeps their
-answers.
+Rules of thumb for two players play against perfect play. A rule *loses* so many games of a hundred,
+on average of both seats; *to an expert* is its loss to the best response. In games for stakes both
+are payoffs. Ranges cover all optimal policies.
 
-A rule of thumb for two players *loses* so many games of a hundred against perfect play, on
-average of both seats. *To an expert* is the same loss against the best response to the rule. In
-games for stakes both are payoffs. Ranges cover all optimal policies.
+Tests compare the known answers with those of rollwise. Answers of large games without a
+[recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are marked *not compared*.
+
+The number of players is in brackets, and then the lesson of the game:
 
 """
 
@@ -109,15 +104,13 @@ def card(name: str) -> str:
         f"# {title(name)}",
         inspect.getdoc(cls) or "",
         _parameters(cls),
-        f"**Lesson**: {TEACHES[name]}",
         position(name),
         "## Answer",
         _facts(solution),
     ]
     if cls.policies():
         parts += ["## Rules of thumb", _policies(game, solution)]
-    parts += ["## Known answers", _known(name, cls)]
-    return "\n\n".join(parts) + "\n"
+    return _joined([*parts, _known(name, cls)])
 
 
 def _card_by_layers(game: Game) -> str:
@@ -129,15 +122,17 @@ def _card_by_layers(game: Game) -> str:
         f"# {title(game.name)}",
         game.description,
         _parameters(type(game)),
-        f"**Lesson**: {TEACHES[game.name]}",
         position(game.name),
         "## Answer",
         f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
         f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
-        "## Known answers",
         _known(game.name, type(game)),
     ]
-    return "\n\n".join(parts) + "\n"
+    return _joined(parts)
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def title(name: str) -> str:
@@ -147,8 +142,6 @@ def title(name: str) -> str:
 
 def _parameters(cls: type[Game]) -> str:
     specs = parameter_specs(cls)
-    if not specs:
-        return "The game has no parameters."
     rows = []
     for spec in specs:
         span = "true or false" if spec.type is bool else spec.range_text
@@ -196,11 +189,6 @@ def met(solution: rollwise.Solution, seed: int) -> list[int]:
         state = outcome.target
 
 
-def has_choice(solution: rollwise.Solution) -> bool:
-    """Whether there is a state with two actions."""
-    return solution.graph.n_actions > solution.graph.n_states
-
-
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
     shown = digits(solution.value, solution.error_bound)
@@ -215,18 +203,16 @@ def _facts(solution: rollwise.Solution) -> str:
     elif graph.has_stakes:
         whose = "" if graph.players == 1 else " of the first player"
         worth = f"The expected payoff{whose} is **{shown}**."
-    elif graph.players == 1:
-        worth = f"The player wins **{shown}** of the games."
     else:
-        edge = "has the edge" if solution.value > 0 else "is behind"
-        worth = f"The first player {edge}, and wins **{shown}** of the games."
+        first = "" if graph.players == 1 else "first "
+        worth = f"The {first}player wins **{shown}** of the games."
     lasts = _lasts(solution)
     after = graph.n_states - graph.n_positions
     thrown = f" and {after:,} after a throw" if after else ""
     return "\n".join(
         [
             f"- {worth}",
-            f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
+            f"- A game lasts {lasts} on average.",
             f"- {graph.n_positions:,} states{thrown}, {graph.n_outcomes:,} outcomes.",
         ]
     )
@@ -235,18 +221,20 @@ def _facts(solution: rollwise.Solution) -> str:
 def _lasts(solution: rollwise.Solution) -> str:
     """How long a game lasts on average; a range where optimal policies differ in it."""
     graph = solution.graph
-    turns, moves = expected_lengths(graph, solution.policy)[0]
+    lengths = expected_lengths(graph, solution.policy)[0]
     ranges = length_ranges(solution, ["turns", "moves"])
     texts = []
-    for k, one in enumerate((turns, moves)):
+    for k, one in enumerate(lengths):
         if ranges is None:
             texts.append(digits(one.value, one.bound, 4))
         else:
             texts.append(span(ranges[k].least, ranges[k].most, ranges[k].error_bound, 4))
     if ranges is None and ties_in_play(graph, solution.policy) is not None:
         texts = [f"{text} (by one of several best policies)" for text in texts]
-    lasts = f"{texts[1]} moves"
-    return lasts if graph.players != 2 else f"{texts[0]} turns ({lasts})"
+    turns, moves = f"{texts[0]} turns", f"{texts[1]} moves"
+    if graph.players != 2:
+        return moves
+    return turns if texts[0] == texts[1] else f"{turns} ({moves})"
 
 
 def span(least: float, most: float, bound: float, places: int) -> str:
@@ -256,26 +244,23 @@ def span(least: float, most: float, bound: float, places: int) -> str:
 
 
 def _policies(game: Game, solution: rollwise.Solution) -> str:
-    rows, has_ranges = [], False
+    rows = []
+    of_two = solution.graph.players == 2
+    text = STAKES if solution.graph.has_stakes else TWO
+    if not of_two:
+        text = ONE if solution.graph.is_score else ONE_WINS
     for name, function in type(game).policies().items():
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         policy = Policies(solution.graph, game).find(name)
-        of_two = solution.graph.players == 2
         figures = _rule_of_two(solution, policy) if of_two else _rule_of_one(solution, policy)
-        has_ranges |= any(" to " in figure for figure in figures)
-        rows.append(f"| `{name}`: {about[0].lower()}{about[1:]} | {' | '.join(figures)} |")
-    head = STAKES if solution.graph.has_stakes else TWO
-    if solution.graph.players == 1:
-        head = ONE if solution.graph.is_score else ONE_WINS
-    columns = head.count("|") - 1
-    table = "\n".join([head, "|" + "---|" * columns, *rows])
-    return table + "\n\nRanges cover all optimal policies." * has_ranges
+        rows.append(f"- `{name}`: {about[0].lower()}{about[1:]}. {text.format(*figures)}.")
+    return "\n".join(rows)
 
 
-ONE = "| rule | expected score | worse by |"
-ONE_WINS = "| rule | wins with probability | worse by |"
-TWO = "| rule | wins against perfect play, first | second | loses | to an expert |"
-STAKES = "| rule | payoff against perfect play, first | second | loses | to an expert |"
+ONE = "Expected score {}, worse by {}"
+ONE_WINS = "Wins with probability {}, worse by {}"
+TWO = "Wins {} moving first and {} second; loses {}, to an expert {}"
+STAKES = "Payoff {} moving first and {} second; loses {}, to an expert {}"
 
 
 def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
@@ -321,7 +306,7 @@ def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
 def _known(name: str, cls: type[Game]) -> str:
     rows = []
     for answer in ANSWERS["answer"]:
-        if answer["game"] != name:
+        if answer["game"] != name or answer["source"].startswith(OWN):
             continue
         parameters = answer.get("parameters", {})
         if "win_probabilities" in answer:
@@ -332,33 +317,35 @@ def _known(name: str, cls: type[Game]) -> str:
         if solution.is_score:
             what, here = "payoff" if solution.has_stakes else "score", solution.value
         given = _given(parameters)
-        shown = digits(here, solution.error_bound)
         printed = answer[what]
         half_digit = Fraction(1, 2 * 10 ** len(printed.partition(".")[2] or "0000"))
         agree = abs(Fraction(here) - Fraction(printed)) <= max(half_digit, Fraction(1, 10**4))
         assert agree, f"{name}: {printed} is printed, and {here} found"
-        rows.append(f"| {given or 'default'} | {printed} | {shown} | {answer['source']} |")
+        rows.append(_fact(given, printed, answer))
     for table in ANSWERS.values():
-        if isinstance(table, dict) and table["game"] == name:
-            given = _given(table["parameters"]) or "default"
-            rows.append(f"| {given} | {table['what']} | the same (a test) | {table['source']} |")
+        if (
+            isinstance(table, dict)
+            and table["game"] == name
+            and not table["source"].startswith(OWN)
+        ):
+            given = _given(table["parameters"])
+            rows.append(_fact(given, table["what"], table))
     for answer in LARGE["answer"]:
         if answer["game"] == name and not answer["source"].startswith(OWN):
-            given = _given(answer.get("parameters", {})) or "default"
-            given += f", `as=chase target={answer['target']}`" if "target" in answer else ""
+            given = _given(answer.get("parameters", {}))
+            given += f" `as=chase target={answer['target']}`" if "target" in answer else ""
             (printed,) = (answer[what] for what in WORTHS if what in answer)
-            rows.append(f"| {given} | {printed} | {_found_large(answer)} | {answer['source']} |")
+            if answer["name"] not in json.loads(MEASURED.read_text(encoding="utf-8")):
+                printed += ", not compared"
+            rows.append(_fact(given, printed, answer))
     if not rows:
-        return NONE_KNOWN
-    return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])
+        return ""
+    return "\n".join(["## Known answers", "", *rows])
 
 
-def _found_large(answer: Mapping[str, Any]) -> str:
-    """What `make test-large` found of an answer, if a run is recorded."""
-    measured = json.loads(MEASURED.read_text(encoding="utf-8"))
-    if answer["name"] not in measured:
-        return "no run is recorded; `make test-large` compares it"
-    return f"the same ([recorded]({RECORDED}))"
+def _fact(given: str, known: str, answer: Mapping[str, Any]) -> str:
+    """A known answer and its source."""
+    return f"- {given.strip() or 'Default'}: {known} ({answer['source']})"
 
 
 def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
@@ -367,9 +354,7 @@ def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
     for worth, text in zip(found.win_probabilities, printed, strict=True):
         half_digit = Fraction(1, 2 * 10 ** len(text.partition(".")[2]))
         assert abs(Fraction(worth) - Fraction(text)) <= half_digit, f"{game.name}: {text}"
-    shown = (digits(worth, found.error_bound) for worth in found.win_probabilities)
-    given = _given(answer["parameters"])
-    return f"| {given} | {', '.join(printed)} | {', '.join(shown)} | {answer['source']} |"
+    return _fact(_given(answer["parameters"]), ", ".join(printed), answer)
 
 
 def _given(parameters: Mapping[str, Any]) -> str:

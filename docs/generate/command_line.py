@@ -16,33 +16,29 @@ OFTEN = 3  # commands have an option that is common
 INTRODUCTION = """\
 # Which commands and options are there?
 
-`rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists commands by purpose,
-`rollwise COMMAND --help` the main options of a command, and `rollwise help COMMAND` explains all.
+Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists commands by purpose,
+`rollwise help COMMAND` explains all options of a command.
 
 - **GAME** is the name of a [game](games/README.md) or a file of your own: `dragon.py`, or
   `dragon.py:Dragon` if the file has several games. A rule sheet may import modules beside it.
 - **Parameters** follow the game: `rollwise solve pig target=50`. `rollwise games` lists them with
   their ranges.
-- **Forms** make another game, most of them of a solitaire game. `as=chase target=7` reaches a score
-  (`ties=win`, `draw` or `lose`). `as=contest` is a contest of two (`ties=shared`, `first` or
-  `win-or-tie`). `as=score` keeps the points made so far in the state. `as=within turns=10` wins a
-  game of one player or two within ten turns (moves of one player). `solve` also takes
-  `as=contest players=N` and `as=blind`, a simultaneous contest of two ([scores](threes.md)).
-  `as=cube` adds a [doubling cube](faq.md#how-do-i-play-for-a-stake-with-a-doubling-cube) to a
-  game of two (`limit`, `jacoby`, `beavers`, `match`, `opening`).
+- **Forms** make another game. `as=chase target=7` reaches a score (`ties=win`, `draw` or `lose`).
+  `as=contest` is a contest of two (`ties=shared`, `first` or `win-or-tie`). `as=score` keeps the
+  points made so far in the state. `as=within turns=10` wins within ten turns (moves of one player).
+  `solve` also takes `as=contest players=N` and `as=blind`, a simultaneous contest of two
+  ([scores](threes.md)). `as=cube` adds a
+  [doubling cube](faq.md#how-do-i-play-for-a-stake-with-a-doubling-cube).
 - **States** name every field: `--state banked=50,rival=50,turn=20`.
 - **Policies** are `optimal`, `random`, a policy of the rule sheet (`hold-at-20`), a table
   (`.csv` or `.parquet` with the fields of the state, `action`, and `probability` if it mixes), a
   saved learner (`.npz`), a rule of thumb (`.json`), or a mixture: `0.9*optimal+0.1*random`. Some
   commands take `longest` and `shortest`: all players prolong or shorten the game. `rollwise table
   GAME --out mine.csv` writes a table of this form.
-- **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one document
-  ([keys](json.md), `rollwise schema COMMAND`). A missing or infinite number is
-  `null`. Percentages have at most six digits in text; `--json` has all digits, as fractions of 1.
-  Files are written completely or not at all.
-- **Kept answers.** rollwise keeps graphs and answers in the user's cache folder, identified by
-  everything that the rules read. "Kept from" marks them, `--no-cache` ignores them, and `rollwise
-  cache` lists or clears them.
+- **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one
+  [document](json.md). Files are written completely or not at all.
+- **Kept answers.** rollwise keeps graphs and answers in the user's cache folder. "Kept from" marks
+  them, `--no-cache` ignores them, and `rollwise cache` lists or clears them.
 - **Exit codes**: 0 success; 1 a correct request failed (a method gave up, a tolerance was missed,
   `check` found errors); 2 wrong use, with one line of advice; 130 stopped by Ctrl-C.
 - **Ctrl-C** ends a command at once. `learn`, `simulate` and `thumb` print their results so far;
@@ -72,6 +68,7 @@ def page() -> str:
         text = (inspect.getdoc(function) or "").strip()
         rows = _options(function).values()
         usage = [row.partition("`:")[0].removeprefix("- ") + "`" for row in rows]
+        usage = [one for one in usage if one not in ("`GAME`", "`[NAME=VALUE]...`")]
         usage.sort(key=lambda one: one.startswith("`-"))  # arguments first
         lines += ["", f"### {name}", "", text, "", ", ".join(usage)]
     return "\n".join(lines) + "\n"

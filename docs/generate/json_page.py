@@ -1,4 +1,4 @@
-"""The page on JSON: the documents of all commands, as their classes declare them."""
+"""The page on JSON, with a list of all documents; and, for the site, a page of all their keys."""
 
 from __future__ import annotations
 
@@ -10,32 +10,102 @@ from typing import Any
 
 PAGE = Path(__file__).resolve().parents[1] / "json.md"
 INTRODUCTION = """\
-# Which keys do the JSON documents have?
+# How do I read the JSON documents?
 
 `rollwise COMMAND ... --json` prints one document in one line, and `rollwise serve` sends the same
-documents. `rollwise schema COMMAND` prints the JSON schema of a command's documents. The key
-`schema` names the document and the version of its keys: `rollwise/solve/1`. `kind` says whether the
-numbers are exact, certified (with `error_bound`) or estimated (with a standard error and a seed).
-Infinite, undefined and unknown numbers are `null`; without a proof so is `error_bound`, the largest
-error of the value beside it. A value is 1 for a win and -1 for a loss, or it is in points.
+documents. `rollwise schema COMMAND` prints the JSON schema of a command's documents, with types,
+units and meanings of all keys. The site made by `make site` has all keys on one page.
 
-Documents about a game begin with `game`, `parameters` (also the form of the game, as `as`),
-`players` (if there are three or more) and `kind`. A star marks keys that a document may leave out.
-`rows[].error` is a key of each element of the list `rows`.
+```sh
+python -m rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json \\
+  | python -m json.tool
+```
 
-A type with `?` includes `null`. The types "value", "probability", "points"
-and "error" are numbers with that unit; an error belongs to the value beside it. Objects of several
-documents follow at the end.
+```text
+{
+    "schema": "rollwise/advise/1",
+    "game": "piglet",
+    "parameters": {
+        "target": 3
+    },
+    "kind": "certified",
+    "state": {
+        "banked": 1,
+        "rival": 1,
+        "turn": 1
+    },
+    "unit": "win probability",
+    "value": 0.42857142857142855,
+    "win_probability": 0.7142857142857143,
+    "error_bound": 2.184760313060522e-15,
+    "actions": [
+        {
+            "action": "flip",
+            "value": 0.4285714285714286,
+            "win_probability": 0.7142857142857143,
+            "error_bound": 1.4452724760435516e-15,
+            "cost": 0.0,
+            "cost_bound": 1.893921530750889e-15,
+            "best": true
+        },
+...
+    ]
+}
+```
+
+- `schema` names the document and the version of its keys.
+- `game`, `parameters` (also the form of the game, as `as`) and, for three or more, `players` tell
+  the game.
+- `kind`: the numbers are exact, certified (with `error_bound`) or estimated (with a standard error
+  and a seed).
+- `value` is 1 for a win and -1 for a loss, or it is in points. Probabilities are fractions of 1,
+  with all digits. `error_bound` is the largest error of the value beside it.
+- Infinite, undefined and unknown numbers are `null`, and so is an `error_bound` without a proof.
+
+## The documents
+
+The document of a command is `rollwise/COMMAND/1`. Some commands have further documents:
+
+"""
+KEYS = """\
+# Keys of the JSON documents
+
+A star marks keys that a document may leave out. `rows[].error` is a key of each element of the list
+`rows`. A type with `?` includes `null`. The types "value", "probability", "points" and "error" are
+numbers with that unit. Documents about a game begin with `game`, `parameters`, `players` (for three
+or more) and `kind`. Objects of several documents follow at the end.
 """
 Row = tuple[str, str, str]  # keys, type, meaning
 
 
 def page() -> str:
     """The whole page, in Markdown."""
-    from rollwise.cli.app import all_functions
-    from rollwise.documents.model import GameDocument, documents_of, schema_of
+    lines = []
+    for command, kinds in _kinds().items():
+        for kind in kinds:
+            tag = kind.__struct_config__.tag.removeprefix("rollwise/").removesuffix("/1")
+            if tag != command:
+                lines.append(f"- `{tag}`: {_about(kind)}")
+    return INTRODUCTION + "\n".join(lines) + "\n"
 
-    kinds = {name: documents_of(name) for name in all_functions()}
+
+def _kinds() -> dict[str, Any]:
+    """The classes of the documents of each command."""
+    from rollwise.cli.app import all_functions
+    from rollwise.documents.model import documents_of
+
+    return {name: kinds for name in all_functions() if (kinds := documents_of(name))}
+
+
+def _about(kind: type) -> str:
+    return (inspect.getdoc(kind) or "").partition("\n")[0]
+
+
+def keys() -> str:
+    """The keys of all documents, in Markdown."""
+    from rollwise.documents.model import GameDocument, schema_of
+
+    kinds = _kinds()
     schemas = {kind: schema_of([kind])["$defs"] for some in kinds.values() for kind in some}
     uses = Counter(
         name
@@ -47,18 +117,17 @@ def page() -> str:
     shared = {
         name: parts[name] for parts in schemas.values() for name in sorted(parts) if uses[name] > 1
     }
-    lines = [INTRODUCTION]
+    lines = [KEYS]
     for command, some in kinds.items():
         for number, kind in enumerate(some):
             lines += [f"## {command}", ""] if number == 0 else []
-            text = (inspect.getdoc(kind) or "").partition("\n")[0]
             parts = schemas[kind]
             keys = parts[kind.__name__]["properties"]
             tag = keys.pop("schema")["enum"][0]
             for name in GameDocument.__struct_fields__ if issubclass(kind, GameDocument) else ():
                 del keys[name]
             own = {name: part for name, part in parts.items() if name not in shared}
-            lines += [f"`{tag}`: {text}", ""]
+            lines += [f"`{tag}`: {_about(kind)}", ""]
             lines += [*_merged(_rows(parts[kind.__name__], own, "")), ""]
     lines += ["## Objects of several documents", ""]
     for name, part in sorted(shared.items()):

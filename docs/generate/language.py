@@ -15,11 +15,13 @@ from rollwise.game import Game
 NOT_WRITTEN = {  # by a sheet
     *("chase", "contest", "with_score", "within", "average", "cube"),
     *("derive", "base_graph", "verdicts", "policies"),
+    *("numbered", "swapped", "has_kind", "text_board"),
 }
 ARGUMENTS = {  # of hooks whose signature leaves them open
     "actions": "s[, throw]",
     "outcomes": "s[, throw], action",
     "reward": "s[, throw], action",
+    "duration": "s[, throw], action",
     "action_text": "s[, throw], action",
     "deed": "s[, throw], action",
     "told": "s[, throw], action, then, after[, faces]",
@@ -29,7 +31,8 @@ ARGUMENTS = {  # of hooks whose signature leaves them open
     "features": "s[, throw]",
     "action_features": "s[, throw], action",
 }
-RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress", "validate")
+RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "duration", "progress",
+         "validate")  # fmt: skip
 ENDS = (
     "payoff",
     "won_by",
@@ -43,7 +46,6 @@ ENDS = (
     "replaced",
 )
 MARKS = ("parameter", "policy")
-SECTION = re.compile(r"^(Raises|Parameters|Yields|Returns|Attributes)\n-+$", re.M)
 ATTRIBUTE = re.compile(r"^(\w+) : .*\n((?:    .*\n?)+)", re.M)
 
 HEAD = Path(__file__).with_name("language.txt").read_text(encoding="utf-8")
@@ -78,6 +80,7 @@ def _functions(module: Any) -> dict[str, Callable[..., Any]]:
         for name, function in vars(module).items()
         if inspect.isfunction(function)
         and not name.startswith("_")
+        and name not in NOT_WRITTEN
         and function.__module__ == module.__name__
     }
 
@@ -106,13 +109,16 @@ def _arguments(name: str, function: Callable[..., Any]) -> str:
 
 
 def _about(function: Callable[..., Any]) -> str:
-    """The description in a docstring, without its sections."""
-    return _cell(SECTION.split(inspect.getdoc(function) or "")[0])
+    """The first paragraph of a docstring."""
+    return _cell((inspect.getdoc(function) or "").partition("\n\n")[0])
 
 
 def _attributes() -> str:
     text = (inspect.getdoc(Game) or "").partition("Attributes\n----------\n")[2]
-    rows = [f"| `{name}` | {_cell(about)} |" for name, about in ATTRIBUTE.findall(text + "\n")]
+    found = ATTRIBUTE.findall(text + "\n")
+    rows = [
+        f"| `{name}` | {_cell(about).partition('. ')[0].rstrip('.')}. |" for name, about in found
+    ]
     return "\n".join(["| attribute | meaning |", "|---|---|", *rows])
 
 

@@ -12,7 +12,9 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
+import json_page
 import links
+import sources
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -21,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
     "rollwise",
     "dice",
+    "bits",
+    "boards",
     "games",
     "graph",
     "methods",
@@ -50,6 +54,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for path in sorted(paths)
     ]
     made = [File.generated(config, f"api/{room}.md", content=reference(room)) for room in ROOMS]
+    papers = sources.papers(sources.BIBLIOGRAPHY.read_text(encoding="utf-8"))
+    for name, text in (("json", json_page.keys()), ("bibliography", papers)):
+        made.append(File.generated(config, f"api/{name}.md", content=text))
     return Files([*theme, *own, *made])
 
 

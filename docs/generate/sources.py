@@ -1,4 +1,4 @@
-"""The page docs/sources.md, made from docs/sources.bib; and which papers a text names."""
+"""The pages of sources, made from docs/sources.bib; and which papers a text names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ def page(text: str) -> str:
     """The page of a bibliography."""
     known = entries(text)
     five = [entry for entry in known.values() if "study" in entry]
-    rest = [entry for entry in known.values() if "study" not in entry]
     rows = [
         f"| {_people(e) or 'not named'} | {_title(e)} | {e['howpublished']}{_when(e)} | "
         f"{e['license']} | [{STUDIES[e['study']]}](case-studies/{e['study']}.md) |"
@@ -69,19 +68,10 @@ def page(text: str) -> str:
         [
             "<!-- Written by docs/generate from sources.bib: change that, not this. -->",
             "",
-            "# Sources",
+            "# Which work is rollwise built on?",
             "",
-            "Whose work this is built on: the five documents from which rollwise grew, and every "
-            "paper, book and",
-            "program that its pages, docstrings and comments name. The same as BibTeX: "
-            "[sources.bib](sources.bib).",
-            "What could not be looked up is left out.",
-            "",
-            "## The five sources",
-            "",
-            "The [case studies](case-studies/README.md) take facts and numbers from them, neither "
-            "sentences nor code, and",
-            "say where their figures have a counterpart.",
+            "rollwise grew from five documents. The [case studies](case-studies/README.md) take",
+            "facts and numbers from them, neither sentences nor code.",
             "",
             "| author | title | what it is | licence | case study |",
             "|---|---|---|---|---|",
@@ -89,12 +79,19 @@ def page(text: str) -> str:
             "",
             *notes,
             "",
-            "## Papers, books and programs",
-            "",
-            *(f"- {_reference(entry)}" for entry in rest),
+            "Pages, docstrings and comments name papers by author and year. [sources.bib]"
+            "(sources.bib) has all",
+            "of them as BibTeX, and the site (`make site`) as a list.",
             "",
         ]
     )
+
+
+def papers(text: str) -> str:
+    """The other works of a bibliography, for the site."""
+    rest = [entry for entry in entries(text).values() if "study" not in entry]
+    head = "Pages, docstrings and comments name these papers, books and programs."
+    return "\n".join(["# Bibliography", "", head, "", *(f"- {_reference(e)}" for e in rest)]) + "\n"
 
 
 def _people(entry: Entry) -> str:

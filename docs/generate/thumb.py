@@ -28,6 +28,7 @@ PLACE = re.compile(r"(?<=<!-- from docs/generate/thumb.py -->\n).*?(?=<!-- end -
 TITLE = "What rules of thumb cost, by their integers"
 COLUMNS, PANEL = (2, 1), 180  # panels beside each other, and the height of each
 ASIDE, BELOW = 0.2, 0.3  # what is free between them, as shares of a panel's place
+SHOWN = 3  # integers of a rule in the tables
 LEAST = 1e-4  # percentage points, or hundredths of a point, that the picture tells from none
 
 
@@ -126,7 +127,7 @@ def tables(found: Mapping[str, Found]) -> str:
             f"**{title}**: losses in {each.unit}, certified ± {worst}; "
             f"{each.frontier.scored:,} rules scored.\n\n| integers | loss | rule |\n|---|---|---|\n"
         )
-        named = [(rule, rule.text) for rule in each.frontier.rules]
+        named = [(rule, rule.text) for rule in each.frontier.rules if rule.numbers <= SHOWN]
         named += [
             (rule, f"*Known: {name}.*")
             for name, rule in zip(each.known_names, each.known, strict=True)

@@ -30,13 +30,12 @@ def study(page: Page) -> None:
     best = mean_reward(env)
     assert abs(best.value - easy["best"]["value"]) <= best.bound + easy["best"]["bound"]
     page.text(f"""
-        # Learners, and their exact loss
+        # What has a learner learned?
 
-        A learner's reward curve is an estimate, and it shows the learner while it explores. What
-        the learner has learned can be known exactly. `policy_of` asks it what it does in every
-        state, and `mean_reward` sums over all games (see [environments](../environments.md)). The
-        *exact loss* is what it gets less than the best response to its opponent, in the mean of all
-        games.
+        Its exact loss says it: the loss of its policy against the best response to its opponent,
+        in the mean of all games. A reward curve is an estimate, and shows the learner while it
+        explores. `policy_of` asks a learner for its action in every state, and `mean_reward` sums
+        over all games ([environments](../environments.md)).
 
         Two learners take the second seat of Pig against the optimal player: MaskablePPO of
         sb3-contrib {easy["versions"]["sb3-contrib"]}, with its own settings, and tabular
@@ -58,38 +57,31 @@ def study(page: Page) -> None:
     """)
     chapter(page, easy, "20")
     page.text(f"""
-        The optimal second player gets {_signed(best.value, 6)} a game here, since the first player
-        may win before the second has moved. Games that end so count: no learner can get more.
-        In Pig to 20 he who never holds plays optimally, as the lines above found out.
-        Every seed finds that
-        within the first checkpoints: the exact loss of the greedy policy is 0. The reward of
-        MaskablePPO goes on rising for ten times as long. The curve rises because it holds by chance
-        less often, and not because it has learned more. The reward of Q-learning stays where it is,
-        since it explores as much as ever.
+        The optimal second player gets {_signed(best.value, 6)} a game. In Pig to 20 a player who
+        never holds plays optimally. Every seed finds that within the first checkpoints: the exact
+        loss of the greedy policy is 0. The reward of MaskablePPO goes on rising for ten times as
+        long, because it holds by chance less often. The reward of Q-learning stays, since it
+        explores as much as ever.
     """)
     chapter(page, hard, "50")
     ppo, table = hard["runs"]
     page.text(f"""
-        In Pig to 50 the best is {_signed(hard["best"]["value"], 6)}. To roll whatever happens costs
-        0.1262.
-        MaskablePPO ends with a loss of {_loss(hard, ppo["checkpoints"][-1]):.4f}, and that is what
-        it does. Before its first step it had a loss of {_loss(hard, ppo["checkpoints"][0]):.4f}, by
-        luck of its random start. Meanwhile its reward rose from
-        {_signed(ppo["checkpoints"][1]["reward"])} to {_signed(ppo["checkpoints"][-1]["reward"])}.
-        Q-learning
-        ends with {_loss(hard, table["checkpoints"][-1]):.4f}: there are 57,722 states, of which it
-        has seen few. About {ppo["checkpoints"][-1]["games"]} games lie between two checkpoints, and
-        the standard error of their mean is {ppo["checkpoints"][-1]["standard_error"]:.2f}. A reward
-        curve can't tell such policies apart; the exact loss can.
+        In Pig to 50 the best is {_signed(hard["best"]["value"], 6)}. To roll always costs 0.1262.
+        MaskablePPO ends with this loss of {_loss(hard, ppo["checkpoints"][-1]):.4f}, after
+        {_loss(hard, ppo["checkpoints"][0]):.4f} before its first step. Meanwhile its reward rose
+        from {_signed(ppo["checkpoints"][1]["reward"])} to
+        {_signed(ppo["checkpoints"][-1]["reward"])}. Q-learning ends with
+        {_loss(hard, table["checkpoints"][-1]):.4f}: it has seen few of the 57,722 states. The
+        standard error of the mean reward between two checkpoints is
+        {ppo["checkpoints"][-1]["standard_error"]:.2f}. A reward curve can't tell such policies
+        apart; the exact loss can.
     """)
     page.text(f"""
         ## How it was measured
 
-        The script `train.py` beside this page says what to install. PyTorch and sb3-contrib are
-        needed for it alone. The runs are kept in [pig-20.json](pig-20.json) and
-        [pig-50.json](pig-50.json), with their seeds and versions (torch
-        {easy["versions"]["torch"]}, gymnasium
-        {easy["versions"]["gymnasium"]}). The commands were
+        The runs are kept in [pig-20.json](pig-20.json) and [pig-50.json](pig-50.json), with their
+        seeds and versions (torch {easy["versions"]["torch"]}, gymnasium
+        {easy["versions"]["gymnasium"]}). The head of `train.py` names the libraries to install.
     """)
     page.parts.append(
         "<!-- not run: it trains for minutes, with libraries that rollwise doesn't need -->\n"
@@ -97,7 +89,7 @@ def study(page: Page) -> None:
     )
     page.text("""
         Losses and rewards of policies are certified to 1e-12. The rewards of training games are
-        estimates; the table gives the standard error of the last.
+        estimates, with standard errors.
     """)
 
 
