@@ -117,18 +117,17 @@ def lengths(
     graph: StateGraph,
     policy: Policy,
     *,
-    most: int | None = None,
     begin: Floats | None = None,
     watch: Floats | None = None,
 ) -> Lengths:
     """The lengths of games from the start, with one policy in all seats.
 
+    The number of turns before the tail is limited by the time that they take.
+
     Parameters
     ----------
     graph : StateGraph
     policy : Policy
-    most : int, optional
-        Number of turns before the tail; by default limited by time.
     begin : (n_states,) float64, optional
         Number of games begun in each state; by default one game from the start.
     watch : (n_states,) float64, optional
@@ -139,8 +138,7 @@ def lengths(
     Lengths
         Floating point, not certified: the roundings of a sum of positive numbers.
     """
-    if most is None:
-        most = min(max(LEAST_TURNS, WORK // graph.n_outcomes), MOST_TURNS)
+    most = min(max(LEAST_TURNS, WORK // graph.n_outcomes), MOST_TURNS)
     alone = graph.players == 1
     if alone:
         counted = (np.diff(graph.outcome_indptr) > 1)[outcome_action(graph)]
