@@ -57,7 +57,7 @@ COMMANDS = [
     "balance threes dice=2 --evaluations 0",
     "bet threes dice=2",
     "bet threes dice=2 players=3",
-    "bet threes dice=2 --scores 3 --against take-one",
+    "bet threes dice=2 --scores 3",
     "cache",
     "certify pig target=5 --policy hold-at-20 --claim 0.1",
     "methods",

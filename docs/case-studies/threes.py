@@ -10,13 +10,14 @@ from study import Page, certified, percent, points, power, printed, run
 
 import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
-from rollwise.analysis.betting import advise_double, edge_against, fair_stakes
+from rollwise.analysis.betting import advise_double, fair_stakes
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.judge import judge, read_plays
 from rollwise.analysis.observed_scores import goodness_of_fit, simulated_scores
 from rollwise.analysis.second_aims import ranges, score_ranges
 from rollwise.answer.optimal_set import OptimalSet
+from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
@@ -566,7 +567,7 @@ def betting(page: Page, solution: Solution) -> None:
                 f"{stakes[1].stake:.2f}",
             ]
         )
-    edge = edge_against(contest, Policies.of(solution).find("take-one"))
+    edge = best_response(solution.game.contest(), "take-one", starts=[0])
     score = 7 if not page.small else 3
     advice = advise_double(solved, (score,))
     page.text("""
@@ -580,9 +581,9 @@ def betting(page: Page, solution: Solution) -> None:
         ["first scored", "second's chance", "odds against", "first's part", "second's"], rows
     )
     page.text(f"""
-        Against a player who always takes one die, a unit a game brings {edge.going_first:+.4f} on
-        average when one rolls first and {edge.going_second:+.4f} rolling second. With a doubling
-        cube: when the first made {score}, the second should {"" if advice.offer else "not "}offer
+        Against a player who always takes one die, a unit a game brings {edge.values[0]:+.4f} on
+        average when one rolls first and {edge.values_second[0]:+.4f} rolling second. With a
+        doubling cube: when the first made {score}, the second should {"" if advice.offer else "not "}offer
         to double at once and the first should {"" if advice.accept else "not "}accept; that is
         worth {advice.value:+.4f} a unit to the second, and {advice.no_offer:+.4f} without an
         offer. (`rollwise bet threes`)

@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.contest import Contest, ContestSolution, Situation, solve_contest
+from rollwise.analysis.contest import ContestSolution, Situation
 from rollwise.answer.solve import solve_whole
 from rollwise.derive.cube import BEFORE, MIDDLE, MINE, Cube, Stake, answers_to
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UnknownState, UsageError
 from rollwise.graph import win_probability
 from rollwise.graph.choices import first_actions
-from rollwise.graph.policies import Policy
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -131,50 +130,6 @@ def _second_equities(
     shares = np.array([solution.chances[situation][1] for situation in situations])
     bound = 2 * max(solution.error_bounds[situation] for situation in situations)
     return 2 * shares - 1, bound + 2.0**-52
-
-
-class Edge(NamedTuple):
-    """Expected winnings of a player per unit of stake, against a given policy.
-
-    Attributes
-    ----------
-    going_first, going_second : float
-        Equity: 1 for a sure win, -1 for a sure loss.
-    fair_first, fair_second : float
-        The same for two best players.
-    error_bound : float
-    """
-
-    going_first: float
-    going_second: float
-    fair_first: float
-    fair_second: float
-    error_bound: float
-
-
-def edge_against(contest: Contest, policy: Policy) -> Edge:
-    """The edge of best play against a policy of the game, going first and second.
-
-    Parameters
-    ----------
-    contest : Contest
-        Of two players.
-    policy : Policy
-        The opponent's, on the game's graph and blind to the score.
-    """
-    if contest.players != 2:
-        raise UsageError(f"an edge is between two players, and the contest has {contest.players}")
-    first = solve_contest(contest, {1: policy})
-    second = solve_contest(contest, {0: policy})
-    fair = solve_contest(contest)
-    bound = 2 * max(first.error_bound, second.error_bound, fair.error_bound)
-    return Edge(
-        float(2 * first.probabilities[0] - 1),
-        float(2 * second.probabilities[1] - 1),
-        float(2 * fair.probabilities[0] - 1),
-        float(2 * fair.probabilities[1] - 1),
-        bound,
-    )
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,6 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.betting import Edge
     from rollwise.analysis.blind_contest import BlindContest
     from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
@@ -686,17 +685,6 @@ class Doubling(Part, frozen=True):
     error_bound: Bound
 
 
-class EdgeOver(Part, frozen=True):
-    """The edge over an opponent, per unit staked."""
-
-    against: str
-    going_first: float
-    going_second: float
-    fair_first: float
-    fair_second: float
-    error_bound: Bound
-
-
 class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
     """Fair odds and stakes at a moment of a contest."""
 
@@ -707,7 +695,6 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
     error_bound: Bound
     stakes: list[FairStake]
     double: Annotated[Maybe[Doubling], about("in a contest of two, before a turn")] = UNSET
-    edge: Maybe[EdgeOver] = UNSET
     equally_good: EquallyGood | None
 
     def blocks(self) -> Iterator[str | Rows]:
@@ -730,7 +717,9 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
         )
         if self.double:
             one = self.double
-            (waiting, accepted, declined), worst = _signed(one, "no_offer", "accepted", "declined")
+            equities = [one.no_offer, one.accepted, one.declined]
+            bounds = [one.error_bound] * 3
+            (waiting, accepted, declined), worst = in_common(column(equities, bounds, sign=True))
             yield (
                 f"double: player {self.to_move} should "
                 f"{'offer' if one.offer else 'not offer'} before the turn, the other "
@@ -738,22 +727,8 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
                 f"{waiting} without an offer, {accepted} if it is accepted, {declined} if it "
                 f"is declined ({worst.sure})"
             )
-        if self.edge:
-            (first, fair_first, second, fair_second), worst = _signed(
-                self.edge, "going_first", "fair_first", "going_second", "fair_second"
-            )
-            yield (
-                f"edge over {self.edge.against}, per unit staked: {first} going first (fair "
-                f"{fair_first}), {second} going second (fair {fair_second}; {worst.sure})"
-            )
         if self.equally_good:
             yield self.equally_good.text
-
-
-def _signed(of: Doubling | EdgeOver, *names: str) -> tuple[list[str], Printed]:
-    """Signed numbers of a document, and the one with the largest error bound."""
-    bounds = [of.error_bound] * len(names)
-    return in_common(column([getattr(of, name) for name in names], bounds, sign=True))
 
 
 def bet_document(
@@ -761,8 +736,6 @@ def bet_document(
     finished: tuple[int, ...],
     place: tuple[int, ...] | None,
     pot: float,
-    *,
-    edge: tuple[str, Edge] | None = None,
 ) -> Bet:
     """Fair odds and stakes at a moment of a contest.
 
@@ -772,15 +745,13 @@ def bet_document(
         Final scores of the players before.
     place : tuple of int, optional
         The state within the next player's turn.
-    edge : str and Edge, optional
-        The name of an opponent's policy, and the edge over it.
     """
     from rollwise.analysis.betting import advise_double, fair_stakes
 
     contest = solution.contest
     shares, bound = solution.moment(finished, place)
     # with two players no chances depend on the choice among equally good actions
-    ties = solution.ties if contest.players > 2 or edge is not None else None
+    ties = solution.ties if contest.players > 2 else None
     may_double = contest.players == 2 and place is None
     return Bet.on(
         solution.scored.source,
@@ -793,7 +764,6 @@ def bet_document(
         error_bound=bound,
         stakes=[FairStake(*stake) for stake in fair_stakes(shares, pot)],
         double=Doubling(*advise_double(solution, finished)) if may_double else UNSET,
-        edge=UNSET if edge is None else EdgeOver(edge[0], *edge[1]),
         equally_good=good_of(ties),
     )
 

@@ -103,18 +103,12 @@ def bet(
         ),
     ] = None,
     pot: Annotated[float, typer.Option(min=0, help="The sum of the fair stakes.")] = 1.0,
-    against: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The edge over an opponent with this policy."),
-    ] = None,
 ) -> None:
     """Compute fair odds and stakes during a contest.
 
     The contest has the parameters players and ties: `bet threes players=3 ties=first`.
     """
-    from rollwise.analysis.betting import edge_against
     from rollwise.analysis.contest import Contest, solve_contest
-    from rollwise.answer.references import Policies
 
     inner, own = _contest(find(game), read_values(parameters or ()))
     contest = Contest(create(find(game), inner), **own)
@@ -130,11 +124,7 @@ def bet(
         if unknown:
             raise UsageError(f"a state here has the fields {', '.join(graph.field_names)}")
         place = tuple(fields.get(name, 0) for name in graph.field_names)
-    edge = None
-    if against is not None:
-        policies = Policies(solution.scored.source, contest.game)
-        edge = against, edge_against(contest, policies.find(against))
-    render(bet_document(solution, finished, place, pot, edge=edge))
+    render(bet_document(solution, finished, place, pot))
 
 
 def _contest(kind: type[Game], values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, Any]]:
