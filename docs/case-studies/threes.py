@@ -16,8 +16,8 @@ from rollwise.analysis.frontier import frontier
 from rollwise.analysis.judge import judge, read_plays
 from rollwise.analysis.observed_scores import goodness_of_fit, simulated_scores
 from rollwise.analysis.second_aims import ranges, score_ranges
-from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.evaluation import best_response
+from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Policies
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
@@ -583,10 +583,11 @@ def betting(page: Page, solution: Solution) -> None:
     page.text(f"""
         Against a player who always takes one die, a unit a game brings {edge.values[0]:+.4f} on
         average when one rolls first and {edge.values_second[0]:+.4f} rolling second. With a
-        doubling cube: when the first made {score}, the second should {"" if advice.offer else "not "}offer
-        to double at once and the first should {"" if advice.accept else "not "}accept; that is
-        worth {advice.value:+.4f} a unit to the second, and {advice.no_offer:+.4f} without an
-        offer. (`rollwise bet threes`)
+        doubling cube: when the first made {score}, the second should
+        {"" if advice.offer else "not "}offer to double at once and the first should
+        {"" if advice.accept else "not "}accept; that is worth
+        {advice.value:+.4f} a unit to the second, and {advice.no_offer:+.4f} without an offer.
+        (`rollwise bet threes`)
     """)
 
 
