@@ -37,12 +37,7 @@ from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import endless_states
-from rollwise.simulate.turn_by_turn import (
-    MOST_TURNS,
-    play_turn_by_turn,
-    policy_play,
-    random_play,
-)
+from rollwise.simulate.turn_by_turn import MOST_TURNS, play_turn_by_turn, policy_play, random_play
 from rollwise.words import word_faults
 
 # Interpreting this many states takes some seconds.

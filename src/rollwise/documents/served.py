@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from rollwise.boards import MOST_FIELDS
-from rollwise.documents.model import (
-    Bound,
-    Chance,
-    Cost,
-    GameDocument,
-    Part,
-    State,
-    Value,
-    about,
-)
+from rollwise.documents.model import Bound, Chance, Cost, GameDocument, Part, State, Value, about
 from rollwise.errors import UnknownState
 from rollwise.graph.layout import StateLayout
 

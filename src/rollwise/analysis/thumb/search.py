@@ -20,15 +20,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.machine.switches import is_on
-from rollwise.thumb.language import (
-    Clause,
-    Condition,
-    Feature,
-    Form,
-    Preference,
-    Rule,
-    form_of,
-)
+from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule, form_of
 
 WIDTH = 4  # kept rules of each number
 IMPROVED = 3  # improved rules of each number

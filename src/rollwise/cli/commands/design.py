@@ -11,12 +11,7 @@ import typer
 from rollwise.answer import kept
 from rollwise.cli.app import app
 from rollwise.cli.common import Workers, read_game, read_values
-from rollwise.cli.options import (
-    POLICIES,
-    GameArgument,
-    ParametersArgument,
-    WorkersOption,
-)
+from rollwise.cli.options import POLICIES, GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED

@@ -10,17 +10,11 @@ import typer
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, refuse, refuse_with_seats
-from rollwise.cli.options import (
-    GameArgument,
-    ParametersArgument,
-)
+from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, place_line, render, write_policy
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
-from rollwise.documents.policies import (
-    learned_document,
-    learned_seats_document,
-)
+from rollwise.documents.policies import learned_document, learned_seats_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.machine.atomic_files import check_place

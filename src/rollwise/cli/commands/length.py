@@ -8,11 +8,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, refuse
-from rollwise.cli.options import (
-    POLICIES,
-    GameArgument,
-    ParametersArgument,
-)
+from rollwise.cli.options import POLICIES, GameArgument, ParametersArgument
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED

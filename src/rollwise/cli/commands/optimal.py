@@ -13,17 +13,8 @@ from rollwise.answer.solve import goes_by_layers
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, read_state, refuse
-from rollwise.cli.options import (
-    GameArgument,
-    ParametersArgument,
-)
-from rollwise.cli.printing import (
-    check_file,
-    end_if,
-    form_of,
-    render,
-    write_rows,
-)
+from rollwise.cli.options import GameArgument, ParametersArgument
+from rollwise.cli.printing import check_file, end_if, form_of, render, write_rows
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.scores import (

@@ -13,12 +13,7 @@ from rich.console import Console
 
 from rollwise.cli.app import app
 from rollwise.cli.common import lay_table, refuse, require_target, split_words
-from rollwise.cli.options import (
-    POLICIES,
-    LoadOption,
-    OptionalGameArgument,
-    ParametersArgument,
-)
+from rollwise.cli.options import POLICIES, LoadOption, OptionalGameArgument, ParametersArgument
 from rollwise.cli.printing import print_json
 from rollwise.cli.streams import ASKED
 from rollwise.cli.terminal_game import KeptGame, Stopped, TerminalGame

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
-    read_game,
-    read_state,
-    read_throw,
-    refuse,
-    solve_or_open,
-)
+from rollwise.cli.common import read_game, read_state, read_throw, refuse, solve_or_open
 from rollwise.cli.options import (
     DEFAULT,
     GameArgument,
@@ -35,12 +29,7 @@ from rollwise.cli.printing import (
     render,
     write_rows,
 )
-from rollwise.documents.answers import (
-    advice_document,
-    grid_document,
-    strategy_rows,
-    table_json,
-)
+from rollwise.documents.answers import advice_document, grid_document, strategy_rows, table_json
 from rollwise.documents.model import undecided_lines
 from rollwise.errors import UsageError
 from rollwise.methods import find_method

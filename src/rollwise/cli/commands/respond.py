@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from rollwise.cli.app import app
 from rollwise.cli.common import policies_of, read_game, read_state, refuse_with_seats
-from rollwise.cli.options import (
-    GameArgument,
-    ParametersArgument,
-    PolicyOption,
-    PositionOption,
-)
+from rollwise.cli.options import GameArgument, ParametersArgument, PolicyOption, PositionOption
 from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED

@@ -11,16 +11,8 @@ import typer
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, read_state, read_values, split_words
-from rollwise.cli.options import (
-    POLICIES,
-    GameArgument,
-    ParametersArgument,
-)
-from rollwise.cli.printing import (
-    check_file,
-    form_of,
-    render,
-)
+from rollwise.cli.options import POLICIES, GameArgument, ParametersArgument
+from rollwise.cli.printing import check_file, form_of, render
 from rollwise.cli.progress import Progress
 from rollwise.derive.forms import split_form
 from rollwise.documents.scores import (

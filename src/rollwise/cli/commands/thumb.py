@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
-    Workers,
-    read_game,
-    refuse,
-    refuse_with_seats,
-)
-from rollwise.cli.options import (
-    GameArgument,
-    ParametersArgument,
-    WorkersOption,
-)
-from rollwise.cli.printing import (
-    SECONDS,
-    render,
-    write_rule,
-)
+from rollwise.cli.common import Workers, read_game, refuse, refuse_with_seats
+from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
+from rollwise.cli.printing import SECONDS, render, write_rule
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.policies import seats_thumb_document, thumb_document

@@ -9,18 +9,8 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import lay_table, split_words
-from rollwise.cli.options import (
-    LoadOption,
-    OptionalGameArgument,
-    ParametersArgument,
-)
-from rollwise.cli.printing import (
-    check_file,
-    place_line,
-    print_json,
-    render,
-    write_policy,
-)
+from rollwise.cli.options import LoadOption, OptionalGameArgument, ParametersArgument
+from rollwise.cli.printing import check_file, place_line, print_json, render, write_policy
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.errors import UsageError
