@@ -150,6 +150,7 @@ _HOOKS.contest = _when_called("rollwise.derive.contest", "Duel")
 _HOOKS.within = _when_called("rollwise.derive.within", "Within")
 _HOOKS.with_score = _when_called("rollwise.derive.chase", "WithScore")
 _HOOKS.average = _when_called("rollwise.answer.average", "with_best_rate")
+_HOOKS.finite = _when_called("rollwise.answer.unbounded", "finite")
 _HOOKS.cube = _when_called("rollwise.derive.cube", "Cube")
 _HOOKS.create_form = _when_called("rollwise.derive.forms", "create_form")
 

@@ -36,6 +36,7 @@ from rollwise.numbers.shares import (
     most_payoff,
     winners_of,
 )
+from rollwise.numbers.unknown import Unknown, UnknownPayoff
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
 
@@ -122,6 +123,8 @@ def payoff(points: float) -> int:
     ValueError
         The payoff isn't a finite number, or is too small to be intended.
     """
+    if isinstance(points, Unknown):
+        return UnknownPayoff(points)  # type: ignore[return-value]  # only a proof gives one
     try:
         amount = float(points) if not isinstance(points, str) else math.nan
     except (TypeError, ValueError, OverflowError):

@@ -22,6 +22,8 @@ class Hooks:
         The notebook view of a game, an answer, advice, or findings of `check`.
     chase, contest, with_score, within, average, cube : callable
         Methods of a game, called with the game and the arguments of the method.
+    finite : callable
+        Caps the fields of a game that rise without an end.
     create_form : callable
         Makes a game from its class and its parameters as text, including ``as``.
     """
@@ -35,6 +37,7 @@ class Hooks:
     with_score: Callable[..., Any]
     within: Callable[..., Any]
     average: Callable[..., Any]
+    finite: Callable[..., Any]
     cube: Callable[..., Any]
     create_form: Callable[..., Any]
 

@@ -28,6 +28,7 @@ from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
+from rollwise.graph.layout import MOST
 from rollwise.machine.switches import jit_disabled
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
 def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Play | None:
     """The play that raises a weighted sum of fields most at each move; None if it ends.
 
-    No state is repeated. Among moves with equal sums, the largest sum of absolute fields
+    No state is repeated. A number of more than 32 bits never ends. Among moves with equal sums, the largest sum of absolute fields
     decides.
 
     Parameters
@@ -123,7 +124,7 @@ def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Pl
     best, raises, waits, seen = rank(state)[0], 0, 0, {state}
     try:
         with watched():
-            while len(seen) <= STEPS and clock.is_left():
+            while len(seen) <= STEPS and best <= MOST and clock.is_left():
                 after = {
                     next_state
                     for at in situations_in(rules, state)
@@ -143,7 +144,7 @@ def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Pl
                 best = max(best, reached)
     except (RulesError, TypeError):  # the builder reports this if it reaches the state
         return None
-    return _Play(len(seen) - 1, list(rules.layout.numbers(state))) if raises >= FEW else None
+    return _Play(len(seen) - 1, list(rules.layout.numbers(state))) if max(raises, best - MOST) >= FEW else None
 
 
 Mode = Literal["auto", "interpreted", "compiled"]

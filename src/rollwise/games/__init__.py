@@ -236,7 +236,9 @@ def create(cls: type[Game], values: Mapping[str, str]) -> Game:
     made: Game = HOOKS.create_form(cls, values, _create) if form else _create(cls, values)
     if made.objective == "average" or (form == "average" and "rate" not in values):
         made = HOOKS.average(made)
-    return made
+    own = type(made).__module__.startswith(f"{__name__.partition('.')[0]}.")  # each has an end
+    finite: Game = made if own else HOOKS.finite(made)
+    return finite
 
 
 def _create(cls: type[Game], values: Mapping[str, str]) -> Game:

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from rollwise.dice import Pool
 from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, payoff_of, seats_on
 from rollwise.numbers.shares import brought
+from rollwise.numbers.unknown import Unknown, UnknownPayoff
 
 Position = tuple[int, ...]  # the numbers of a state, with tuples flattened
 Node = tuple[Any, int]  # a state and a role
@@ -280,7 +281,7 @@ def turn_of(game: Game, state: Any) -> Chance:
 def choice_of(game: Game, state: Any, *throw: Any) -> Iterator[Action]:
     """The actions of a state, after a throw if the game has throws."""
     for label in game.actions(state, *throw):
-        rows = [(exact(w), int(then), s) for w, then, s in game.outcomes(state, *throw, label) if w]
+        rows = [(exact(w), whole(then), s) for w, then, s in game.outcomes(state, *throw, label) if w]
         yield Action(throw, index(label), exact(game.reward(state, *throw, label)), rows)
 
 
@@ -307,9 +308,16 @@ def depth(turn: Chance) -> int:
     return 1 + max(map(depth, after), default=0)
 
 
-def exact(number: Any) -> int | Fraction:
+def exact(number: Any) -> Any:
     """A weight or a reward without rounding."""
+    if isinstance(number, Unknown):
+        return number
     return Fraction(number) if isinstance(number, float | Fraction) else index(number)
+
+
+def whole(then: Any) -> Any:
+    """A `then` as a plain number; an unknown payoff stays as it is."""
+    return then if isinstance(then, UnknownPayoff) else int(then)
 
 
 def plain(throw: Any) -> Any:
