@@ -77,7 +77,7 @@ PIG = [
 ]
 CAPPED = "Pot(min(s.points + face, {most}))"
 FEW_STATES = ("--mode", "interpreted", "--max-states", "20000")
-GROWS = r"warning: .*the field {} grows: it (rises|falls) to -?[\d,]+ in a play of [\d,]+ moves"
+GROWS = r"warning: .*the field points grows: it (rises|falls) to -?[\d,]+ in a play of [\d,]+ moves"
 
 
 def sheet(tmp_path, text, *changes):
@@ -89,25 +89,26 @@ def sheet(tmp_path, text, *changes):
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("text", "changes", "field"),
-    [
-        (POT, (), "points"),
-        (POT, [("s.points + face", "s.points - face")], "points"),
-        (POT, [("Pot(s.points + face)", "Pot(s.points + 50 * face)")], "points"),
-        (RACE, (), "(mine|rival)"),
-        (RACE, PIG, "(mine|rival)"),
-    ],
-    ids=["pot", "debt", "steps", "table", "turns"],
-)
-def test_a_field_without_an_end_is_named_before_the_search_ends(tmp_path, text, changes, field):
-    done = run("solve", sheet(tmp_path, text, *changes), *FEW_STATES, "--json")
+def test_a_field_without_an_end_is_named_before_the_search_ends(tmp_path):
+    debt = sheet(tmp_path, POT, ("s.points + face", "s.points - face"))
+    done = run("solve", debt, *FEW_STATES, "--json")
     assert done.returncode == 2
     assert not done.stdout
     first, *_, last = done.stderr.splitlines()
 
-    assert re.search(GROWS.format(field), first)
+    assert re.search(GROWS, first)
     assert "more than 20,000 states" in last
+
+
+@pytest.mark.parametrize("changes", [(), PIG], ids=["table", "turns"])
+def test_a_race_without_an_end_is_refused_at_once(tmp_path, changes):
+    done = run("solve", sheet(tmp_path, RACE, *changes))
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"rollwise: race: mine and rival can rise without an end, .*: (the turn passes|no action "
+        r"stops) .*from .*\. Let the game end .*\n",
+        done.stderr,
+    )
 
 
 @pytest.mark.parametrize("most", ["5_000", "self.most"])

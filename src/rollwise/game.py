@@ -790,6 +790,11 @@ class Game:
         return None
 
     @property
+    def rest(self) -> Any:
+        """The proved rest of a game whose fields rise without an end; None in other games."""
+        return None
+
+    @property
     def has_throws(self) -> bool:
         """Whether a throw comes before each choice."""
         return type(self).throws is not Game.throws

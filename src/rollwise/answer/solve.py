@@ -12,6 +12,7 @@ import numpy as np
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
+from rollwise.answer.unbounded import finite
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.builders.rules import Rules
 from rollwise.errors import EndlessPlay, TooManyStates, UsageError
@@ -110,6 +111,7 @@ def solve_whole(
     find_method(method)
     if require_game(game).objective == "average":
         game = game.average()
+    game = finite(game)
     if has_many(game):
         if method != DEFAULT or tolerance is not None or mode != "auto":
             raise UsageError(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import __version__
+from rollwise.answer.unbounded import finite
 from rollwise.builders import Progress, build_with_report
 from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
@@ -320,8 +321,7 @@ def require_rules(path: Path, facts: dict[str, Any], game: Game | None) -> Game:
     SolutionFileError
         The file is for another game, or for a game that isn't installed.
     """
-    if game is None:
-        game = installed(path, facts)
+    game = installed(path, facts) if game is None else finite(game)
     if facts["game"] != game.name or facts["parameters"] != game.parameters:
         saved = title_of(facts["game"], facts["parameters"])
         asked = title_of(game.name, game.parameters)

@@ -6,9 +6,10 @@ proved to be best (`rollwise.proofs.remainder`). The capped game is finite, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import warnings
+from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 from typing import Any
 
@@ -16,12 +17,13 @@ import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.builders import build, limits
-from rollwise.builders.building import endless_growth
+from rollwise.builders.building import GrowthWarning, endless_growth
+from rollwise.builders.compiled.reads import was_large
 from rollwise.builders.interpreted import Interpreter
 from rollwise.builders.rules import Rules
-from rollwise.derive.derived_game import with_methods
+from rollwise.derive.capped import capped
 from rollwise.errors import NumberTooLarge, RollwiseError, RulesError
-from rollwise.game import Game, has_many, is_over
+from rollwise.game import Game, has_many
 from rollwise.proofs.check_rules import Claims, Position
 from rollwise.proofs.remainder import (
     Rest,
@@ -47,7 +49,9 @@ def finite(game: Game) -> Game:
     RulesError
         A field rises without an end, and stopping is best nowhere.
     """
-    if has_many(game) or game.made_from is not game or hasattr(game, "rest"):
+    if type(game).__module__.startswith("rollwise."):  # each of ours has an end
+        return game
+    if has_many(game) or game.made_from is not game or game.rest is not None:
         return game
     if game.objective == "average" or game.endless != "forbidden":
         return game
@@ -62,7 +66,7 @@ def _finite(game: Game) -> Game:
     try:
         rules = Rules(game)
         roots = rules.few_roots(limits.SMALL)
-        if roots is None:
+        if roots is None or was_large(rules, limits.SMALL):  # and had an end
             return game
         trial = Interpreter(rules, roots, limits.MAX_STATES_INTERPRETED)
         if not trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE):
@@ -74,16 +78,27 @@ def _finite(game: Game) -> Game:
     except RollwiseError:  # the builder tells
         return game
     seen = [flat(rules.layout.state(row)) for row in trial.states.tolist()]
+    search = _Search(game, seen)
     try:
-        return _Search(game, seen).capped()
+        made = search.run()
     except Unproved as fault:
         if fault.certain:
+            names = " and ".join(search.names)
             raise RulesError(
-                f"{game.name}: its states have no end, and there is no number from which stopping "
-                f"is proved best: {fault}. Let the game end where a field is large, or cap it with "
-                "min()"
+                f"{game.name}: {names} can rise without an end, and no number was found from which "
+                f"stopping is proved best: {fault}. Let the game end at some number, or cap "
+                f"{names} with min()"
             ) from None
-    return game
+        return game
+    numbers = made.rest.named(made.rest.caps).items()
+    warnings.warn(
+        f"{game.name} has no end. Only stopping is allowed from "
+        f"{' or '.join(f'{name}={cap}' for name, cap in numbers)} on; this is proved to leave the "
+        "values of best play as they are",
+        GrowthWarning,
+        stacklevel=2,
+    )
+    return made
 
 
 class _Search:
@@ -94,21 +109,24 @@ class _Search:
         half = self.seen[: len(seen) // 2 + 1].max(axis=0)
         self.rising = np.flatnonzero(self.seen.max(axis=0) > half).tolist()
         self.least = {k: int(self.seen[:, k].min()) for k in self.rising}
+        self.names = [names_of(game.start())[k] for k in self.rising]
         self.known: tuple[Game, Claims] | None = None
 
-    def capped(self) -> Game:
+    def run(self) -> Game:
         """The game with proved caps.
 
         Raises
         ------
         Unproved
         """
+        if not self.rising:
+            raise Unproved("no field rises")
         caps = {k: least + 1 for k, least in self.least.items()}
         for _ in range(MOST_CAPS):
-            rest = Rest(self.game, caps, self.least, self._slopes())
+            rest = Rest(self.game, caps, self.least, self._slopes(), caps)
             self.known = None
             try:
-                prove_rest(rest, self._patterns(), lambda s, passes: self._upper(rest, s, passes))
+                prove_rest(rest, self._patterns(), partial(self._upper, rest))
             except WorthMore as fault:
                 if fault.cap is None:
                     raise
@@ -120,8 +138,8 @@ class _Search:
     def _wider(self, rest: Rest) -> Game:
         """The game with caps beyond the proved ones, so that players see stopping to be best."""
         caps = {k: cap + min(cap, SHOWN) for k, cap in rest.caps.items()}
-        for wide in (Rest(rest.game, caps, rest.least, rest.slopes), rest):
-            made = _with_caps(wide, rest.caps)
+        for wide in (replace(rest, caps=caps), rest):
+            made = capped(wide)
             fault = check_rest(wide, *_claims(made))
             if not fault:
                 return made
@@ -148,53 +166,8 @@ class _Search:
 
     def _upper(self, rest: Rest, state: Any, passes: bool) -> Fraction:
         if self.known is None:
-            self.known = _claims(_with_caps(rest, rest.caps))
+            self.known = _claims(capped(rest))
         return upper_bound(rest, self.known[1], state, passes)
-
-
-def _with_caps(rest: Rest, proved: Mapping[int, int]) -> Game:
-    """The game where only leaving actions are allowed in the rest, if there are any."""
-    caps = tuple(rest.caps.items())
-
-    def is_beyond(self: Any, s: Any) -> bool:
-        for field, cap in caps:
-            if s[field] >= cap:
-                return True
-        return False
-
-    def leaves(self: Any, s: Any, *choice: Any) -> bool:
-        for _, then, after in self.outcomes(s, *choice):
-            if not is_over(then) and self.is_beyond(after):
-                return False
-        return True
-
-    def can_leave(self: Any, s: Any, *throw: Any) -> bool:
-        if self.is_beyond(s):
-            for action in self.all_actions(s, *throw):
-                if self.leaves(s, *throw, action):
-                    return True
-        return False
-
-    def actions(self: Any, s: Any) -> Iterator[int]:
-        stops = self.can_leave(s)
-        for action in self.all_actions(s):
-            if not stops or self.leaves(s, action):
-                yield action
-
-    def after_throw(self: Any, s: Any, throw: Any) -> Iterator[int]:
-        stops = self.can_leave(s, throw)
-        for action in self.all_actions(s, throw):
-            if not stops or self.leaves(s, throw, action):
-                yield action
-
-    methods = {"is_beyond": is_beyond, "leaves": leaves, "can_leave": can_leave}
-    methods["all_actions"] = type(rest.game).actions
-    methods["actions"] = after_throw if rest.game.has_throws else actions
-    made = with_methods(rest.game, **methods)
-    object.__setattr__(made, "rest", rest)
-    names = names_of(rest.game.start())
-    object.__setattr__(made, "stops", {names[k]: cap for k, cap in proved.items()})
-    return made
 
 
 def _claims(game: Game) -> tuple[list[Any], Claims]:

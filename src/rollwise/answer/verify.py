@@ -40,8 +40,9 @@ from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check import unproved
 from rollwise.proofs.check_certificate import check_certificate, head_of, is_certificate
-from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
+from rollwise.proofs.check_rules import Claims, check_rules, numbers_of, turns
 from rollwise.proofs.endless_play import staying_places
+from rollwise.proofs.remainder import check_rest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -275,7 +276,10 @@ certificate
     started = time.perf_counter()
     fault, state, bound, residual = _examine(path, facts, graph)
     if exact and not fault:
-        fault = check_rules(game, claims_in(path, graph))
+        claims = claims_in(path, graph)
+        fault = check_rules(game, claims)
+        if game.rest is not None and not fault:
+            fault = check_rest(game.rest, (state for state, _ in turns(game)), claims)
     return Verification(
         graph.game,
         graph.parameters,

@@ -107,8 +107,8 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
 def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Play | None:
     """The play that raises a weighted sum of fields most at each move; None if it ends.
 
-    No state is repeated. A number of more than 32 bits never ends. Among moves with equal sums, the largest sum of absolute fields
-    decides.
+    No state is repeated. Among moves with equal sums, the largest sum of absolute fields
+    decides. A play beyond 32 bits counts as one without an end.
 
     Parameters
     ----------
@@ -144,7 +144,8 @@ def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Pl
                 best = max(best, reached)
     except (RulesError, TypeError):  # the builder reports this if it reaches the state
         return None
-    return _Play(len(seen) - 1, list(rules.layout.numbers(state))) if max(raises, best - MOST) >= FEW else None
+    goes_on = raises >= FEW or best > MOST
+    return _Play(len(seen) - 1, list(rules.layout.numbers(state))) if goes_on else None
 
 
 Mode = Literal["auto", "interpreted", "compiled"]

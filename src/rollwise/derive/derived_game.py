@@ -29,8 +29,8 @@ SMALLER = "smaller parameters or a smaller state help"
 def with_methods(game: Game, **methods: Any) -> Game:
     """A copy of a game with these methods instead of its own."""
     kind, made = type(game), copy(game)
-    methods["__module__"] = kind.__module__
-    object.__setattr__(made, "__class__", type(kind.__name__, (kind,), methods))
+    same = {"__module__": kind.__module__, "name": kind.name, "heading": kind.heading}
+    object.__setattr__(made, "__class__", type(kind.__name__, (kind,), same | methods))
     return made
 
 

@@ -261,6 +261,14 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     estimate: Maybe[Estimate] = UNSET
     check: Annotated[Maybe[list[str]], about("oddities of the rules")] = UNSET
     cube: Annotated[Maybe[Cubed], about("with as=cube")] = UNSET
+    stops: Annotated[
+        Maybe[dict[str, int]],
+        about("of fields without an end: the numbers from which stopping is proved best"),
+    ] = UNSET
+    caps: Annotated[
+        Maybe[dict[str, int]],
+        about("of fields without an end: positions from these numbers on were not needed"),
+    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
@@ -287,6 +295,12 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
             if text:
                 short = f"{text[:90]}... ({len(text):,} characters)"
                 yield f"  {name} exactly: {text if len(text) <= 200 else short}"
+        if self.stops and self.caps:
+            stops, caps = (
+                " or ".join(f"{name}={number}" for name, number in numbers.items())
+                for numbers in (self.stops, self.caps)
+            )
+            yield f"  stopping is proved best from {stops} on; {caps} and beyond are not needed"
         for line in undecided_lines(self.undecided):
             yield f"  {line}"
         if self.cube:
@@ -435,6 +449,9 @@ def solved_document(
         if not solution.gave_up:
             form = FACTS_OF_FORMS.get(getattr(solution.game, "form", ""))
             facts |= {} if form is None else form(solution)
+        if solution.game is not None and solution.game.rest is not None:
+            rest = solution.game.rest
+            facts |= {"stops": rest.named(rest.proved), "caps": rest.named(rest.caps)}
     return Solved.on(
         solution.subject,
         kind=kind_of(solution),

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 Powers = tuple[int, ...]  # the unknowns of a product, ascending; empty for the constant
@@ -94,7 +93,11 @@ class Unknown:
         return power
 
     def __mod__(self, by: Any) -> int:
-        if not isinstance(by, int) or by <= 0 or any(x.denominator > 1 for x in self.parts.values()):
+        if (
+            not isinstance(by, int)
+            or by <= 0
+            or any(x.denominator > 1 for x in self.parts.values())
+        ):
             raise Unfollowed("a remainder")
         for powers, part in self.parts.items():
             if powers and part % by:

@@ -281,7 +281,8 @@ def turn_of(game: Game, state: Any) -> Chance:
 def choice_of(game: Game, state: Any, *throw: Any) -> Iterator[Action]:
     """The actions of a state, after a throw if the game has throws."""
     for label in game.actions(state, *throw):
-        rows = [(exact(w), whole(then), s) for w, then, s in game.outcomes(state, *throw, label) if w]
+        given = game.outcomes(state, *throw, label)
+        rows = [(exact(weight), whole(then), s) for weight, then, s in given if weight]
         yield Action(throw, index(label), exact(game.reward(state, *throw, label)), rows)
 
 

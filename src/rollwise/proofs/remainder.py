@@ -27,6 +27,7 @@ from math import ceil, lcm
 from typing import Any
 
 from rollwise.game import Game, is_over, payoff_of, seats_on
+from rollwise.graph import sign_of
 from rollwise.numbers.unknown import (
     Undecided,
     Unfollowed,
@@ -90,12 +91,20 @@ class Rest:
     slopes : mapping of (int, int) to Fraction
         Of two rising fields: the second is at least this number of times as far above its least
         number as the first.
+    proved : mapping of int to int
+        The least caps that were proved.
     """
 
     game: Game
     caps: Mapping[int, int]
     least: Mapping[int, int]
     slopes: Mapping[tuple[int, int], Fraction]
+    proved: Mapping[int, int]
+
+    def named(self, numbers: Mapping[int, int]) -> dict[str, int]:
+        """Numbers of rising fields by the names of the fields."""
+        names = names_of(self.game.start())
+        return {names[field]: number for field, number in numbers.items()}
 
     def margins(self, numbers: Sequence[Any]) -> list[Any]:
         """Numbers from 0, if rising fields are as large as `least` and `slopes` say."""
@@ -124,7 +133,10 @@ class Rest:
             over = first - self.least[own] + period * Unknown.named(own)
             yield {
                 own: self.least[own] + over,
-                **{j: self.least[j] + at_least(k * over) + Unknown.named(j) for j, k in slopes.items()},
+                **{
+                    j: self.least[j] + at_least(k * over) + Unknown.named(j)
+                    for j, k in slopes.items()
+                },
             }
 
     def holds(self, state: Any) -> bool:
@@ -152,12 +164,19 @@ class Rest:
         return tuple(rising)
 
     def text(self, numbers: Iterable[Any]) -> str:
-        """A position in words, with its rising fields "or more"."""
-        named = zip(names_of(self.game.start()), numbers, strict=True)
-        return ", ".join(
-            f"{name}={n.parts.get((), 0)} or more" if isinstance(n, Unknown) else f"{name}={n}"
-            for name, n in named
-        )
+        """Positions in words: ``from pot=20 on (lives=2)``."""
+        named = list(zip(names_of(self.game.start()), numbers, strict=True))
+        rising = [_first_of(name, n) for name, n in named if isinstance(n, Unknown)]
+        others = ", ".join(f"{name}={n}" for name, n in named if not isinstance(n, Unknown))
+        if not rising:
+            return f"in {others}"
+        return f"from {' and '.join(rising)} on{f' ({others})' * bool(others)}"
+
+
+def _first_of(name: str, number: Unknown) -> str:
+    """The least of unknown numbers, and the next if a step is known: ``pot=10, 20``."""
+    first, (step, *more) = number.parts.get((), 0), [n for p, n in number.parts.items() if p]
+    return f"{name}={first}" if more or step == 1 else f"{name}={first}, {first + step}"
 
 
 def flat(state: Any) -> list[Any]:
@@ -247,7 +266,7 @@ def upper_bound(rest: Rest, claims: Claims, state: Any, passes: bool) -> Fractio
     if place not in claims.values:
         raise Unproved(f"no claim is made about {state}")
     value = Fraction(claims.values[place][0])
-    value = -value if passes or rest.game.objective == "minimize" else value
+    value *= -1 if passes else sign_of(rest.game.objective)
     return value + Fraction(claims.bounds[place][0])
 
 
@@ -278,7 +297,7 @@ class _Box:
 
     def __init__(self, rest: Rest, upper: Callable[..., Any], box: list[Any], own: int) -> None:
         self.rest, self.game, self.box, self.own, self.upper = rest, rest.game, box, own, upper
-        self.sign = -1 if rest.game.objective == "minimize" else 1
+        self.sign = sign_of(rest.game.objective)
         self.state = shaped(self.game.start(), box)
         self.forced = 0
         self.known: dict[int, Any] = {}  # by identity
@@ -295,6 +314,7 @@ class _Box:
                 way.outcomes[0][2]
                 for way in kept
                 if isinstance(way, Action) and len(way.outcomes) == 1
+                if not ends(way.outcomes[0][1])
             ]
             for way in ways:
                 if isinstance(way, Chance):
@@ -303,16 +323,17 @@ class _Box:
                     if not ends(then) and self.rest.holds(state):
                         numbers = flat(state)
                         if not self.rest.allows(numbers, self.box):
-                            raise Unproved(f"a field falls again from {self._text()}")
+                            raise Unproved(f"a field falls again {self._text()}")
                         found[self.rest.pattern(numbers)] = None
                 if not any(way is one for one in kept):
                     self._compare(way, best - self._worth(way), goals)
         worth = self._turn(turn)
         if isinstance(worth, Unknown) and worth.least is None:
-            raise Unproved(f"the value of stopping falls without a limit from {self._text()}")
+            raise Unproved(f"the value of stopping falls without a limit {self._text()}")
         return found
 
     def _text(self) -> str:
+        """The positions in words."""
         return self.rest.text(self.box)
 
     def _compare(self, action: Action, margin: Any, goals: list[Any]) -> None:
@@ -323,11 +344,11 @@ class _Box:
             if (least > 0 and points) or self._may_end(action, goals, MOST_AHEAD):
                 return
             if not points:
-                raise Unproved(f"play may go on for ever from {self._text()} without a loss")
+                raise Unproved(f"play may go on for ever {self._text()} without a loss")
         names = self.game.action_names
         named = dict(names) if isinstance(names, Mapping) else dict(enumerate(names))
         name = named.get(action.label, str(action.label))
-        message = f"{name} is worth as much as stopping in {self._text()}, or more"
+        message = f"{self._text()}, the action {name} is worth at least as much as stopping"
         raise WorthMore(message, self.own, self._cap(margin, least))
 
     def _may_end(self, way: Any, goals: list[Any], moves: int) -> bool:
@@ -362,9 +383,7 @@ class _Box:
 
     def _kept(self, ways: list[Any]) -> list[Any]:
         """The ways of a choice that the capped game allows."""
-        leaving = [
-            way for way in ways if isinstance(way, Chance) or self.rest.leaves(way.outcomes)
-        ]
+        leaving = [way for way in ways if isinstance(way, Chance) or self.rest.leaves(way.outcomes)]
         return leaving if any(isinstance(way, Action) for way in leaving) else ways
 
     def _best(self, ways: list[Any]) -> Any:
@@ -380,7 +399,9 @@ class _Box:
 
     def _worth(self, action: Action) -> Any:
         total = sum(weight * self._ahead(then, s) for weight, then, s in action.outcomes)
-        return self.sign * action.reward + total * Fraction(1, sum(w for w, _, _ in action.outcomes))
+        return self.sign * action.reward + total * Fraction(
+            1, sum(w for w, _, _ in action.outcomes)
+        )
 
     def _ahead(self, then: Any, state: Any) -> Any:
         if isinstance(then, UnknownPayoff):
@@ -393,10 +414,10 @@ class _Box:
             self.rest.pattern(flat(state))
             return self.upper(state, passes)
         if passes:
-            raise Unproved(f"the turn passes while a field rises, from {self._text()}")
+            raise Unproved(f"the turn passes while a field rises, {self._text()}")
         self.forced += 1
         if self.forced > MOST_FORCED:
-            raise Unproved(f"no action stops within {MOST_FORCED} moves from {self._text()}")
+            raise Unproved(f"no action stops within {MOST_FORCED} moves {self._text()}")
         try:
             turn = turn_of(self.game, state)
             self.alive.append(turn)

@@ -229,7 +229,12 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     """The typing function of `function` for Numba, with the same signature."""
     parameters = inspect.signature(function).parameters.values()
     arguments = ", ".join(
-        p.name if p.default is p.empty else f"{p.name}=default_{p.name}" for p in parameters
+        f"*{p.name}"
+        if p.kind is p.VAR_POSITIONAL
+        else p.name
+        if p.default is p.empty
+        else f"{p.name}=default_{p.name}"
+        for p in parameters
     )
     scope: dict[str, Any] = {f"default_{p.name}": p.default for p in parameters}
     scope["function"] = function

@@ -1,0 +1,322 @@
+"""Games whose fields rise without an end: caps are proved, and values are those of naive recursion
+far beyond the caps."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import sys
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any, ClassVar, NamedTuple
+
+import pytest
+
+import rollwise
+from rollwise import AGAIN, END, PASS, Game, payoff
+from rollwise.answer.unbounded import finite
+from rollwise.builders.building import GrowthWarning
+from rollwise.errors import RulesError
+from rollwise.game import is_over, payoff_of
+from rollwise.numbers.unknown import Undecided, Unfollowed, Unknown
+from rollwise.proofs.check_rules import Claims
+from rollwise.proofs.remainder import WorthMore, check_rest, prove_rest
+
+pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.building.GrowthWarning")
+STOP, ROLL = range(2)
+
+
+class Pot(NamedTuple):
+    pot: int
+    other: int = 0
+
+
+@dataclass(frozen=True)
+class Stopping(Game):
+    """Roll or stop; each rule sheet below says what a roll does."""
+
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+    action_names: ClassVar = ("stop", "roll")
+
+    def start(self) -> Pot:
+        return Pot(0)
+
+    def actions(self, s: Pot) -> Any:
+        return (STOP, ROLL)
+
+    def reward(self, s: Pot, action: int) -> Any:
+        return s.pot if action == STOP else 0
+
+    def rolled(self, s: Pot) -> Any:
+        yield 1, END, s
+        for face in range(1, 6):
+            yield 1, AGAIN, Pot(s.pot + face)
+
+    def outcomes(self, s: Pot, action: int) -> Any:
+        if action == STOP:
+            yield 1, END, s
+        else:
+            yield from self.rolled(s)
+
+
+@dataclass(frozen=True)
+class OneDie(Stopping):
+    sides: int = 6
+
+    def rolled(self, s: Pot) -> Any:
+        yield 1, END, s
+        for face in range(1, self.sides):
+            yield 1, AGAIN, Pot(s.pot + face)
+
+
+@dataclass(frozen=True)
+class Doubles(Stopping):
+    def rolled(self, s: Pot) -> Any:
+        for a, b in product(range(1, 7), repeat=2):
+            yield 1, END if a == b else AGAIN, Pot(s.pot + a + b)
+
+
+@dataclass(frozen=True)
+class Loaded(Stopping):
+    def rolled(self, s: Pot) -> Any:
+        yield 0.25, END, s
+        yield 1.5, AGAIN, Pot(s.pot + 3)
+        yield 0.5, AGAIN, Pot(s.pot + 4)
+
+
+@dataclass(frozen=True)
+class Multiplied(Stopping):
+    objective: ClassVar[str] = "win"
+
+    def start(self) -> Pot:
+        return Pot(1)
+
+    def reward(self, s: Pot, action: int) -> float:
+        return 0.0
+
+    def outcomes(self, s: Pot, action: int) -> Any:
+        if action == STOP:
+            yield 1, payoff(s.pot), s
+        else:
+            yield 3, payoff(0), s
+            yield 2, AGAIN, Pot(2 * s.pot)
+            yield 1, AGAIN, Pot(s.pot + 5)
+
+
+@dataclass(frozen=True)
+class Costly(Stopping):
+    """A later roll costs more, and nothing is ever lost."""
+
+    def reward(self, s: Pot, action: int) -> Any:
+        return 2 * s.pot if action == STOP else -s.other
+
+    def rolled(self, s: Pot) -> Any:
+        for face in range(1, 7):
+            yield 1, AGAIN, Pot(s.pot + face, s.other + 1)
+
+
+@dataclass(frozen=True)
+class TwoPots(Stopping):
+    objective: ClassVar[str] = "minimize"
+
+    def reward(self, s: Pot, action: int) -> Any:
+        return -s.pot - 2 * s.other if action == STOP else 0
+
+    def rolled(self, s: Pot) -> Any:
+        yield 1, END, s
+        yield 2, AGAIN, Pot(s.pot + 3, s.other)
+        yield 2, AGAIN, Pot(s.pot, s.other + 2)
+
+
+@dataclass(frozen=True)
+class Turns(Stopping):
+    """Two players take turns and gain points from each other; a bad roll loses the turn only."""
+
+    players: ClassVar[int] = 2
+    objective: ClassVar[str] = "win"
+    turns: int = 3
+
+    def start(self) -> Pot:
+        return Pot(0, self.turns)
+
+    def outcomes(self, s: Pot, action: int) -> Any:
+        over = payoff(0) if s.other == 1 else PASS
+        if action == ROLL:
+            for face in range(1, 6):
+                yield 1, AGAIN, Pot(s.pot + face, s.other)
+        yield 1, over, Pot(0, s.other - 1)
+
+
+@dataclass(frozen=True)
+class Again(Stopping):
+    """After a 5 the player must roll again."""
+
+    def actions(self, s: Pot) -> Any:
+        return (STOP, ROLL) if s.other == 0 else (ROLL,)
+
+    def rolled(self, s: Pot) -> Any:
+        yield 1, END, s
+        for face in range(1, 5):
+            yield 1, AGAIN, Pot(s.pot + face)
+        yield 1, AGAIN, Pot(s.pot + 5, 1 - s.other)
+
+
+@dataclass(frozen=True)
+class ThrowFirst(Stopping):
+    """After each throw stop with the larger die, or put the smaller one into the pot. A 7 loses."""
+
+    def throws(self, s: Pot) -> Any:
+        for a, b in product(range(1, 7), repeat=2):
+            yield 1, (a, b)
+
+    def actions(self, s: Pot, throw: Any) -> Any:
+        return (STOP, ROLL) if throw[0] + throw[1] != 7 else (STOP,)
+
+    def reward(self, s: Pot, throw: Any, action: int) -> Any:
+        return s.pot + max(throw) if throw[0] + throw[1] != 7 and action == STOP else 0
+
+    def outcomes(self, s: Pot, throw: Any, action: int) -> Any:
+        yield 1, END if action == STOP else AGAIN, Pot(s.pot + min(throw))
+
+
+def naive(game: Game, most: int) -> float:
+    """The value of the start, where a player beyond `most` has to stop, if that is allowed."""
+    best = min if game.objective == "minimize" else max
+
+    @cache
+    def value(s: Any) -> float:
+        thrown = [(1, ())]
+        if game.has_throws:
+            thrown = [(w, (throw,)) for w, throw in game.throws(s)]
+        total = 0.0
+        for w, at in thrown:
+            actions = game.actions(s, *at) if max(s) <= most else tuple(game.actions(s, *at))[:1]
+            total += w * best(worth(s, *at, action) for action in actions)
+        return total / sum(w for w, _ in thrown)
+
+    def worth(s: Any, *choice: Any) -> float:
+        ways = list(game.outcomes(s, *choice))
+        ahead = sum(w * after(then, t) for w, then, t in ways)
+        return game.reward(s, *choice) + ahead / sum(w for w, _, _ in ways)
+
+    def after(then: int, s: Any) -> float:
+        if is_over(then):
+            return 0.0 if then in (END, payoff(0)) else 1.0 if then == 2 else payoff_of(then)
+        return value(s) * (-1 if then == PASS else 1)
+
+    return value(game.start())
+
+
+@pytest.fixture
+def deep():
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+GAMES = [
+    (OneDie(), {"pot": 15}),  # 1/6 of the pot against 15/6
+    (OneDie(20), {"pot": 190}),
+    (Doubles(), {"pot": 35}),
+    (Loaded(), None),
+    (Multiplied(), {"pot": 5}),
+    (Costly(), None),
+    (TwoPots(), None),
+    (Turns(), {"pot": 15}),
+    (Again(), None),
+    (ThrowFirst(), None),
+]
+
+
+@pytest.mark.parametrize(("game", "stops"), GAMES, ids=[type(g).__name__ for g, _ in GAMES])
+def test_the_value_is_that_of_naive_recursion_far_beyond(game, stops, tmp_path, deep):
+    solution = rollwise.solve(game)
+    rest = solution.game.rest
+    assert stops is None or rest.named(rest.proved) == stops
+    wide = naive(game, 60 if isinstance(game, TwoPots | Costly) else 300)
+    assert solution.value == pytest.approx(wide, abs=1e-9)
+    path = tmp_path / "answer.parquet"
+    solution.save(path)
+    assert rollwise.verify(path, game, exact=True).verified
+
+
+@pytest.mark.parametrize("game", [Turns(), TwoPots(), ThrowFirst()])
+def test_capped_rules_compile(game):
+    first, other = (rollwise.build(finite(game), mode=m) for m in ("interpreted", "compiled"))
+    assert first.content_hash == other.content_hash
+
+
+def test_caps_below_the_proved_ones_are_refused():
+    solution = rollwise.solve(OneDie())
+    rest = solution.game.rest
+    bad = dataclasses.replace(rest, caps={0: 14})
+    with pytest.raises(WorthMore, match="from pot=14 on"):
+        prove_rest(bad, [(0, 0)], lambda s, passes: 0)
+    lives = rollwise.solve(Turns()).game.rest
+    rows = {tuple(s): (0.0,) for s in solution.graph.states.tolist()}
+    assert "no claim" in check_rest(lives, [Pot(30, 2)], Claims(rows, rows))
+
+
+class Always(Stopping):
+    def rolled(self, s: Pot) -> Any:
+        yield 1, END, s
+        yield 5, AGAIN, Pot(2 * s.pot + 1)
+
+
+class Sure(Stopping):
+    def rolled(self, s: Pot) -> Any:
+        yield 1, AGAIN, Pot(s.pot + 1)
+
+
+class Tens(Stopping):
+    def rolled(self, s: Pot) -> Any:
+        for face in range(1, 7):
+            yield 1, END if (s.pot + face) % 10 == 0 else AGAIN, Pot(s.pot + face)
+
+
+@pytest.mark.parametrize("kind", [Always, Sure, Tens])
+def test_games_where_stopping_is_never_best_are_refused(kind):
+    with pytest.raises(
+        RulesError, match=r"pot can rise without an end.*: from pot=.* on, the action roll is worth"
+    ):
+        rollwise.solve(kind())
+
+
+def test_a_capped_game_with_other_parameters_has_other_caps():
+    made = finite(OneDie())
+    assert dataclasses.replace(made, sides=8).rest.named({0: 1}) == {"pot": 1}
+    assert dataclasses.replace(made, sides=8).rest.proved == {0: 28}
+    assert copy.copy(made).rest == made.rest
+    assert made.name == "one-die"
+
+
+def test_finite_games_stay_as_they_are():
+    class Long(OneDie):
+        def rolled(self, s: Pot) -> Any:
+            yield 1, END, s
+            yield 5, END if s.pot >= 30_000 else AGAIN, Pot(s.pot + 1)
+
+    game = Long()
+    with pytest.warns(GrowthWarning):
+        assert rollwise.build(game).n_states > 30_000
+    assert finite(game).rest is None
+
+
+def test_unknown_numbers_answer_as_all_numbers_do():
+    x, y = Unknown.named(0), Unknown.named(1)
+    assert (2 * x + 3 - x) * (y + 1) == x * y + x + 3 * y + 3
+    assert x + 1 > 0
+    assert x + y >= 0
+    assert not x + 3 < 3
+    assert max(x + 2, 1) == x + 2
+    assert (6 * x + 8) % 3 == 2
+    assert (6 * x + 8) // 3 == 2 * x + 2
+    for unsure in (lambda: x > 3, lambda: x - y > 0, lambda: x % 2, lambda: x == 2):
+        with pytest.raises(Undecided):
+            unsure()
+    for lost in (lambda: x / 2, lambda: range(x), lambda: 0.5 * x, lambda: float(x)):
+        with pytest.raises(Unfollowed):
+            lost()
