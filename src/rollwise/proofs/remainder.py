@@ -266,7 +266,7 @@ def upper_bound(rest: Rest, claims: Claims, state: Any, passes: bool) -> Fractio
     if place not in claims.values:
         raise Unproved(f"no claim is made about {state}")
     value = Fraction(claims.values[place][0])
-    value *= -1 if passes else sign_of(rest.game.objective)
+    value *= -1 if passes else int(sign_of(rest.game.objective))
     return value + Fraction(claims.bounds[place][0])
 
 
@@ -297,7 +297,7 @@ class _Box:
 
     def __init__(self, rest: Rest, upper: Callable[..., Any], box: list[Any], own: int) -> None:
         self.rest, self.game, self.box, self.own, self.upper = rest, rest.game, box, own, upper
-        self.sign = sign_of(rest.game.objective)
+        self.sign = int(sign_of(rest.game.objective))
         self.state = shaped(self.game.start(), box)
         self.forced = 0
         self.known: dict[int, Any] = {}  # by identity
