@@ -45,6 +45,11 @@ def most_states(rules: Rules) -> int:
     return max(MAX_STATES, min(MAX_STATES_FOR_MORE, memory_of_machine() // BYTES_FOR_MORE))
 
 
+def most_outcomes(rules: Rules, max_states: int) -> int:
+    """The limit on outcomes with so many positions; the states of their turns count too."""
+    return max_states * (1 + rules.turn_states) * OUTCOMES_PER_STATE
+
+
 def most_by_layer(each: int, room: int | None = None) -> int:
     """The default limit on the states of a game by layers: as many as fit.
 
@@ -86,10 +91,10 @@ def too_many_states(
     per_state = 4 * len(rules.field_names) + 40
     memory = in_bytes(n_states * (each * per_state + 8 * max(outcomes, 1) / max(expanded, 1)))
     most = f"{max_states * each:,} states{turns}"
-    if n_states <= max_states and outcomes > max_states * OUTCOMES_PER_STATE:
+    if n_states <= max_states and outcomes > most_outcomes(rules, max_states):
         most = (
-            f"{max_states * OUTCOMES_PER_STATE:,} outcomes, which is {OUTCOMES_PER_STATE} for each "
-            f"of {max_states:,} states"
+            f"{most_outcomes(rules, max_states):,} outcomes, which is {OUTCOMES_PER_STATE} for "
+            f"each of {max_states * each:,} states{turns}"
         )
     return TooManyStates(
         f"{rules.game.name}: more than {most}; {expanded:,} were "

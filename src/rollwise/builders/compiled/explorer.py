@@ -91,7 +91,7 @@ class Explorer:
             max_states=max_states,
             # the number of states already includes the turns of a pool
             max_thrown=max_states if rules.pool is None else 2**62,
-            max_outcomes=max_states * limits.OUTCOMES_PER_STATE,
+            max_outcomes=limits.most_outcomes(rules, max_states),
             looked_at=limits.LOOKED_AT,
         )
         self.outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some have been expanded
