@@ -280,7 +280,8 @@ class Tens(Stopping):
 @pytest.mark.parametrize("kind", [Always, Sure, Tens])
 def test_games_where_stopping_is_never_best_are_refused(kind):
     with pytest.raises(
-        RulesError, match=r"pot can rise without an end.*: from pot=.* on.*, the action roll is worth"
+        RulesError,
+        match=r"pot can rise without an end.*: from pot=.* on.*, the action roll is worth",
     ):
         rollwise.solve(kind())
 

@@ -122,6 +122,11 @@ def read_quantity(solution: Solution, text: str) -> Quantity:
     return Quantity(name, taken)
 
 
+def is_of_score(text: str) -> bool:
+    """Whether a condition is one on the final score."""
+    return _SCORE.fullmatch(text.strip()) is not None
+
+
 def condition_of(text: str) -> Callable[[NDArray[np.int64]], NDArray[np.bool_]]:
     """A condition on scores as typed: ``score<=5``.
 

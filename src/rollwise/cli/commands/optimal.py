@@ -143,7 +143,11 @@ def distribution(
     ] = None,
     given: Annotated[
         str | None,
-        typer.Option(metavar="CONDITION", help='Only among plays with such a number: "score>=5".'),
+        typer.Option(
+            metavar="CONDITION",
+            help='Only among plays with such a number, "score>=5", or with such a position at some '
+            'time: "turn >= 20".',
+        ),
     ] = None,
     reach: Annotated[
         str | None,
@@ -160,8 +164,9 @@ def distribution(
     from rollwise.analysis.contest import distribution_of_chase
     from rollwise.analysis.distributions import distribution as distribution_of
     from rollwise.analysis.distributions import exact_distribution
+    from rollwise.analysis.events import distribution_given, followed
     from rollwise.analysis.observed_scores import simulated_scores
-    from rollwise.analysis.second_aims import condition_of, score_ranges, second_aims
+    from rollwise.analysis.second_aims import condition_of, is_of_score, score_ranges, second_aims
     from rollwise.derive.by_score import require_points
     from rollwise.graph.policies import ties_in_play
 
@@ -178,8 +183,13 @@ def distribution(
         return
     policies = kept.policies(chosen)
     graph = policies.graph
-    if count is None or graph.players != 1:
+    two = graph.players == 2 and count is None
+    if not two and (count is None or graph.players != 1):
         require_points(graph)
+    if two:
+        why = f"is for one player, and {graph.title} has two"
+        refuse(why, state=state, then=then, range=range_of_all, exact=exact)
+        refuse(why, simulate=simulate or None)
     place = 0 if state is None else graph.find(read_state(state, chosen))
     entries = []
     others = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
@@ -196,11 +206,14 @@ def distribution(
         with Progress() as progress:
             progress(f"the distribution under {reference}", 0, None)
             plan = policies.find(reference)
-            found = distribution_of(graph, plan, state=place, count=count).trimmed()
-        share = None
-        if given is not None:
-            found, share = found.given(condition_of(given))
-        resting = ties_in_play(graph, plan, start=place)
+            share, play = None, followed(graph, plan)
+            if given is None or is_of_score(given):
+                found = distribution_of(play.graph, play.policy, state=place, count=count).trimmed()
+                if given is not None:
+                    found, share = found.given(condition_of(given))
+            else:
+                found, share = distribution_given(play, given, state=place, count=count)
+        resting = None if two else ties_in_play(graph, plan, start=place)
         fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
         played = None
         if simulate:

@@ -1,0 +1,130 @@
+"""Conditions on events during play: plays that come to some position.
+
+The graph is doubled. Play moves from the first copy of the states to the second when the event
+happens, and this move adds a number of points larger than any difference of totals. So the
+distribution of the total tells plays with the event from the others, and a conditional probability
+is a quotient of certified sums (`Distribution.given`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.chain import Chain
+from rollwise.analysis.distributions import Distribution, counted_points, distribution, played
+from rollwise.answer.filters import rows_where
+from rollwise.answer.rows import frame_of
+from rollwise.derive.by_score import points_to_come, require_bounded
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
+from rollwise.proofs.endless_play import require_ending
+
+SEAT = "seat"  # the column of the player to move, in conditions on games of two
+
+
+class Followed(NamedTuple):
+    """A game of one player that a policy plays, with the player to move in each state.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    policy : Policy
+    rows : (n_states, n_columns) int
+        The fields of each state, with its throw, and in a game of two with the seat, from 1.
+    columns : tuple of str
+    """
+
+    graph: StateGraph
+    policy: Policy
+    rows: NDArray[np.int64]
+    columns: tuple[str, ...]
+
+
+def followed(graph: StateGraph, policy: Policy, against: Policy | None = None) -> Followed:
+    """A game played by a policy, as a game of one; of two players by a policy in each seat.
+
+    The result is the one of the first player.
+    """
+    if graph.players == 1:
+        return Followed(graph, policy, graph.rows.astype(np.int64), graph.columns)
+    if graph.action_reward.any():
+        raise UsageError(
+            f"{graph.title}: the distribution for two players is of a result at the end"
+        )
+    chain = Chain.of(graph, policy, against)
+    alone = chain.graph.with_arrays(
+        players=1,
+        outcome_passes=np.zeros(chain.graph.n_outcomes, np.bool_),
+        outcome_payoff=chain.payoff,
+    )
+    rows = np.column_stack([graph.rows[chain.number], chain.seat + 1])
+    return Followed(
+        alone, Policy(policy.name, np.ones(alone.n_actions)), rows, (*graph.columns, SEAT)
+    )
+
+
+def distribution_given(
+    play: Followed, event: str, *, state: int = 0, count: str | None = None
+) -> tuple[Distribution, float]:
+    """The distribution of the total among plays that come to some position, and their share.
+
+    Parameters
+    ----------
+    play : Followed
+    event : str
+        A condition on the columns, as in `rollwise.Solution.table`: ``turn >= 20``.
+    state, count
+        As in `rollwise.analysis.distributions.distribution`.
+
+    Raises
+    ------
+    ExpressionError
+    UsageError
+        As `distribution`, or no play comes to such a position.
+    """
+    columns = dict(zip(play.columns, play.rows.T, strict=True))
+    frame = frame_of(columns, len(play.rows), play.graph.vocabulary)
+    happens = rows_where(frame, event)
+    graph, policy = played(play.graph, play.policy, state)
+    points = counted_points(graph, count, None)
+    require_ending(graph)
+    require_bounded(graph, points, f"times of {count!r}" if count else "points")
+    low, high = points_to_come(graph, points)
+    lift = int(high[state] - low[state]) + 1
+    doubled, n = _doubled(graph, happens), graph.n_states
+    enters = doubled.outcome_state[: len(points)] >= n
+    both = np.concatenate([points + lift * enters, points])
+    twice = Policy(policy.name, np.tile(policy.probability, 2))
+    begun = bool(happens[state])
+    found = distribution(doubled, twice, state=state + n * begun, points=both)
+    found = found.trimmed()
+    least = int(low[state]) + lift * (not begun)
+    among, share = found.given(lambda total: total >= least)
+    return among.shifted(-lift * (not begun)), share
+
+
+def _doubled(graph: StateGraph, happens: NDArray[np.bool_]) -> StateGraph:
+    """The graph with a second copy of each state, for plays in which the event has happened."""
+    rows, n, target = graph.rows, graph.n_states, graph.outcome_state
+    on = target >= 0
+    flags = np.repeat(np.arange(2), n)[:, None]
+
+    def twice(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.append(offsets, offsets[1:] + offsets[-1])
+
+    flat = graph.flat
+    parts = ("action_label", "action_reward", "outcome_weight", "outcome_passes", "outcome_payoff")
+    return flat.with_arrays(
+        states=np.hstack([np.tile(rows, (2, 1)), flags]).astype(np.int32),
+        field_names=(*flat.field_names, "happened"),
+        action_indptr=twice(flat.action_indptr),
+        outcome_indptr=twice(flat.outcome_indptr),
+        outcome_state=np.concatenate(
+            [np.where(on & happens[target], target + n, target), np.where(on, target + n, target)]
+        ).astype(np.int32),
+        **{name: np.tile(getattr(flat, name), 2) for name in parts},
+    )
