@@ -31,7 +31,9 @@ def naive(play, happens, state, sweeps):
                     taken = play.policy.probability[action.index]
                     for outcome in action.outcomes:
                         t = outcome.target
-                        points = action.reward + (graph.outcome_payoff[outcome.index] if t < 0 else 0)
+                        points = action.reward + (
+                            graph.outcome_payoff[outcome.index] if t < 0 else 0
+                        )
                         after = rows[t][1 if flag or (t >= 0 and happens[t]) else 0]
                         for total, chance in after.items():
                             key = total + points

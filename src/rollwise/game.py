@@ -124,7 +124,7 @@ def payoff(points: float) -> int:
         The payoff isn't a finite number, or is too small to be intended.
     """
     if isinstance(points, Unknown):
-        return UnknownPayoff(points)  # type: ignore[return-value]  # only a proof gives one
+        return UnknownPayoff(points)  # only a proof gives one
     try:
         amount = float(points) if not isinstance(points, str) else math.nan
     except (TypeError, ValueError, OverflowError):

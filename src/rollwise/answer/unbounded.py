@@ -110,7 +110,7 @@ class _Search:
         self.rising = np.flatnonzero(self.seen.max(axis=0) > half).tolist()
         self.least = {k: int(self.seen[:, k].min()) for k in self.rising}
         self.names = [names_of(game.start())[k] for k in self.rising]
-        self.known: tuple[Game, Claims] | None = None
+        self.known: tuple[list[Any], Claims] | None = None
 
     def run(self) -> Game:
         """The game with proved caps.

@@ -7,7 +7,6 @@ caller tells the cases apart.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -57,19 +56,20 @@ class Unknown:
         terms = _parts(other)
         if terms is None:
             return NotImplemented
-        added = Counter(self.parts)
+        added: dict[Powers, Fraction | int] = dict(self.parts)
         for powers, part in terms.items():
-            added[powers] += part
+            added[powers] = added.get(powers, 0) + part
         return _plain(added)
 
     def __mul__(self, other: Any) -> Any:
         terms = _parts(other)
         if terms is None:
             return NotImplemented
-        product: Counter[Powers] = Counter()
+        product: dict[Powers, Fraction | int] = {}
         for a, x in self.parts.items():
             for b, y in terms.items():
-                product[tuple(sorted(a + b))] += x * y
+                powers = tuple(sorted(a + b))
+                product[powers] = product.get(powers, 0) + x * y
         return _plain(product)
 
     __radd__, __rmul__ = __add__, __mul__
