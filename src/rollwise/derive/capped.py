@@ -28,7 +28,7 @@ def capped(rest: Rest) -> Game:
         rest.game,
         rest=rest,
         caps=tuple(rest.caps.items()),
-        is_beyond=is_beyond,
+        is_beyond=is_in_rest if any(map(is_tuple, rest.game.start())) else is_beyond,
         leaves=leaves,
         can_leave=can_leave,
         all_actions=type(rest.game).actions,
@@ -39,11 +39,20 @@ def capped(rest: Rest) -> Game:
     )
 
 
+def is_tuple(field: Any) -> bool:
+    return isinstance(field, tuple)
+
+
 # The rules below become methods of the capped game, and are compiled with it.
 
 
+def is_in_rest(self: Any, s: Any) -> bool:
+    """Whether a position is in the rest; not compiled."""
+    return bool(self.rest.holds(s))
+
+
 def is_beyond(self: Any, s: Any) -> bool:
-    """Whether a position is in the rest."""
+    """Whether a position whose fields are all plain numbers is in the rest."""
     for field, cap in self.caps:  # noqa: SIM110 (compiled)
         if s[field] >= cap:
             return True
