@@ -348,3 +348,15 @@ def test_unknown_numbers_answer_as_all_numbers_do():
     for lost in (lambda: x / 2, lambda: range(x), lambda: 0.5 * x, lambda: float(x)):
         with pytest.raises(Unfollowed):
             lost()
+
+
+def test_rules_that_fail_for_large_numbers_stay_as_they_are():
+    class Listed(Stopping):
+        def reward(self, s: Pot, action: int) -> Any:
+            return {pot: pot for pot in range(70_000)}[s.pot] if action == STOP else 0
+
+        def rolled(self, s: Pot) -> Any:
+            yield 1, END, s
+            yield 5, AGAIN, Pot(s.pot + 1)
+
+    assert finite(Listed()).rest is None

@@ -102,10 +102,6 @@ class RulesError(RollwiseError):
     """The rules of a game break the contract of the game language."""
 
 
-class NumberTooLarge(RulesError):
-    """A field of a state doesn't fit 32 bits."""
-
-
 class RulesDiffer(RollwiseError):
     """Compiled rules give other results than the same rules in Python."""
 

@@ -7,6 +7,7 @@ proved to be best (`rollwise.proofs.remainder`). The capped game is finite, and 
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -22,7 +23,7 @@ from rollwise.builders.compiled.reads import was_large
 from rollwise.builders.interpreted import Interpreter
 from rollwise.builders.rules import Rules
 from rollwise.derive.capped import capped
-from rollwise.errors import NumberTooLarge, RollwiseError, RulesError
+from rollwise.errors import RollwiseError, RulesError
 from rollwise.game import Game, has_many
 from rollwise.proofs.check_rules import Claims, Position
 from rollwise.proofs.remainder import (
@@ -69,12 +70,11 @@ def _finite(game: Game) -> Game:
         if roots is None or was_large(rules, limits.SMALL):  # and had an end
             return game
         trial = Interpreter(rules, roots, limits.MAX_STATES_INTERPRETED)
-        if not trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE):
+        more = True  # also if a number becomes too large for a field
+        with suppress(RulesError):
+            more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE)
+        if not more or not endless_growth(rules, trial.states):
             return game
-        if not endless_growth(rules, trial.states):
-            return game
-    except NumberTooLarge:
-        pass
     except RollwiseError:  # the builder tells
         return game
     seen = [flat(rules.layout.state(row)) for row in trial.states.tolist()]

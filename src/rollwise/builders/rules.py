@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.compiled.cache_key import drawn_by
-from rollwise.errors import ForMorePlayers, NumberTooLarge, RulesError, TooManyStates, spelled
+from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
 from rollwise.game import (
     AGAIN,
@@ -515,7 +515,7 @@ class Rules:
                     "the fields of a state are whole numbers, or tuples of them"
                 ) from None
             if not LEAST <= number <= MOST:
-                raise NumberTooLarge(
+                raise RulesError(
                     f"{game.name}: {where} gives {name}={number}, which doesn't fit 32 bits"
                 )
             fields.append(number)

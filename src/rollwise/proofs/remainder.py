@@ -256,6 +256,8 @@ def prove_rest(
                 except Unproved as fault:
                     fault.certain = isinstance(box[own], Unknown)
                     raise
+                except Exception as error:  # of the rules, which may be made for small numbers
+                    raise Unproved(f"the rules fail {rest.text(box)}: {error}") from None
                 queue += [pattern for pattern in found if pattern not in seen]
                 seen.update(found)
 
