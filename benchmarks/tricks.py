@@ -33,7 +33,7 @@ ALL = "(all tricks)"
 # Each of them is turned off in turn.
 SOLVING = ("prefetch", "second-core", "freed-memory")
 STARTING = ("garbage",)
-COMPILING = ("first-use", "kernel-cache")
+COMPILING = ("first-use", "kernel-cache", "inner-code")
 SMALL = ("plain-kernels",)
 
 

@@ -18,6 +18,7 @@ TRICKS = {
     "second-core": "pieces of a graph go through the stages of solving on two cores, and rules of "
     "thumb are scored on two",
     "kernel-cache": "compiled code is kept on disk",
+    "inner-code": "functions of compiled rules are optimized in their callers, and not alone",
     "first-use": "a second process compiles the solver, on the first use on a machine",
     "freed-memory": "freed memory is kept for the next arrays",
     "garbage": "commands put off Python's search for garbage",

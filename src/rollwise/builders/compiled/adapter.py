@@ -49,9 +49,11 @@ from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST, ThrowLayout
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
 from rollwise.kernels.compiling import prefetch
+from rollwise.machine.inner_code import inner_code
 from rollwise.machine.kernel_cache import before_compiling
 
-RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}
+UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # for calls by adapters only
+RULES_OPTIONS = {**OPTIONS, **UNWRAPPED, "pipeline_class": RulesCompiler}
 
 # The index of each flag in a call, which consists of 64-bit integers.
 _REAL_WEIGHTS, _REAL_THROWS = map(list(EXPAND.names or ()).index, ("real_weights", "real_throws"))
@@ -339,7 +341,7 @@ def _throw_coder(layout: ThrowLayout) -> Any:
     mask = np.uint64((1 << bits) - 1)
     steps = tuple(np.uint64(k * bits) for k in range(layout.width))
 
-    @numba.njit(**OPTIONS)
+    @numba.njit(**OPTIONS, **UNWRAPPED)
     def part(number, step):  # type: ignore[no-untyped-def]
         if number < -most or number >= most:
             raise OverflowError("a number of a throw doesn't fit")
@@ -348,7 +350,7 @@ def _throw_coder(layout: ThrowLayout) -> Any:
     def throw_code(throw: Any) -> int:
         raise NotImplementedError
 
-    @overload(throw_code, jit_options=OPTIONS)
+    @overload(throw_code, jit_options={**OPTIONS, **UNWRAPPED})
     def typed(throw):  # type: ignore[no-untyped-def]
         if size is None:
             if not isinstance(throw, types.Integer | types.Boolean):
@@ -394,7 +396,7 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
     # Numba imports this module when it reads the adapter from disk, so it must be a light one.
     scope = {**scope, "__name__": RulesCache.__module__}
     exec(source, scope)
-    scope["walk"] = numba.njit()(renamed(scope["walk"], key.text))
+    scope["walk"] = numba.njit(**UNWRAPPED)(renamed(scope["walk"], key.text))
     exec(
         f"def {name}_{key.text}(address):\n"
         "    try:\n"
@@ -408,7 +410,8 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         pointer._cache = RulesCache(f"{name}-{key.text}")
     else:
         before_compiling()
-    pointer.compile()
+    with inner_code(f"{name}_{key.text}"):
+        pointer.compile()
     return pointer
 
 

@@ -323,7 +323,7 @@ def graph_key(rules: Rules, *facts: Any) -> Key:
     return found._replace(lasts=found.lasts and key.lasts and of_layers.lasts)
 
 
-MOST_FILES = 300  # the oldest files are deleted
+MOST_FILES = 1000  # the oldest files are deleted
 
 
 def folder() -> Path | None:
