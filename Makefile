@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 # pytest makes of each file of tests is kept, which saves every worker some seconds.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
+# Files with tests of kernels. Reading all files takes longer than running these tests.
+KERNELS = $(shell grep -l "mark.kernels" tests/test_*.py) --hypothesis-profile=quick -m "kernels and not slow"
+
 .PHONY: help demo test test-large lowest newest lock check fast format docs site smoke release gallery verified bench bench-check clean
 
 help:
@@ -53,8 +56,8 @@ demo: $(VENV)/main
 test: $(VENV)/ready
 	-$(BIN)/python scripts/browser.py
 	MALLOC_PERTURB_=1 $(PYTEST)
-	MALLOC_PERTURB_=1 ROLLWISE_OFF=plain-kernels $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
-	MALLOC_PERTURB_=1 NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
+	MALLOC_PERTURB_=1 ROLLWISE_OFF=plain-kernels $(PYTEST) $(KERNELS)
+	MALLOC_PERTURB_=1 NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNELS)
 
 # The tests marked large, then the answers. LARGE="--only NAME,NAME" takes some of tests/large_answers.toml.
 test-large: $(VENV)/ready

@@ -4,29 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
+from rollwise import Game
+from rollwise.games import available
+
 SMALL: dict[str, dict[str, Any]] = {
     "bear-off": {"checkers": 2},
     "two-sided-bear-off": {"checkers": 1},
     "bozo": {"sheet": "five"},
+    "einstein": {"size": 3, "rows": 1},
     "farkle": {"target": 100},
     "farkle-turn": {"most": 100},
+    "hare-and-tortoise": {"steps": 10},
+    "hog": {"target": 20, "dice": 3},
     "hypergammon": {"checkers": 1},
+    "knucklebones": {"columns": 2, "rows": 1},
     "ludo": {"pieces": 1},
+    "pass-the-pigs": {"target": 12},
+    "pickomino": {"dice": 5},
+    "pig": {"target": 12},
     "red-light": {"target": 6, "greens": 6, "reds": 2},
     "risk": {"attackers": 2, "defenders": 3},
     "royal-ur": {"pieces": 1},
+    "super-six": {"sticks": 6},
+    "threes": {"dice": 3},
+    "two-dice-pig": {"target": 8},
     "zilch": {"most": 300},
+    "zombie-dice": {"goal": 2},
     "yahtzee": {"boxes": 1},
     "yatzy": {"boxes": 1},
     "chicago": {"dice": 2},
     "ship-captain-crew": {"tries": 2},
     "shut-the-box": {"tiles": 5},
 }
-# Small, and yet too slow for the tests of kernels with the JIT off.
-SLOW = {"bear-off", "bozo", "cant-stop", "cant-stop-for-two", "chicago", "farkle", "farkle-turn",
-    "ludo", "ship-captain-crew", "shut-the-box", "two-sided-bear-off", "yahtzee",
-    "yatzy"}  # fmt: skip
 TYPED = {  # as on the command line
     name: [f"{parameter}={value}" for parameter, value in given.items()]
     for name, given in SMALL.items()
 }
+
+
+def small_game(name: str) -> Game:
+    """A game of the gallery by its name, made small."""
+    return available()[name](**SMALL.get(name, {}))

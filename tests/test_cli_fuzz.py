@@ -33,6 +33,7 @@ from rollwise.games.pig import Piglet
 LONGEST = 20  # seconds of processor time that a case may take
 
 GAMES = {  # small ones, and values of their parameters
+    **small_games.TYPED,
     "piglet": ["target=3", "target=4"],
     "pig": ["target=5", "sides=3", "must_bank=true"],
     "craps": [],
@@ -43,21 +44,12 @@ GAMES = {  # small ones, and values of their parameters
     "hog": ["target=9", "dice=2"],
     "pass-the-pigs": ["target=9"],
     "zombie-dice": ["goal=1"],
-    **small_games.TYPED,
     "snakes-and-ladders": ["board=punitive", "beyond=bounces", "sides=4"],
     "dice-blackjack": ["low=5", "high=6"],
     "rules.py": [],
     "rules.py:Own": ["odds=0.5", "deep=2", "odds=inf", "odds=1e308", "odds=nan"],
 }
 FEW = {  # what makes the runs of a game small enough: always given
-    "pig": "target=5",
-    "threes": "dice=2",
-    "super-six": "sticks=3",
-    "hare-and-tortoise": "steps=4",
-    "two-dice-pig": "target=6",
-    "hog": "target=9",
-    "pass-the-pigs": "target=9",
-    "zombie-dice": "goal=1",
     **{name: " ".join(given) for name, given in small_games.TYPED.items()},
     "dice-blackjack": "high=6",
 }

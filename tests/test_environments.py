@@ -12,7 +12,7 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
-import small_games  # noqa: E402
+from small_games import SMALL  # noqa: E402
 
 import rollwise.environments as environments  # noqa: E402
 from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
@@ -25,8 +25,6 @@ from rollwise.errors import ForMorePlayers, MissingExtra, RollwiseError, UsageEr
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
 
-# Parameters that make a game small enough for a test.
-SMALL = small_games.SMALL | {"pig": {"target": 20}, "threes": {"dice": 3}}
 KINDS = [  # two players, points, a pool of dice, throws before choices, and a contest at points
     ("pig", None),
     ("threes", None),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import ALL, NoState, RandomTable, Scattered, Uncompilable
 from record_playthrough import throws_of
+from small_games import small_game
 
 from rollwise.builders import CompileWarning, build, build_with_report, building, limits
 from rollwise.errors import UnknownState
@@ -29,26 +29,7 @@ from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.machine.switches import jit_disabled
 
-SMALLER = {
-    "target": 16,
-    "goal": 2,
-    "greens": 6,
-    "most": 12,
-    "sticks": 9,
-    "steps": 10,
-    "boxes": 1,
-    "sheet": "five",
-    "checkers": 1,
-}
-
-
-def small(cls: type[Game]) -> Game:
-    """A game with parameters small enough for plain Python."""
-    names = SMALLER.keys() & {field.name for field in dataclasses.fields(cls)}
-    return cls(**{name: SMALLER[name] for name in names})
-
-
-BUILT_IN = tuple(small(cls) for cls in available().values())
+BUILT_IN = tuple(map(small_game, available()))
 
 
 def ident(game: object) -> str | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import small_games
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import Ladder
 from naive_play import choice
 from naive_play import learn as learn_naively
+from small_games import small_game
 
 from rollwise.builders import build
-from rollwise.games import available
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.graph.policies import alias_cells
 from rollwise.learn import METHODS, Learner, choice_probabilities, learn
@@ -20,6 +19,9 @@ from rollwise.numbers.randomness import stream
 
 pytestmark = pytest.mark.kernels
 
+# One player and two, won and for points, with choices before and after a throw, and without.
+SHAPES = ("big-wheel", "cant-stop", "dice-blackjack", "drop-dead", "einstein", "first-orchard",
+    "knucklebones", "pickomino", "snakes-and-ladders")  # fmt: skip
 SMALL = DiceBlackjack(sides=3, low=6, high=7, dice=2)
 
 
@@ -155,18 +157,10 @@ def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(tmp_path, game, work
 
 
 @pytest.mark.parametrize("method", list(METHODS))
-@pytest.mark.parametrize(
-    "name",
-    sorted(
-        {name for name, kind in available().items() if kind.endless == "forbidden"}
-        - {"pig", "two-dice-pig", "hog", "pass-the-pigs", "zombie-dice"}
-        - set(small_games.SMALL)
-    ),
-    ids=lambda name: name,
-)
-def test_every_learner_on_every_game(name, method):
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_learner_on_games_of_every_shape(name, method):
     """Games are whole, and the estimate of the start is a possible value."""
-    graph = build(available()[name]())
+    graph = build(small_game(name))
     result = learn(graph, 30, seed=1, method=method)
     assert result.seen[0] >= 30
     labels = result.labels[result.seen > 0]

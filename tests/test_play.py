@@ -7,12 +7,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import small_games
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import NO_CONTEST
 from msgspec.structs import replace
 from play_games import Capture, Odd
+from small_games import SMALL
 
 from rollwise.coach import Session, Table, read_records, replay, written
 from rollwise.coach.game_record import RecordError, agreed_game
@@ -22,16 +22,6 @@ from rollwise.documents.played import GameLedger, MoveAccount, ledger_document
 from rollwise.errors import UsageError
 from rollwise.games import available
 
-SMALL = small_games.SMALL | {
-    "pig": {"target": 20},
-    "two-dice-pig": {"target": 15},
-    "hog": {"target": 20, "dice": 3},
-    "pass-the-pigs": {"target": 15},
-    "zombie-dice": {"goal": 2},
-    "super-six": {"sticks": 7},
-    "threes": {"dice": 3},
-    "hare-and-tortoise": {"steps": 12},
-}
 GAMES = {**available(), "capture": Capture, "odd": Odd}
 KINDS = [(name, None) for name in sorted(GAMES)]
 FOR_POINTS = {name for name, cls in GAMES.items() if cls().objective != "win"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-import small_games
 from cli_runner import output, refusal, run
+from small_games import small_game
 from stalling_games import Road
 
 import rollwise
@@ -22,16 +22,6 @@ from rollwise.games import available
 from rollwise.games.pig import Pig
 from rollwise.machine import parquet_files
 from rollwise.machine.parquet_files import write_parquet
-
-SMALL = small_games.SMALL | {
-    "pig": {"target": 12},
-    "two-dice-pig": {"target": 8},
-    "hog": {"target": 20, "dice": 3},
-    "pass-the-pigs": {"target": 12},
-    "zombie-dice": {"goal": 2},
-    "super-six": {"sticks": 6},
-    "threes": {"dice": 2},
-}
 
 
 def saved(game, path: Path) -> Path:
@@ -73,9 +63,7 @@ def flipped(number: float, bit: int) -> float:
 @pytest.mark.parametrize("name", sorted(available()))
 @pytest.mark.parametrize("exact", [False, True])
 def test_every_built_in_game(name, exact, tmp_path):
-    game = available()[name](**SMALL.get(name, {}))
-    if exact and rollwise.build(game).n_outcomes > 20_000:
-        pytest.skip("takes long in exact arithmetic")
+    game = small_game(name)
     found = verify(saved(game, tmp_path / "it.parquet"), exact=exact)
     assert found.verified
     assert found.state is None
