@@ -9,7 +9,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesse
 # Files with tests of kernels. Reading all files takes longer than running these tests.
 KERNELS = $(shell grep -l "mark.kernels" tests/test_*.py) --hypothesis-profile=quick -m "kernels and not slow"
 
-.PHONY: help demo test test-large lowest newest lock check fast format docs site smoke release gallery verified bench bench-check clean
+.PHONY: help demo test test-large lowest newest lock check types format docs site smoke release gallery verified bench bench-check clean
 
 help:
 	@echo "make demo    install rollwise in $(VENV), and solve Pig"
@@ -73,6 +73,9 @@ check: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(PYTEST) --hypothesis-profile=quick -m "not slow"
+
+types: $(VENV)/ready
+	$(BIN)/mypy
 
 format: $(VENV)/ready
 	$(BIN)/ruff format .

@@ -112,7 +112,8 @@ class Place:
         return {line.partition("==")[0] for line in listed.split()}
 
     def install(self, what: str) -> None:
-        self.run("python", "-m", "pip", "install", "--quiet", what)
+        # Modules that nothing imports needn't be compiled.
+        self.run("python", "-m", "pip", "install", "--quiet", "--no-compile", what)
 
 
 def bare(place: Place) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from rollwise.machine.memory_limits import NEW_OBJECTS
 from rollwise.machine.switches import jit_disabled
 
 # Every answer is found anew, and compiled rules aren't those of the user's own cache.
@@ -48,6 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # large arrays wait for it.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
     reason = "NUMBA_DISABLE_JIT leaves nothing to compile"
     for item in items:
         if item.get_closest_marker("needs_jit"):
