@@ -17,7 +17,7 @@ from rollwise.games.threes import Threes
 
 # Games with the second player's policy, which leaves one to choose.
 ONE_PLAYER = [
-    (Pig(target=20), "hold-at-20"),
+    (Pig(target=12), "hold-at-20"),
     (SuperSix(sticks=7), "throw-until-4"),
     (Threes(dice=3), None),
     (Craps(), None),

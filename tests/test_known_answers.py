@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -76,10 +77,16 @@ def answers():
             yield pytest.param(method, game, texts, marks=marks, id=name)
 
 
+@functools.lru_cache(maxsize=1)
+def built(game: Game) -> StateGraph:
+    """The graph of a game, for one method after another."""
+    return build(game)
+
+
 @pytest.mark.parametrize(("method", "game", "texts"), list(answers()))
 def test_the_start(method, game, texts):
     if game.endless == "forbidden":
-        values, bounds = certified(method, build(game))
+        values, bounds = certified(method, built(game))
     else:  # `solve` settles endless play before the method runs
         solution = solve(game, method=method)
         values, bounds = solution.values, solution.error_bounds

@@ -246,7 +246,7 @@ def test_the_figures_of_threes():
 
 
 def test_the_frontier_of_wins_and_moves_against_every_policy():
-    game = GamblersProblem(capital=2, goal=6)
+    game = GamblersProblem(capital=2, goal=5)
     graph, found = build(game), frontier(game, "most:moves", tolerance=0.0)
     means, moves = ([corner[i] for corner in found.corners][::-1] for i in (0, 1))
     attained = set()
