@@ -155,7 +155,8 @@ class _Search:
                 rate = float(np.float32(rate))  # few digits: sums with it are exact
             beyond, corner = self._beyond(near, rate)
             beyond += abs(rate - gained / cost) * cost
-            if beyond <= max(tolerance, 4 * doubt) or len(corners) >= MOST_CORNERS:
+            near_enough = beyond <= max(tolerance, 4 * doubt) or corner in (near, far)
+            if near_enough or len(corners) >= MOST_CORNERS:
                 gap = max(gap, beyond)
             else:
                 corners.append(corner)
