@@ -9,8 +9,8 @@ Values V are given, ``V[s, k]`` of the seat k places after the mover. Two arrays
   It is proved where V + E is a supersolution: where seat k moves (k = 0) for each of its actions,
   and elsewhere for the profile's action.
 
-Both need that play ends with probability 1. `bound_components` finds candidates, and they aren't
-trusted. `check_bounds` is the proof; together with `look`, `need_of` and
+Both need that play ends with probability 1. `rollwise.many.proving` finds candidates, and they
+aren't trusted. `check_bounds` is the proof; together with `look`, `need_of` and
 `rollwise.proofs.layers.staying` it is the trusted code. Every rounding is counted:
 probabilities are right to 4 units (2^-53), an average of m outcomes to m + 2 more, a mixture of n
 actions to n + 4 more, and the difference from V to one more.
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inlined, inner_kernel, kernel
 
 UNIT = 2.0**-53
 LARGER = 1.0 + 1e-12  # for the roundings of sums of bounds, which are positive, and some more
@@ -43,11 +43,36 @@ class Table(NamedTuple):
     over: Any
     passes: Any
     payoff: Any  # (n_lottery_outcomes, n_seats) float64
+    feedback: Any  # (n_components,) int64: see `find_feedback`
 
 
-@inner_kernel
-def look(a, table, numbers, found):
-    """Averages of numbers of each seat over an action's outcomes.
+ACYCLIC, SEVERAL = -1, -2
+
+
+@kernel
+def find_feedback(order, ends, position, action_indptr, outcome_indptr, outcome_state, feedback):
+    """Find the state of each component that a sweep in solving order reads before it writes it.
+
+    Parameters
+    ----------
+    feedback : (n_components,) int64, filled
+        The state; ACYCLIC if there is none, SEVERAL if there are several.
+    """
+    for c in range(feedback.shape[0]):
+        feedback[c] = ACYCLIC
+        for place in range(ends[c], ends[c + 1]):
+            s = index(order[place])
+            begin = index(outcome_indptr[action_indptr[s]])
+            for o in range(begin, index(outcome_indptr[action_indptr[s + ONE]])):
+                t = outcome_state[o]
+                if t >= 0 and position[t] >= place and position[t] < ends[c + 1]:
+                    is_only = feedback[c] == ACYCLIC or feedback[c] == t
+                    feedback[c] = t if is_only else SEVERAL
+
+
+@inlined
+def look(a, table, numbers, seats, found):
+    """Averages of numbers of the first seats over an action's outcomes.
 
     ``numbers[i, s, k]`` belongs to the seat k places after the mover. Where the turn moves on by i
     seats, the mover of state s is the seat n - i of the next state.
@@ -58,6 +83,8 @@ def look(a, table, numbers, found):
     table : Table
     numbers : (m, n_states, n_seats) float64
         First the values, then others, 0 at the end of the game.
+    seats : int
+        Number of the seats; those of the others become 0.
     found : (m, n_seats) float64, filled
     """
     indptr, chance, over, passes = table.indptr, table.chance, table.over, table.passes
@@ -69,15 +96,14 @@ def look(a, table, numbers, found):
     for j in range(first, index(indptr[i + ONE])):
         p = chance[j]
         if over[j]:
-            for k in range(n_seats):
+            for k in range(seats):
                 found[0, k] += p * payoff[j, k]
             continue
-        t = index(outcome_state[begin + j - first])
-        on, seats = index(np.int64(passes[j])), index(n_seats)
+        t, on = index(outcome_state[begin + j - first]), index(np.int64(passes[j]))
         for row in range(m):
-            for k in range(on):
-                found[row, k] += p * numbers[row, t, seats - on + k]
-            for k in range(on, seats):
+            for k in range(min(on, index(seats))):
+                found[row, k] += p * numbers[row, t, index(n_seats) - on + k]
+            for k in range(on, index(seats)):
                 found[row, k] += p * numbers[row, t, k - on]
 
 
@@ -100,14 +126,17 @@ def need_of(s, table, probability, numbers, rooms):
     steps = 12.0 + float(action_indptr[s + ONE] - action_indptr[s])
     most = 0.0
     for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
-        look(a, table, numbers, found)
+        p = probability[a]
+        if p > 0.0:
+            look(a, table, numbers, n_seats, found)
+        else:  # only the mover can deviate
+            look(a, table, numbers, 1, found)
         i = index(table.lottery[a])
         outcomes = float(indptr[i + ONE] - indptr[i])
         most = max(most, outcomes)
         rounding = (steps + outcomes) * UNIT * (found[0, 0] + values[s, 0]) + TINY
         larger = LARGER + 8.0 * outcomes * UNIT
         need[0, 0] = max(need[0, 0], (found[0, 0] - values[s, 0] + rounding + found[1, 0]) * larger)
-        p = probability[a]
         if p > 0.0:
             for j in range(3):
                 for k in range(n_seats):
@@ -125,49 +154,6 @@ def need_of(s, table, probability, numbers, rooms):
 def rooms_of(n_seats):
     """Room for `need_of` to write in."""
     return np.empty((2, n_seats)), np.empty((3, n_seats)), np.empty((3, n_seats))
-
-
-@kernel
-def bound_components(component, stop, table, probability, numbers, room, most_sweeps):
-    """Find candidates for the bounds of every state, component by component.
-
-    Parameters
-    ----------
-    component, stop : int
-        The first component, and the end of the range.
-    table : Table
-    probability : (n_actions,) float64
-        The profile.
-    numbers : (3, n_states, n_seats) float64
-        Values from 0 to 1; gains and errors, 0 at first, which grow as far as is needed.
-    room : float
-        Their relative excess over the required bounds.
-
-    Returns
-    -------
-    int
-        The first component in which they would grow further, or `stop`.
-    """
-    n_seats = numbers.shape[2]
-    rooms = rooms_of(n_seats)
-    need = rooms[0]
-    for c in range(component, stop):
-        grows, sweep = True, 0
-        while grows and sweep < most_sweeps:
-            sweep += 1
-            grows = False
-            for place in range(table.ends[c], table.ends[c + 1]):
-                s = index(table.order[place])
-                need_of(s, table, probability, numbers, rooms)
-                for bound in range(2):
-                    for k in range(n_seats):
-                        grows = grows or need[bound, k] > numbers[bound + 1, s, k]
-                        numbers[bound + 1, s, k] = max(
-                            numbers[bound + 1, s, k], need[bound, k] * (1.0 + room)
-                        )
-        if grows:
-            return c
-    return stop
 
 
 @kernel

@@ -39,7 +39,7 @@ def mark_ties(table, values, probability, off, room, tied, spread):
             continue
         least, several, taken = -np.inf, 0, 0
         for a in range(first, last):
-            look(a, table, values, room[a - first : a - first + 1])
+            look(a, table, values, n_seats, room[a - first : a - first + 1])
             least = max(least, room[a - first, 0] - off[a])
             if probability[a] > 0.0:
                 taken += 1
@@ -96,13 +96,13 @@ def sweep_ties(component, stop, table, probability, tied, low, high, tolerance, 
                 for a in range(action_indptr[s], action_indptr[s + ONE]):
                     if (free and not tied[a]) or (not free and probability[a] == 0.0):
                         continue
-                    look(a, table, low, found)
+                    look(a, table, low, n_seats, found)
                     for k in range(n_seats):
                         if free:
                             least[k] = min(least[k], found[0, k])
                         else:
                             least[k] += probability[a] * found[0, k]
-                    look(a, table, high, found)
+                    look(a, table, high, n_seats, found)
                     for k in range(n_seats):
                         if free:
                             most[k] = max(most[k], found[0, k])
@@ -144,7 +144,7 @@ def need_of_ties(s, table, profile, sign, numbers, rooms):
     for a in range(first, last):
         if (free and not tied[a]) or (not free and probability[a] == 0.0):
             continue
-        look(a, table, numbers, found)
+        look(a, table, numbers, n_seats, found)
         i = index(table.lottery[a])
         outcomes = float(indptr[i + ONE] - indptr[i])
         most = max(most, outcomes)

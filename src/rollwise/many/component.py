@@ -17,11 +17,30 @@ from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
 from rollwise.kernels.chances import UNIT
-from rollwise.kernels.deviations import Table
-from rollwise.kernels.many import worth_of_actions
+from rollwise.kernels.deviations import Table, look
+from rollwise.kernels.jit import ONE, index, kernel
 
 Floats = NDArray[np.float64]
 MARGIN = 1e-13  # by which an action must be better to be taken instead, at least
+
+
+@kernel
+def worth_of_actions(states, table, values, worth):
+    """The results of each seat for all actions of some states, one state after the other.
+
+    Parameters
+    ----------
+    states : (n,) int64
+    values : (1, n_states, n_seats) float64
+    worth : (n_actions, n_seats) float64, filled
+        Of the actions of these states.
+    """
+    place = 0
+    for i in range(states.shape[0]):
+        s = index(states[i])
+        for a in range(table.action_indptr[s], table.action_indptr[s + ONE]):
+            look(a, table, values, worth.shape[1], worth[place : place + 1])
+            place += 1
 
 
 @dataclass(eq=False)

@@ -33,8 +33,7 @@ from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.deviations import Table
-from rollwise.kernels.many import worth_of_actions
-from rollwise.many.component import MARGIN
+from rollwise.many.component import MARGIN, worth_of_actions
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, table_of, worth_column

@@ -1,9 +1,12 @@
 """Search for an equilibrium, component by component: sweeps of best choices, then mixtures.
 
 Strongly connected components are taken in reverse order, so that all successors of a component
-have values. Within a component, sweeps of best choices settle nearly everywhere. If they cycle,
-best choices depend on each other, and `rollwise.many.mixing` searches for mixtures. No result of
-this module is trusted: `rollwise.many.equilibrium` proves it, or reports it as unproved.
+have values. Within a component, sweeps of best choices settle nearly everywhere. If all cycles pass
+through one state, a sweep is a map F of its n values to themselves, and Newton's step on F(x) = x
+follows each sweep. Play from a state returns to this state after some number of seats, so n
+chances are the derivative of all n values. If sweeps cycle, best choices depend on each other, and
+`rollwise.many.mixing` searches for mixtures. No result of this module is trusted:
+`rollwise.many.equilibrium` proves it, or reports it as unproved.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.engine.condensed import solve_small
 from rollwise.graph import StateGraph
-from rollwise.kernels.many import sweep_components
+from rollwise.kernels.deviations import ACYCLIC, look
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.many.component import MARGIN, Component
 from rollwise.many.mixing import settle_component
 from rollwise.many.seats import table_of
@@ -100,7 +105,9 @@ class _Search:
         n = graph.n_states
         self.graph, self.until = graph, until
         self.table = table_of(graph)
-        self.values = np.full((n, graph.players), 1.0 / graph.players)
+        self.numbers = np.zeros((2, n, graph.players))
+        self.values: Floats = self.numbers[0]
+        self.values[:] = 1.0 / graph.players
         self.chosen = graph.action_indptr[:-1].astype(np.int64)
         self.mixed: list[tuple[NDArray[np.int64], Floats]] = []
         self.unsettled: list[int] = []
@@ -126,7 +133,7 @@ class _Search:
         return self.until is not None and time.monotonic() >= self.until
 
     def _sweep(self, component: int, stop: int, margin: float, sweeps: int) -> int:
-        arrays = self.table, self.values[None], self.chosen
+        arrays = self.table, self.numbers, self.chosen
         return int(sweep_components(component, stop, *arrays, margin, TOLERANCE, sweeps))
 
     def sweep(self, component: int, stop: int) -> int:
@@ -193,3 +200,87 @@ def pieces(
         stop = min(max(stop, component + 1), len(graph.components))
         yield component, stop
         component = stop
+
+
+@kernel
+def sweep_components(component, stop, table, numbers, chosen, margin, tolerance, most_sweeps):
+    """Sweep components until each is settled; stop at the first that isn't.
+
+    Parameters
+    ----------
+    component, stop : int
+        The first component, and the end of the range.
+    table : rollwise.kernels.deviations.Table
+    numbers : (2, n_states, n_seats) float64, changed
+        The values of each state for the seats from the mover on; and chances that play returns
+        from it to the feedback state of its component, after 0, 1, ... seats: 0 at first.
+    chosen : (n_states,) int64, changed
+        An action of each state. It changes for a gain of the mover above `margin`.
+    tolerance : float
+        The largest change of a value in the last sweep.
+
+    Returns
+    -------
+    int
+        The first component that isn't settled, or `stop`.
+    """
+    n_seats, action_indptr = numbers.shape[2], table.action_indptr
+    found, best = np.empty((2, n_seats)), np.empty((2, n_seats))
+    before, matrix = np.empty(n_seats), np.empty((n_seats, n_seats))
+    for c in range(component, stop):
+        feedback = table.feedback[c]
+        m = 2 if feedback >= 0 else 1
+        change, least, sweep = np.inf, np.inf, 0
+        while change > tolerance and sweep < most_sweeps:
+            sweep += 1
+            if feedback >= 0:
+                before[:] = numbers[0, feedback]
+                numbers[1, feedback] = 0.0
+                numbers[1, feedback, 0] = 1.0
+            change = 0.0
+            for place in range(table.ends[c], table.ends[c + 1]):
+                s = index(table.order[place])
+                now = chosen[s]
+                look(now, table, numbers, n_seats, best[:m])
+                for a in range(action_indptr[s], action_indptr[s + ONE]):
+                    if a != chosen[s]:
+                        look(a, table, numbers, 1, found[:1])
+                        if found[0, 0] > best[0, 0] + margin:
+                            look(a, table, numbers, n_seats, best[:m])
+                            now = a
+                chosen[s] = now
+                if feedback < ACYCLIC:
+                    for k in range(n_seats):
+                        change = max(change, abs(best[0, k] - numbers[0, s, k]))
+                numbers[:m, s] = best[:m]
+            if feedback >= 0:
+                for k in range(n_seats):
+                    change = max(change, abs(numbers[0, feedback, k] - before[k]))
+                if tolerance < change < least:
+                    least = change
+                    newton(before, numbers[:, feedback], matrix)
+        if change > tolerance:
+            return c
+    return stop
+
+
+@inner_kernel
+def newton(before, after, matrix):
+    """Replace the values of a feedback state by those at which a sweep would leave them.
+
+    Parameters
+    ----------
+    before : (n_seats,) float64, changed
+        Its values before a sweep.
+    after : (2, n_seats) float64, changed
+        Its values after the sweep; and the chances of returning.
+    matrix : (n_seats, n_seats) float64
+        Workspace.
+    """
+    n = before.shape[0]
+    step = after[0] - before
+    for k in range(n):
+        for j in range(n):
+            matrix[k, j] = (1.0 if k == j else 0.0) - after[1, (k - j) % n]
+    if solve_small(matrix, step):
+        after[0] = before + step

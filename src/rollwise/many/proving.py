@@ -25,9 +25,18 @@ from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
 from rollwise.kernels.chances import keeps_small_numbers
-from rollwise.kernels.deviations import LARGER, TINY, UNIT, Table, bound_components, check_bounds
-from rollwise.kernels.many import worth_of_actions
-from rollwise.many.component import Component
+from rollwise.kernels.deviations import (
+    LARGER,
+    SEVERAL,
+    TINY,
+    UNIT,
+    Table,
+    check_bounds,
+    need_of,
+    rooms_of,
+)
+from rollwise.kernels.jit import index, inner_kernel, kernel
+from rollwise.many.component import Component, worth_of_actions
 from rollwise.many.finding import pieces
 from rollwise.many.seats import table_of
 from rollwise.proofs.endless_play import require_ending
@@ -295,6 +304,83 @@ def bound_directly(
         if holds(0.0, AT_HAND):
             return True
     return False
+
+
+@kernel
+def bound_components(component, stop, table, probability, numbers, room, most_sweeps):
+    """Find candidates for the bounds of every state, component by component.
+
+    Parameters
+    ----------
+    component, stop : int
+        The first component, and the end of the range.
+    table : Table
+    probability : (n_actions,) float64
+        The profile.
+    numbers : (3, n_states, n_seats) float64
+        Values from 0 to 1; gains and errors, 0 at first, which grow as far as is needed.
+    room : float
+        Their relative excess over the required bounds.
+
+    Returns
+    -------
+    int
+        The first component in which they would grow further, or `stop`.
+    """
+    n_seats = numbers.shape[2]
+    rooms, last = rooms_of(n_seats), np.empty((2, 2, n_seats))
+    need = rooms[0]
+    for c in range(component, stop):
+        feedback, grows, sweep = table.feedback[c], True, 0
+        while grows and sweep < most_sweeps:
+            sweep += 1
+            grows = False
+            for place in range(table.ends[c], table.ends[c + 1]):
+                s = index(table.order[place])
+                need_of(s, table, probability, numbers, rooms)
+                for bound in range(2):
+                    for k in range(n_seats):
+                        now = numbers[bound + 1, s, k]
+                        # other states of the sweep read what the feedback state had before it
+                        if feedback == s or feedback == SEVERAL:
+                            grows = grows or need[bound, k] > now
+                        numbers[bound + 1, s, k] = max(now, need[bound, k] * (1.0 + room))
+            if grows and feedback >= 0:
+                hurry(sweep, numbers[1:, feedback], last, room)
+        if grows:
+            return c
+    return stop
+
+
+@inner_kernel
+def hurry(sweep, bounds, last, room):
+    """Let the bounds of a feedback state grow to their limit, after every second sweep.
+
+    If growth falls by the factor r from sweep to sweep or faster, as that of sums of chances does,
+    then what is left is at most r / (1 - r) times the last growth.
+
+    Parameters
+    ----------
+    sweep : int
+        Number of the finished sweep, from 1.
+    bounds : (m, n_seats) float64, changed
+    last : (2, m, n_seats) float64, changed
+        The bounds before the last two sweeps.
+    room : float
+        The relative excess of the growth.
+    """
+    if sweep == 1:
+        last[0] = 0.0
+    rate = 0.0
+    for i in range(bounds.shape[0]):
+        for k in range(bounds.shape[1]):
+            before, now = last[0, i, k] - last[1, i, k], bounds[i, k] - last[0, i, k]
+            if now > 0.0:
+                rate = max(rate, now / before if before > 0.0 else np.inf)
+    if sweep % 2 == 0 and rate < 1.0:
+        bounds += (bounds - last[0]) * (rate / (1.0 - rate) * (1.0 + room))
+    last[1] = last[0]
+    last[0] = bounds
 
 
 def prove_profile(

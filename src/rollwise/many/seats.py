@@ -22,7 +22,7 @@ from rollwise.builders import build, build_with_report
 from rollwise.errors import RulesError
 from rollwise.game import Game, bits_of, has_many, require_game, then_text
 from rollwise.graph import StateGraph
-from rollwise.kernels.deviations import Table
+from rollwise.kernels.deviations import Table, find_feedback
 from rollwise.numbers.shares import brought
 
 Floats = NDArray[np.float64]
@@ -164,19 +164,21 @@ def unit_payoffs(graph: StateGraph) -> Floats:
 
 def table_of(graph: StateGraph) -> Table:
     """The arrays of a graph for the kernels."""
-    lotteries = graph.lotteries
+    lotteries, parts = graph.lotteries, graph.components
+    outcomes = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
+    feedback = np.empty(len(parts), np.int64)
+    find_feedback(parts.order, parts.indptr, parts.position, *outcomes, feedback)
     return Table(
-        graph.components.order,
-        graph.components.indptr,
-        graph.action_indptr,
-        graph.outcome_indptr,
-        graph.outcome_state,
+        parts.order,
+        parts.indptr,
+        *outcomes,
         graph.action_lottery,
         lotteries.indptr,
         lotteries.chances(),
         lotteries.over,
         lotteries.passes,
         unit_payoffs(graph),
+        feedback,
     )
 
 
