@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rollwise.engine.components import feedback_system
 from rollwise.engine.condensed import Workspace, accelerated_sweeps, condense, solve_small, spread
 from rollwise.engine.sweeps import NO_ERRORS, NOT_CHOSEN, Choice, evaluate, values_for
-from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.layers.layer import MOST_FEEDBACK, Layer
 from rollwise.machine.interrupts import heard
 
@@ -154,35 +154,6 @@ class Following:
         return found
 
 
-@inner_kernel
-def follow_one(low, high, block, tables, choice, values, slope):
-    """As `evaluate`, with the derivative of each value with respect to the feedback position."""
-    first, throws, target = block.first, block.throws, block.target
-    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
-    coefficient, reward = tables.coefficient, tables.reward
-    outcome, lottery = choice.outcome, choice.lottery
-    i = index(high)
-    while i > index(low):
-        i -= ONE
-        s = index(first[i, 0])
-        if outcome[s] == NOT_CHOSEN:
-            continue
-        new, d = 0.0, 0.0
-        for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
-            number, o = index(lottery[s]), index(outcome[s])
-            s += ONE
-            q, part = reward[number], 0.0
-            for k in range(index(indptr[number]), index(indptr[number + ONE])):
-                to = index(target[o])
-                q += coefficient[k] * values[to]
-                part += coefficient[k] * slope[to]
-                o += ONE
-            new += throw[t] * q
-            d += throw[t] * part
-        values[i] = new
-        slope[i] = d
-
-
 @kernel
 def keep_to(starts, n, block, tables, chosen, kept, waiting):
     """Skip the positions out of reach of play.
@@ -264,20 +235,20 @@ def evaluate_chosen(
     bool
         Whether every component converged.
     """
-    x, nothing = np.empty(MOST_FEEDBACK), np.zeros(1)
+    x, nothing, no_slope = np.empty(MOST_FEEDBACK), np.zeros(1), np.empty(0)
     for component in range(parts.n_feedback.shape[0]):
         low, high = n - parts.ends[component + 1], n - parts.ends[component]
         m = np.int64(parts.n_feedback[component])
         if m == 0:
-            evaluate(0, low, high, block, tables, kept, nothing, values)
+            evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
         elif m == 1:
             f = index(parts.feedback[low])
             if kept.outcome[block.first[f, 0]] == NOT_CHOSEN:
-                evaluate(0, low, high, block, tables, kept, nothing, values)
+                evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
                 continue
             values[f] = 0.0
             slope[f] = 1.0
-            follow_one(low, high, block, tables, kept, values, slope)
+            evaluate(0, low, high, block, tables, kept, nothing, values, slope)
             own = 1.0 - slope[f]
             step = values[f] / own if own != 0.0 else np.inf
             for i in range(index(low), index(high)):
@@ -289,7 +260,7 @@ def evaluate_chosen(
             feedback = parts.feedback[low : low + m]
             for j in range(m):
                 values[feedback[j]] = 0.0
-            evaluate(0, low, high, block, tables, kept, nothing, values)
+            evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
             matrix = np.empty((m, m))
             feedback_system(low, high, feedback, block, tables, chosen, one_slope, matrix)
             for j in range(m):
@@ -301,7 +272,7 @@ def evaluate_chosen(
                 return False
             for j in range(m):
                 values[feedback[j]] = x[j]
-            evaluate(0, low, high, block, tables, kept, nothing, values)
+            evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
         else:
             for i in range(index(low), index(high)):
                 values[i] = begin[i]

@@ -194,7 +194,8 @@ class Search:
 
         def sweep(part: _Part, known: Floats) -> float:
             place, begin, end, block, choice, _ = part
-            return float(sweeps.evaluate(place, begin, end, block, tables, choice, brought, known))
+            rest = choice, brought, known, sweeps.NO_SLOPE
+            return float(sweeps.evaluate(place, begin, end, block, tables, *rest))
 
         return max(self._sweep(sweep, numbers, low, high))
 

@@ -50,6 +50,7 @@ class Errors(NamedTuple):
 
 
 NO_ERRORS = Errors(np.empty(0), np.empty(0))
+NO_SLOPE = np.empty(0)
 
 
 def tables_of_errors(tables: Tables) -> Tables:
@@ -203,7 +204,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
 
 
 @kernel
-def evaluate(place, low, high, block, tables, choice, brought, values):
+def evaluate(place, low, high, block, tables, choice, brought, values, slope):
     """Sweep by the chosen actions, where there are any; return the largest change of a value.
 
     Parameters
@@ -211,11 +212,13 @@ def evaluate(place, low, high, block, tables, choice, brought, values):
     brought : (1,) or (n,) float64
         The constant term of each position, by place; a single number applies to all.
     values : (n_places,) float64, changed
+    slope : (0,) or (n_places,) float64, changed
+        The derivative of each value with respect to one of them. An empty array is left alone.
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw = tables.lists, tables.throw
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
-    outcome, lottery = choice.outcome, choice.lottery
+    outcome, lottery, has_slope = choice.outcome, choice.lottery, slope.shape[0] > 0
     most = 0.0
     i = index(high)
     while i > index(low):
@@ -224,17 +227,22 @@ def evaluate(place, low, high, block, tables, choice, brought, values):
         s = index(first[i, 0])
         if outcome[s] == NOT_CHOSEN:
             continue
-        new = brought[p] if brought.shape[0] > 1 else brought[0]
+        new, d = brought[p] if brought.shape[0] > 1 else brought[0], 0.0
         for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
             number, o = index(lottery[s]), index(outcome[s])
             s += ONE
-            x = reward[number]
+            x, part = reward[number], 0.0
             for j in range(index(indptr[number]), index(indptr[number + ONE])):
                 x += coefficient[j] * values[target[o]]
+                if has_slope:
+                    part += coefficient[j] * slope[target[o]]
                 o += ONE
             new += throw[t] * x
+            d += throw[t] * part
         most = max(most, abs(new - values[p]))
         values[p] = new
+        if has_slope:
+            slope[p] = d
     return most
 
 

@@ -270,8 +270,8 @@ def newton(before, after, matrix):
 
     Parameters
     ----------
-    before : (n_seats,) float64, changed
-        Its values before a sweep.
+    before : (n_seats,) float64
+        Its values before a sweep, from 0 to 1.
     after : (2, n_seats) float64, changed
         Its values after the sweep; and the chances of returning.
     matrix : (n_seats, n_seats) float64
@@ -283,4 +283,5 @@ def newton(before, after, matrix):
         for j in range(n):
             matrix[k, j] = (1.0 if k == j else 0.0) - after[1, (k - j) % n]
     if solve_small(matrix, step):
-        after[0] = before + step
+        for k in range(n):
+            after[0, k] = min(max(before[k] + step[k], 0.0), 1.0)  # in spite of rounding

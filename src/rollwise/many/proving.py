@@ -332,6 +332,7 @@ def bound_components(component, stop, table, probability, numbers, room, most_sw
     need = rooms[0]
     for c in range(component, stop):
         feedback, grows, sweep = table.feedback[c], True, 0
+        several = feedback == SEVERAL
         while grows and sweep < most_sweeps:
             sweep += 1
             grows = False
@@ -341,8 +342,8 @@ def bound_components(component, stop, table, probability, numbers, room, most_sw
                 for bound in range(2):
                     for k in range(n_seats):
                         now = numbers[bound + 1, s, k]
-                        # other states of the sweep read what the feedback state had before it
-                        if feedback == s or feedback == SEVERAL:
+                        # growth elsewhere reaches no state that comes before in the sweep
+                        if several or feedback == s:
                             grows = grows or need[bound, k] > now
                         numbers[bound + 1, s, k] = max(now, need[bound, k] * (1.0 + room))
             if grows and feedback >= 0:
