@@ -549,7 +549,11 @@ class Game:
         raise NotImplementedError(f"{type(self).__name__} has no actions()")
 
     def outcomes(self, s: Any, *action: Any, **_: Any) -> Iterator[tuple[Any, int, Any]]:
-        """Yield ``(weight, then, next_state)`` for each outcome of an action."""
+        """Yield ``(weight, then, next_state)`` for each outcome of an action.
+
+        The next state of an ending is the position at the end, as the player of the action sees it.
+        It never changes the answer. It may be `s`; then pages show the position before the action.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no outcomes()")
 
     def reward(self, s: Any, *action: Any, **_: Any) -> float:
@@ -655,14 +659,6 @@ class Game:
         names the changed fields.
         """
         return ""
-
-    def final(self, s: Any, *what: Any, **_: Any) -> Any:
-        """The position at the end of the game, after its last action, from the view of its player.
-
-        Its arguments are ``s, action, faces``; `faces` are those of the dice. By default None: the
-        position before the action is shown as the end of the game.
-        """
-        return None
 
     def face_name(self, face: int) -> str:
         """The name of a face of a die, such as a head of a coin; by default its number."""

@@ -334,7 +334,8 @@ class Cube(DerivedGame):
             times = 2 if self._draws_lots(stake, outcomes) else 1
             for weight, then, after in outcomes:
                 if is_over(then):
-                    yield from self._ended(s, stake, weight, ending_points(then), times)
+                    end = s if after is None else self.at(after, stake, PLAY)
+                    yield from self._ended(end, stake, weight, ending_points(then), times)
                 elif seats_on(then, 2):
                     yield weight * times, PASS, self.begun(after, stake.turned())
                 else:
@@ -356,10 +357,10 @@ class Cube(DerivedGame):
             for _, then, _ in outcomes
         )
 
-    def _ended(self, s: Any, stake: Stake, weight: Any, worth: float, times: int) -> Iterator[Any]:
+    def _ended(self, end: Any, stake: Stake, weight: Any, worth: float, times: int) -> Iterator[Any]:
         for part in self.endings(stake, worth):
             if part.stake is None:
-                yield weight * times, payoff(part.payoff), s
+                yield weight * times, payoff(part.payoff), end
             else:
                 yield weight, PASS if part.passes else AGAIN, self.opened(part.stake)
 
@@ -471,10 +472,6 @@ class Cube(DerivedGame):
             return self.inner.told(self.inner_state(s), *inner[0], *inner[1], *inner[2])
 
         return told
-
-    def final(self, s: Any, *what: Any) -> Any:
-        inner = self.inner.final(self.inner_state(s), *what) if s.step == PLAY else None
-        return None if inner is None else self.at(inner, self.stake_of(s), PLAY)
 
     def throw(self, s: Any, *action: Any) -> Sequence[int]:
         if s.step != PLAY or self.inner.discount != 1:

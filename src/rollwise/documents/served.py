@@ -156,6 +156,15 @@ def boards_document(game: Game, rows: NDArray[np.int32]) -> Boards:
     return Boards.on(game, boards=[PlacedBoard(row, _numbers(cells)) for row, cells in boards])
 
 
+class Final(Part, frozen=True):
+    """The position at the end of the game, as its last player sees it."""
+
+    state: State
+    position: Annotated[str, about("in words")]
+    cells: Cells
+    board: Annotated[str, about("the board as text, without cells")]
+
+
 class OutcomeRow(Part, frozen=True):
     """An outcome of an action."""
 
@@ -168,6 +177,7 @@ class OutcomeRow(Part, frozen=True):
     payoff: float | None
     value: Value
     next: Situation | None
+    final: Annotated[Final | None, about("null where the rules don't give it")]
 
 
 class Outcomes(Situated, frozen=True, kw_only=True, tag="rollwise/serve/outcomes/1"):
@@ -183,6 +193,7 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Ou
     from rollwise.words.narration import thrown_dice
 
     taken = solution.graph.view.action(action)
+    finals = [_final(solution, narrator, row) for row in narrator.finals(action)]
     outcomes = [
         OutcomeRow(
             outcome.number + 1,
@@ -194,6 +205,7 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Ou
             outcome.payoff if outcome.is_over else None,
             float(outcome.worth(solution.values)),
             None if outcome.next_state is None else Situation(**outcome.next_state.address),
+            finals[outcome.number],
         )
         for outcome in taken.outcomes
     ]
@@ -204,6 +216,15 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Ou
         dice=thrown_dice(narrator, action),
         outcomes=outcomes,
     )
+
+
+def _final(solution: Solution, narrator: Narrator, row: tuple[int, ...] | None) -> Final | None:
+    words = row and narrator.words_at_end(row)
+    if not row or not words:
+        return None
+    position, board, cells = words
+    state = dict(zip(solution.graph.view[0].address["state"], row, strict=False))
+    return Final(state, position, _numbers(cells), "" if cells else board)
 
 
 class MapThrow(Part, frozen=True):

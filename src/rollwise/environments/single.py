@@ -63,7 +63,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         A tuple of int, usable as the key of a dictionary, instead of an array.
     shows_end : bool
         The last observation is the final position, from the agent's view, with
-        the final totals. The rules must have the word `final`.
+        the final totals. The outcomes of the rules must give it.
     **parameters
         Of the game, also of a form: ``**{"as": "contest", "ties": "first"}``.
     """
@@ -108,10 +108,11 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if self.shows_end:  # the final position is no state of the graph
             ending = int(np.flatnonzero(self.graph.outcome_state < 0)[0])
             action = int(np.searchsorted(self.graph.outcome_indptr, ending, side="right")) - 1
-            if self.arena.narrator.final(action, ()) is None:
+            number = ending - int(self.graph.outcome_indptr[action])
+            if self.arena.narrator.finals(action)[number] is None:
                 raise UsageError(
-                    f"{self.graph.title}: shows_end needs the word final(s, action, faces) in the "
-                    "rules, which gives the final position"
+                    f"{self.graph.title}: shows_end needs rules whose outcomes give the position "
+                    "at the end of the game, as in (1, WIN, next_state)"
                 )
             every = np.iinfo(np.int32)
             low, high = np.full_like(low, every.min), np.full_like(high, every.max)
@@ -229,14 +230,12 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     def _tell(self, who: str, outcome: Outcome) -> None:
         if self.render_mode is None and not self.shows_end:
             return
-        faces = self._telling.tell(who, outcome)
+        self._telling.tell(who, outcome)
         if self.shows_end and outcome.is_over:
-            end = self.arena.narrator.final(outcome.action.index, faces)
-            assert end is not None
-            if who == "opponent":
-                places = as_other_sees(self.graph)
-                end = tuple(end[k] if k >= 0 else x for k, x in zip(places, end, strict=True))
-            self._end = end
+            self._end = self.arena.narrator.finals(outcome.action.index)[outcome.number]
+            if who == "opponent" and self._end is not None:
+                seen = zip(as_other_sees(self.graph), self._end, strict=True)
+                self._end = tuple(self._end[k] if k >= 0 else x for k, x in seen)
 
     def render(self) -> str | None:
         """The last step in words, and the present position."""

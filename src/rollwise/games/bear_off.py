@@ -173,7 +173,7 @@ class BearOff(Bearing):
     ) -> Iterator[tuple[int, int, Solitaire]]:
         after = after_play(s.on, play)
         if sum(after) == 0:
-            yield 1, END, s
+            yield 1, END, Solitaire(after)
         else:
             yield 1, AGAIN, Solitaire(after)
 
@@ -228,7 +228,7 @@ class TwoSidedBearOff(Bearing):
     def outcomes(self, s: Race, throw: Throw, play: int) -> Iterator[tuple[int, int, Race]]:
         after = after_play(s.mine, play)
         if sum(after) == 0:
-            yield 1, WIN, s
+            yield 1, WIN, Race(after, s.theirs)
         else:
             yield 1, PASS, Race(s.theirs, after)
 

@@ -245,7 +245,7 @@ class CantStop(Game):
         else:
             turn = after_move(seen(s, self.sides, self.shortest), action).turn
             if self.wins(s, turn):
-                yield 1, END if alone else WIN, s
+                yield 1, END if alone else WIN, Boards(s.mine, s.theirs, turn)
             elif not stops(action):
                 yield 1, AGAIN, Boards(s.mine, s.theirs, turn)
             else:

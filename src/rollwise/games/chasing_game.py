@@ -33,7 +33,10 @@ class ChasingGame(Game):
     def outcomes(self, s: Gap, action: int) -> Iterator[tuple[int, int, Gap]]:
         for squares in range(1, 4):
             left = s.gap - squares
-            yield 1, WIN if left <= 0 else PASS, Gap(2 * self.half - left)
+            if left <= 0:
+                yield 1, WIN, Gap(0)
+            else:
+                yield 1, PASS, Gap(2 * self.half - left)
 
     def describe(self, s: Gap) -> str:
         return f"the other car is {s.gap} squares ahead"

@@ -91,12 +91,12 @@ class DiceBlackjack(Game):
         for ways, points in throws.total(action, self.sides):
             total = s.totals[0] + points
             if self.low <= total <= self.high:
-                yield ways, WIN, s
+                yield ways, WIN, Totals(replaced(s.totals, 0, total))
             else:
                 totals = replaced(s.totals, 0, total if total < self.low else OUT)
                 then = last_left(totals, OUT)
                 if then != AGAIN:
-                    yield ways, then, s
+                    yield ways, then, Totals(replaced(s.totals, 0, total))
                 else:
                     seats = next_in(totals, OUT)
                     yield ways, skip(seats), Totals(turned(totals, seats))

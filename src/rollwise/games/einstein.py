@@ -154,11 +154,6 @@ class Einstein(Game):
         text = f"it captures {s.theirs.index(to) + 1}" if to in s.theirs else ""
         return "; ".join(filter(None, (text, "the far corner" if to == self.size**2 - 1 else "")))
 
-    def final(self, s: Table, throw: int, action: int, faces: object) -> Table:
-        for _, _, after in self.outcomes(s, throw, action):
-            return after
-        return s
-
     def action_features(self, s: Table, throw: int, action: int) -> dict[str, int]:
         to = self.moved(s, action)
         return {"captures": int(to in s.theirs), "own": int(to in s.mine)}

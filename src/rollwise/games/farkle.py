@@ -281,7 +281,7 @@ class Farkle(Thrown):
             if banked < self.target:
                 yield 1, PASS, Turn(s.rival, banked, s.rival_farkles, 0, 0, DICE)
             elif last or not self.last_lick:
-                yield 1, WIN, s
+                yield 1, WIN, Turn(banked, s.rival, s.farkles, s.rival_farkles, 0, DICE)
             else:
                 behind = banked - s.rival
                 yield 1, PASS, Turn(self.target - behind, self.target, 0, 0, 0, DICE)

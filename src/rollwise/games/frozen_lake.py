@@ -76,9 +76,9 @@ class FrozenLake(Game):
                 row = min(max(row + (1 if way == DOWN else -1), 0), size - 1)
             square = row * size + column
             if square == size * size - 1:
-                yield 1, WIN, s
+                yield 1, WIN, Place(square, 0)
             elif is_hole(square, self.large) or s.steps == 1:
-                yield 1, LOSE, s
+                yield 1, LOSE, Place(square, 0)
             else:
                 yield 1, AGAIN, Place(square, max(s.steps - 1, 0))
 

@@ -46,7 +46,7 @@ class HareAndTortoise(Game):
             elif action == DASH:
                 gone = 2 * face if face >= 3 else 0
             if gone >= s.mine:
-                yield 1, WIN, s
+                yield 1, WIN, Race(s.mover, 0, s.theirs)
             else:
                 yield 1, PASS, Race(1 - s.mover, s.theirs, s.mine - gone)
 

@@ -55,7 +55,7 @@ class Hog(Game):
         # A die that shows no 1 is a die with a side less, and a point more.
         for ways, total in dice.total(n, self.sides - 1):
             if s.mine + total + n >= self.target:
-                yield ways, WIN, s
+                yield ways, WIN, Score(s.mine + total + n, s.theirs)
             else:
                 yield ways, PASS, Score(s.theirs, s.mine + total + n)
 

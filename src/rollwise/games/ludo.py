@@ -125,7 +125,7 @@ class Ludo(Pieces):
                 mine = bits.with_member(mine, to)
                 theirs = bits.without(theirs, across(to, self.track))
             if home == self.pieces:
-                yield 1, WIN, s
+                yield 1, WIN, Race(mine, theirs, home, s.rival)
             elif throw == self.sides:
                 yield 1, AGAIN, Race(mine, theirs, home, s.rival)
             else:

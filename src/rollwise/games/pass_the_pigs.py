@@ -75,7 +75,7 @@ class PassThePigs(Game):
                 if points == 0:
                     yield ways, PASS, Turn(s.rival, s.banked, 0)
                 elif s.banked + s.turn + points >= self.target:
-                    yield ways, WIN, s
+                    yield ways, WIN, Turn(s.banked + s.turn + points, s.rival, 0)
                 else:
                     yield ways, AGAIN, Turn(s.banked, s.rival, s.turn + points)
 

@@ -59,12 +59,14 @@ class Pickomino(Game):
     def outcomes(
         self, s: Turn, throw: tuple[int, ...], action: int
     ) -> Iterator[tuple[int, int, Turn]]:
-        if action == NO_FACE or action > STOP:
+        if action == NO_FACE:
             yield 1, END, s
         else:
-            number = throw[action - 1]
-            taken = bits.with_member(s.taken, action)
-            yield 1, AGAIN, Turn(taken, s.points + min(action, 5) * number, s.dice - number)
+            face = action - STOP if action > STOP else action
+            number = throw[face - 1]
+            taken = bits.with_member(s.taken, face)
+            then = END if action > STOP else AGAIN
+            yield 1, then, Turn(taken, s.points + min(face, 5) * number, s.dice - number)
 
     def reward(self, s: Turn, throw: tuple[int, ...], action: int) -> float:
         face = action - STOP

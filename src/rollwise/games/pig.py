@@ -96,24 +96,19 @@ class Pig(Banks):
     def outcomes(self, s: Turn, action: int) -> Outcomes:
         if action == HOLD:
             if s.banked + s.turn >= self.target:
-                yield 1, WIN, s
+                yield 1, WIN, Turn(s.banked + s.turn, s.rivals, 0)
             else:
                 yield 1, PASS, Turn(s.rivals[0], (*s.rivals[1:], s.banked + s.turn), 0)
         else:
             yield 1, PASS, Turn(s.rivals[0], (*s.rivals[1:], s.banked), 0)
             for face in range(2, self.sides + 1):
                 if s.banked + s.turn + face >= self.target and not self.must_bank:
-                    yield 1, WIN, s
+                    yield 1, WIN, Turn(s.banked + s.turn + face, s.rivals, 0)
                 else:
                     yield 1, AGAIN, Turn(s.banked, s.rivals, s.turn + face)
 
     def progress(self, s: Turn) -> int:
         return s.banked + sum(s.rivals)
-
-    def final(self, s: Turn, action: int, faces: Sequence[int] = ()) -> Turn:
-        if action == HOLD:
-            return Turn(s.banked + s.turn, s.rivals, 0)
-        return Turn(s.banked, s.rivals, s.turn + sum(faces))
 
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides,) if action == ROLL else ()
@@ -153,7 +148,7 @@ class Piglet(Banks):
         else:
             yield 1, PASS, Turn(s.rivals[0], (s.banked,), 0)
             if s.banked + s.turn + 1 >= self.target:
-                yield 1, WIN, s
+                yield 1, WIN, Turn(s.banked + s.turn + 1, s.rivals, 0)
             else:
                 yield 1, AGAIN, Turn(s.banked, s.rivals, s.turn + 1)
 
@@ -205,7 +200,7 @@ class TwoDicePig(Banks):
                 for second in range(2, self.sides + 1):
                     turn = s.turn + first + second
                     if s.banked + turn >= self.target:
-                        yield 1, WIN, s
+                        yield 1, WIN, Turn(s.banked + turn, s.rivals, 0)
                     else:
                         yield 1, AGAIN, Turn(s.banked, s.rivals, turn)
 

@@ -87,9 +87,6 @@ class RedLight(Game):
         text = f"red; {lost}; {s.banked} to {s.rival}"
         return f"{text}; all lights go back into the bag" if s.red == 1 else text
 
-    def final(self, s: Turn, action: int, faces: Sequence[int]) -> Turn:
-        return Turn(s.banked, s.rival, s.turn + 1, s.green - 1, s.red)
-
     def features(self, s: Turn) -> dict[str, int]:
         return {"loses": s.red * s.turn - s.green}  # a draw loses more than it brings
 

@@ -111,13 +111,6 @@ class Risk(Game):
         lost = s.attackers - after.attackers
         return f"the attacker loses {lost}, the defender {s.defenders - after.defenders}"
 
-    def final(self, s: Battle, action: int, faces: Sequence[int]) -> Battle:
-        if action == STOP or not faces:
-            return s
-        lost = self.fallen(s, action, faces)
-        at_stake = min(s.attackers, s.defenders, MOST_DEFENDING)
-        return Battle(s.attackers - lost, s.defenders - at_stake + lost)
-
     @policy
     def never_stop(self, s: Battle) -> int:
         """Attack until one side has no armies."""

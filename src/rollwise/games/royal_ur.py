@@ -108,7 +108,7 @@ class RoyalUr(Pieces):
             yield 1, PASS, Race(s.theirs, s.mine, s.rival, s.home)
         elif to == (15 if finkel else 17):
             if s.home + 1 == self.pieces:
-                yield 1, WIN, s
+                yield 1, WIN, Race(mine, s.theirs, s.home + 1, s.rival)
             else:
                 yield 1, PASS, Race(s.theirs, mine, s.rival, s.home + 1)
         else:

@@ -83,7 +83,7 @@ class ShutTheBox(Game):
     def outcomes(self, s: Box, throw: int, shut: int) -> Iterator[tuple[int, int, Box]]:
         left = s.open & ~shut
         if shut == STOP or left == 0:
-            yield 1, END, s
+            yield 1, END, Box(s.open if shut == STOP else left, s.dice)
         else:
             yield 1, AGAIN, Box(left, 1 if bits.has(shut, 0) else 2)
 

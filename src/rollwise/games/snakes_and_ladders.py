@@ -69,10 +69,7 @@ class SnakesAndLadders(Game):
             elif square > LAST and self.beyond == "bounces":
                 square = 2 * LAST - square
             square = self.leads[min(square, LAST)]  # type: ignore[attr-defined]
-            if square == LAST:
-                yield 1, END, s
-            else:
-                yield 1, AGAIN, Place(square)
+            yield 1, END if square == LAST else AGAIN, Place(square)
 
     def reward(self, s: Place, action: int) -> float:
         return 1.0

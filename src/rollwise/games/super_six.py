@@ -90,7 +90,7 @@ class SuperSix(Game):
             taken = s.lid if self.take_all else 1
             yield s.lid, PASS, Sticks(s.lid - taken, after, (*s.others[1:], s.mine + taken), turn)
             if s.mine == 1:
-                yield self.holes - s.lid, WIN, s
+                yield self.holes - s.lid, WIN, Sticks(s.lid, 0, s.others, 0)
             elif s.forced > 1:
                 left = (*s.others[1:], s.mine - 1)
                 yield pits - s.lid, PASS, Sticks(s.lid + 1, after, left, turn)

@@ -140,7 +140,7 @@ class TwentyFortyEight(Game):
         else:
             after = slid(s.tiles, way, self.columns, self.rows)
             if 1 << max(after) >= self.target:
-                yield stays, WIN, s
+                yield stays, WIN, Board(after)
                 yield ends, LOSE, s
             else:
                 space = 0

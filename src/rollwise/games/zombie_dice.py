@@ -143,10 +143,9 @@ class ZombieDice(Game):
             for ways, thrown in throwing(s):
                 if shotguns(thrown) >= SHOTGUNS:
                     yield ways, AGAIN, new_turn(s.eaten)
-                elif s.eaten + thrown.brains >= self.goal:
-                    yield ways, END, s
                 else:
-                    yield ways, AGAIN, thrown
+                    then = END if s.eaten + thrown.brains >= self.goal else AGAIN
+                    yield ways, then, thrown
 
     def reward(self, s: Turn, action: int) -> float:
         return 1.0 if s == new_turn(s.eaten) else 0.0

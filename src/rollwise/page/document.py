@@ -122,6 +122,7 @@ def document(
         "sets": words.sets,
         "deeds": words.deeds,
         "board": words.board,
+        "n_ends": words.n_ends,
         "seen_by_other": _seen_by_other(solution),
         "is_open": False,
         "api": api,

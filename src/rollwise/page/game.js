@@ -84,6 +84,8 @@ export class Game extends Seats {
     this.nameOf = new Map(head.names);
     this.deedOf = new Map(head.deeds);
     this.fields = head.fields.map((_, f) => new Column(parts[`field ${f}`], this.nPositions));
+    this.nPlaces = this.nPositions + head.n_ends; // final positions stand after the others
+    if (head.n_ends) this.ends = head.fields.map((_, f) => new Column(parts[`end ${f}`], head.n_ends));
     this.#readLotteries();
     this.menuOf = new Stream(parts.menu).sums(new Int32Array(this.n));
     this.#readOutcomes();
@@ -244,8 +246,9 @@ export class Game extends Seats {
 
   // ---- states
 
-  // The position of a state, before its throw.
+  // The position of a state, before its throw. The final position k is the state -2 - k.
   position(s) {
+    if (s < 0) return this.nPositions - 2 - s;
     if (s < this.nPositions) return s;
     let low = 0; // in a game with throws each position has one action, the throw
     let high = this.nPositions - 1;
@@ -260,7 +263,24 @@ export class Game extends Seats {
   // The numbers of its fields, without the throw.
   row(s) {
     const position = this.position(s);
-    return this.fields.map((column) => column.upTo(position + 1)[position]);
+    return this.fields.map((_, f) => this.#number(f, position));
+  }
+
+  #number(f, position) {
+    const end = position - this.nPositions;
+    return end < 0 ? this.fields[f].upTo(position + 1)[position] : this.ends[f].upTo(end + 1)[end];
+  }
+
+  // The final position after an outcome, as its player sees it; null where the rules don't give it.
+  final(outcome) {
+    if (!this.parts.ends) return null;
+    while (this.unpack(0)); // all targets
+    const slots = this.#slots();
+    const last = [];
+    const stream = new Stream(this.parts.ends);
+    for (let k = 0; k < outcome.index; k++) if (this.target[k] === -1) last[slots[k]] = (last[slots[k]] ?? 0) + stream.next();
+    const number = (last[slots[outcome.index]] ?? 0) + stream.next();
+    return number ? -1 - number : null;
   }
 
   // The throw; null before a throw, and where the throw is among the fields.
@@ -512,11 +532,11 @@ export class Game extends Seats {
   // ---- words of the game; empty where it has none
 
   described(s) {
-    return this.#text("described", this.position(s), () => new Int32Array(this.nPositions));
+    return this.#text("described", this.position(s), () => new Int32Array(this.nPlaces));
   }
 
   shown(s) {
-    return this.#text("shown", this.position(s), () => new Int32Array(this.nPositions));
+    return this.#text("shown", this.position(s), () => new Int32Array(this.nPlaces));
   }
 
   // The board: rows of cells, each a kind, a text and numbers; null where the game has none.
@@ -524,8 +544,8 @@ export class Game extends Seats {
     const position = this.position(s);
     const says = ([how, number]) => {
       if (how === 0) return number;
-      if (how === 1) return this.fields[number].upTo(position + 1)[position];
-      this.drawn[number] ??= new Column(this.parts[`board ${number}`], this.nPositions);
+      if (how === 1) return this.#number(number, position);
+      this.drawn[number] ??= new Column(this.parts[`board ${number}`], this.nPlaces);
       return this.drawn[number].upTo(position + 1)[position];
     };
     return this.head.board?.map((row) => row.map(([kind, text, ...numbers]) =>

@@ -59,6 +59,14 @@ export class OpenGame extends Seats {
     this.start = this.number(head.start);
   }
 
+  // The final position after an outcome, as its player sees it; null where the rules don't give it.
+  final({ final }) {
+    if (!final) return null;
+    const s = this.number({ ...this.known[this.start].place, state: final.state, throw: null, rolls_left: null, isOver: true });
+    this.known[s].said ??= { ...final, thrown: "", dice: [], choices: [] };
+    return s;
+  }
+
   // The number of a state, by its fields, its throw and the rolls left.
   number(place) {
     const key = JSON.stringify(place);
@@ -126,9 +134,9 @@ export class OpenGame extends Seats {
     return words;
   }
 
-  #outcome({ number, ways, of, told, over, passes, payoff, value, next }) {
+  #outcome({ number, ways, of, told, over, passes, payoff, value, next, final }) {
     return { number: number - 1, target: next === null ? -1 : this.number(next), weight: ways, total: of,
-      chance: ways / of, told, isOver: over, passes, payoff, worth: value };
+      chance: ways / of, told, isOver: over, passes, payoff, worth: value, final };
   }
 
   #said(s) {

@@ -473,8 +473,10 @@ export class PlayView {
     this.heading.textContent = isOver ? SAY.isOver : seen?.isAsked ? SAY.question(this.drill) : seen ? (seen.number === null ? SAY.lookedAt : SAY.moveOf(seen.number + 1, session.accounts.length))
       : SAY.toMove(this.names[session.seat]);
     const before = isStill() ? null : snapshot(this.place.querySelector(".board"));
+    const last = isOver ? session.accounts.at(-1) : null;
+    const end = last && this.game.final(last.outcome);
     fill(this.place, isOver && el("p", { class: "result" }, this.#result()),
-      this.#drawn(isOver ? session.accounts.at(-1).state : state, this.#look(isOver ? session.accounts.at(-1).seat : mover, undefined, this.eyes ?? 0)));
+      this.#drawn(end ?? last?.state ?? state, this.#look(last?.seat ?? mover, undefined, this.eyes ?? 0), isOver));
     slide(before, this.place.querySelector(".board"), Math.min(MOST_SLIDING, PACES[this.pace] ?? 0));
     this.#showScore(mover);
     if (!seen) this.#tell(isMoving);
@@ -492,8 +494,8 @@ export class PlayView {
     if (hadFocus && !isMoving) (first ?? this.heading).focus({ preventScroll: true });
   }
 
-  // A position: its board and its words.
-  #drawn(state, look) {
+  // A position: its board and, before the end of a game, its words as the mover says them.
+  #drawn(state, look, isOver = false) {
     const { game, speech } = this;
     const cells = game.board(state);
     const board = cells ? "" : game.shown(state);
@@ -504,7 +506,7 @@ export class PlayView {
       cells ? drawBoard(cells, name, look)
         : board ? el("pre", { tabindex: 0, role: "img", "aria-label": name }, board)
           : drawFields(game, state, name, look),
-      words && el("p", { class: "words" }, words),
+      words && !isOver && el("p", { class: "words" }, look.turns ? `${look.name(0)}: ${words}` : words),
     ];
   }
 

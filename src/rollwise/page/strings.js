@@ -147,7 +147,7 @@ export const SAY = {
   hasWon: (who) => `${who} wins`,
   haveShared: (names) => `${listed(names)} share the win`,
   drawn: "A draw",
-  scored: (points) => `${points} points in all`,
+  scored: (points) => `${points} ${points === "1" ? "point" : "points"} in all`,
   gained: (who, points) => `${who} gained ${points}`,
 
   // the books

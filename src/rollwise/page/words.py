@@ -7,11 +7,13 @@ beforehand in games of moderate size. For larger games the page names the change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.boards import Board
 from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph.packed import PackedGraph, stream
@@ -36,8 +38,10 @@ class PageWords(NamedTuple):
     texts : list of str
         Each text once; the first one is empty.
     parts : dict of bytes
-        Streams of indices into `texts`: `described` and `shown` of each position, `deeds` of each
-        action, `told` of each outcome. Parts without any text are omitted.
+        Streams of indices into `texts`: `described` and `shown` of each position, and of each final
+        position; `deeds` of each action, `told` of each outcome. Parts without any text are
+        omitted. ``end 0`` and so on: the fields of final positions; `ends`: for each outcome that
+        ends the game, the number of its final position, from 1, or 0 without one.
     dice : list
         Of each kind of action: None, or the sides of its dice, and the outcome of each throw,
         the last die turning first.
@@ -53,6 +57,8 @@ class PageWords(NamedTuple):
         Rows of cells. A cell is its kind, and pairs for its text (an index into `texts`) and its
         numbers: a pair is 0 and the number, 1 and the field of the number, or 2 and the index of
         the part (``board 0`` and so on) with the number for each position.
+    n_ends : int
+        The number of final positions.
     """
 
     texts: list[str]
@@ -63,15 +69,50 @@ class PageWords(NamedTuple):
     sets: list[list[tuple[int, str]] | None]
     deeds: list[tuple[int, str]]
     board: list[list[list[Any]]] | None
+    n_ends: int
+
+
+class Ends(NamedTuple):
+    """Final positions: their fields, their words, and the number of each ending outcome's, or 0."""
+
+    rows: list[tuple[int, ...]]
+    words: list[tuple[str, str, Board]]
+    numbers: NDArray[np.int64]
+    slots: NDArray[np.int64]
+
+
+def _ends(narrator: Narrator, packed: PackedGraph) -> Ends:
+    """The final positions of a game, where its rules give them and have words for them."""
+    over = np.flatnonzero(narrator.graph.outcome_state[packed.outcomes] < 0)
+    known: dict[tuple[int, ...] | None, int] = {None: 0}
+    words: list[tuple[str, str, Board]] = []
+    numbers = np.zeros(len(over), np.int64)
+    action, ends = -1, []
+    for k, o in enumerate(over.tolist() if len(over) <= MOST_ASKED else ()):
+        if packed.owner[o] != action:
+            action = int(packed.owner[o])
+            ends = narrator.finals(action)
+        end = ends[packed.number[o]]
+        if end not in known:
+            told = narrator.words_at_end(end)
+            known[end] = 0 if told is None else len(words) + 1
+            words += [told] * (told is not None)
+        numbers[k] = known[end]
+    return Ends([row for row, n in known.items() if n], words, numbers, packed.slot[over])
 
 
 def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None) -> PageWords:
     """Ask a game for its words."""
     texts: dict[str, int] = {"": 0}
     parts: dict[str, bytes] = {}
-    board = _board(narrator, packed, texts, parts)
+    ends = _ends(narrator, packed)
+    if ends.rows:
+        for f, column in enumerate(zip(*ends.rows, strict=True)):
+            parts[f"end {f}"] = stream(np.diff(column, prepend=0))
+        parts["ends"] = stream(ends.numbers - _last_alike(ends.slots, ends.numbers))
+    board = _board(narrator, packed, ends, texts, parts)
     if narrator.game is not None and len(packed.outcomes) <= MOST_ASKED:
-        for name, asked in _questions(narrator, packed).items():
+        for name, asked in _questions(narrator, packed, ends).items():
             if name == "shown" and board:
                 continue
             if progress is not None:
@@ -86,29 +127,30 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     columns = dict(zip(narrator.graph.field_names, narrator.graph.fields.T, strict=True))
     sets = sets_of(narrator, columns)
     values = values_of(narrator, columns, sets)
-    return PageWords(list(texts), parts, dice, faces, values, sets, deeds, board)
+    return PageWords(list(texts), parts, dice, faces, values, sets, deeds, board, len(ends.rows))
 
 
 def _questions(
-    narrator: Narrator, packed: PackedGraph
+    narrator: Narrator, packed: PackedGraph, ends: Ends
 ) -> dict[str, tuple[NDArray[np.int64], Iterable[str]]]:
     """The texts to collect, each with the index of an earlier, likely similar text."""
     graph = narrator.graph
     n = len(graph.states if graph.throws is not None else graph.rows)
     assert len(graph.rows) == graph.n_states  # computed once here, for frequent access
     positions = packed.states[:n].tolist()
-    alike = np.zeros(n, np.int64)
+    alike = np.zeros(n + len(ends.rows), np.int64)
+    described, shown = ([words[k] for words in ends.words] for k in (0, 1))
     kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1].reshape(-1)
     asked = zip(packed.owner.tolist(), packed.number.tolist(), strict=True)
     questions: dict[str, tuple[NDArray[np.int64], Iterable[str]]] = {
-        "shown": (alike, map(narrator.board, positions)),
+        "shown": (alike, chain(map(narrator.board, positions), shown)),
         "deeds": (kind, map(narrator.deed, packed.actions.tolist())),
         "told": (packed.slot, (narrator.told(*one) for one in asked)),
     }
     # the page has the fields by name, and says them where the game has no words for a position
     has_words = narrator.game is not None and type(narrator.game).describe is not Game.describe
     if has_words or any("." in name for name in graph.field_names):
-        questions["described"] = (alike, map(narrator.position, positions))
+        questions["described"] = (alike, chain(map(narrator.position, positions), described))
     return questions
 
 
@@ -156,7 +198,11 @@ def _deeds(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
 
 
 def _board(
-    narrator: Narrator, packed: PackedGraph, texts: dict[str, int], parts: dict[str, bytes]
+    narrator: Narrator,
+    packed: PackedGraph,
+    ends: Ends,
+    texts: dict[str, int],
+    parts: dict[str, bytes],
 ) -> list[list[list[Any]]] | None:
     """The board of a game: its cells, with the sources of their texts and numbers.
 
@@ -169,6 +215,7 @@ def _board(
     asked = [narrator.cells(state) for state in packed.states[some].tolist()]
     if not any(asked[0]):
         return None
+    asked += [cells for _, _, cells in ends.words] if is_small else []
     shape = [[cell.kind for cell in row] for row in asked[0]]
     if any([[cell.kind for cell in row] for row in board] != shape for board in asked):
         raise RulesError(
@@ -188,6 +235,8 @@ def _board(
         np.int64,
     )
     fields = (graph.states if graph.throws is not None else graph.rows)[packed.states[some]]
+    if is_small and ends.rows:
+        fields = np.concatenate([fields, np.array(ends.rows, fields.dtype)])
     said: list[list[int]] = []
     for column in numbers.T:
         same = np.flatnonzero((fields == column[:, None]).all(axis=0))

@@ -82,13 +82,6 @@ class Words:
                 self._takes[n] = False
         return self._takes[n]
 
-    def final(self, at: tuple[Any, ...], action: int, faces: Sequence[int]) -> Any:
-        """The position at the end of the game, after this action; None if the game has none."""
-        position = self._ask("final", *at, action, tuple(faces))
-        if position is None or len(spread(position)) == len(spread(at[0])):
-            return position
-        raise self._fault("final", position, "it is a position of the game, or None")
-
     def throw(self, at: tuple[Any, ...], action: int) -> tuple[int, ...]:
         """The sides of each die; none under a discount, whose chance no die shows."""
         if self.game.discount != 1:
@@ -210,8 +203,6 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
                 outcomes = list(game.outcomes(*at, action))
                 for _, then, after in outcomes[:MOST_THROWS]:
                     words.told(at, action, then, after)
-                    if is_over(then):
-                        words.final(at, action, ())
                 if unfair := _unfair(words, outcomes, at, action):
                     yield f"{unfair} in the state {graph.state_text(s)}"
                     return

@@ -8,6 +8,7 @@ actions and fields are used.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +23,8 @@ from rollwise import boards, dice
 from rollwise.boards import Board, Cell
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import RulesError, UsageError
-from rollwise.game import END, Game, bits_of, payoff, round_the_table, skip
-from rollwise.graph import NO_THROW, Outcome, State, StateGraph
+from rollwise.game import END, Game, bits_of, is_over, payoff, round_the_table, skip
+from rollwise.graph import NO_THROW, ROLLS_LEFT, Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.numbers.shares import is_of_seats
 from rollwise.words.game_words import Words
@@ -279,20 +280,68 @@ class Narrator:
         after = at[0] if follows is None else self._as_rules_know(follows)
         return self._words.told(at, thrown.label, _then(outcome), after, faces)
 
-    def final(self, action: int, faces: Sequence[int]) -> tuple[int, ...] | None:
-        """The fields of the position at the end of the game, from the view of the last player.
+    def finals(self, action: int) -> list[tuple[int, ...] | None]:
+        """The fields of the position at the end of the game, for each outcome of an action.
 
-        None without such a position in the rules, and in derived games.
+        Its last player sees it so. It is the next state of the ending in the rules. Rules of two
+        players may write it as the next player sees it, as after a PASS: of both views, the one
+        with fewer changes counts.
+
+        Returns
+        -------
+        list of tuple of int or None
+            None for other outcomes, in derived games, and where the rules repeat the position
+            before the action or merge endings in different positions.
         """
-        if self.game is None or self.source is not self.graph or self.graph.throw_names:
+        taken = self.graph.view.action(action)
+        ends: list[tuple[int, ...] | None] = [None] * len(taken.outcome_range)
+        if self.game is None or self.source is not self.graph:
+            return ends
+        at, found = self._at(action), defaultdict(list)
+        for _, then, after in self.rules.outcomes(*at, taken.label):
+            if is_over(then):
+                found[round_the_table(then, max(self.graph.players, 2))].append(after)
+        here: dict[int, list[int]] = defaultdict(list)
+        for outcome in taken.outcomes:
+            if outcome.is_over:
+                here[_then(outcome)].append(outcome.number)
+        for then, numbers in here.items():
+            after = found[then]
+            if len(after) != len(numbers):  # merged by the builder
+                after = after[:1] * len(numbers) * (after.count(after[0]) == len(after))
+            for number, end in zip(numbers, after, strict=False):
+                if end is not None and end != at[0]:
+                    ends[number] = self._row_at_end(end)
+        rows = [end for end in ends if end is not None]
+        if rows and self.graph.players == 2:
+            fields, seen = taken.state.fields, self._seen_by_other
+            turned = tuple(rows[0][k] if k >= 0 else x for k, x in zip(seen, rows[0], strict=True))
+            if _far(turned, fields, seen) < _far(rows[0], fields, seen):
+                ends = [
+                    end and tuple(end[k] if k >= 0 else x for k, x in zip(seen, end, strict=True))
+                    for end in ends
+                ]
+        return ends
+
+    def _row_at_end(self, end: Any) -> tuple[int, ...]:
+        """The fields of a final position, without a throw."""
+        assert self._layout is not None
+        numbers = self._layout.numbers(end)
+        if not self.graph.throw_names or len(numbers) == len(self.graph.field_names):
+            return tuple(map(int, numbers))
+        named = {name: NO_THROW for name in self.graph.throw_names} | {ROLLS_LEFT: 0}
+        named |= dict(zip(self._layout.columns, numbers, strict=True))
+        return tuple(int(named[name]) for name in self.graph.field_names)
+
+    def words_at_end(self, row: Sequence[int]) -> tuple[str, str, Board] | None:
+        """A final position in words, as text, and as cells; None where the rules' words fail."""
+        assert self._layout is not None
+        state = self._layout.state(row[: len(self._layout.columns)])
+        words = Words(self.rules)
+        try:
+            return words.text("describe", state), words.text("show", state), words.cells(state)
+        except RulesError:  # they needn't know positions without moves
             return None
-        label = int(self.graph.action_label[action])
-        position = self._words.final(self._at(action), label, faces)
-        return (
-            None
-            if position is None
-            else tuple(map(int, StateLayout.of(self.rules).numbers(position)))
-        )
 
     def deed(self, action: int) -> str:
         """The action as a sentence about its player; empty without words in the rules."""
@@ -480,6 +529,12 @@ def conjugated(deed: str, who: str) -> str:
     if re.search("[^aeiou]y$", verb):
         return f"{verb[:-1]}ies{rest}"
     return verb + ("es" if re.search("(s|x|z|ch|sh|o)$", verb) else "s") + rest
+
+
+def _far(end: Sequence[int], before: Sequence[int], seen: Sequence[int]) -> float:
+    """How many fields change; those of the opponent count a little more, as the less likely."""
+    rows = enumerate(zip(end, before, seen, strict=True))
+    return sum(1 + (k < i) / len(end) for i, (x, old, k) in rows if x != old)
 
 
 def _passing(outcome: Outcome, names: Sequence[str] = ()) -> str:
