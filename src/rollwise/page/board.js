@@ -166,16 +166,18 @@ function bar(kept, risked, of, colour) {
 // ---- boards of games without cells
 
 // A field: its number on a scale, or its members as tiles.
-function card({ name, about, tiles, text, value, range: [least, most] = [0, 0] }) {
+function card({ title, about, tiles, text, value, range: [least, most] = [0, 0] }) {
   const scale = !tiles && most - least > 1 && el("span", { class: "scale" }, el("i"));
-  if (scale) scale.firstChild.style.width = `${(100 * (value - least)) / (most - least)}%`;
-  return el("div", { class: "card" }, el("span", { class: "name" }, name),
+  if (scale) scale.firstChild.style.width = `${Math.min(100, Math.max(0, (100 * (value - least)) / (most - least)))}%`;
+  return el("div", { class: "card" }, title && el("span", { class: "name" }, title),
     tiles ? el("span", { class: "tiles" }, tiles.map(([label, isThere]) => el("span", { class: isThere ? "tile" : "tile gone" }, label)))
       : el("strong", {}, text),
     scale, about && el("small", {}, about));
 }
 
 const OTHERS = /rival|other|their|oppo|enemy|\bhis\b|yours/i;
+const OWNERS = /^(mine|theirs?|my|yours?|own|me|rivals?|others?|opponents?)$/i; // names that only say whose a number is
+const OWN = /^(my|the mover's|mover's|own|your|mine:?)\s+/i;
 
 // A board from the fields of a position: a card for each, those of each player by themselves.
 export function drawFields(game, state, name, look) {
@@ -185,15 +187,41 @@ export function drawFields(game, state, name, look) {
     const [, whole] = field.match(/^(.*?)(\.\d+)?$/s);
     groups.set(whole, [...(groups.get(whole) ?? []), f]);
   });
-  const cards = [...groups].filter(([, list]) => !game.head.dice_fields?.includes(list[0]) && row[list[0]] !== game.head.no_throw).map(([field, list]) => ({
-    owner: ownerOf(game, list[0], field), made: fieldCard(game, row, field, list) }));
+  const isShown = (f) => !game.head.dice_fields?.includes(f) && row[f] !== game.head.no_throw && !isConstant(game, f);
+  const cards = [...groups].flatMap(([field, list]) => (!list.some(isShown) ? [] : owned(game, field, list)))
+    .map(({ owner, field, list }) => ({ owner, made: fieldCard(game, row, field, list, owner) }));
+  const seats = [...game.zeros.keys()].sort((a, b) => (a + look.turns) % look.players - (b + look.turns) % look.players);
   const section = (owner, title) => {
     const some = cards.filter((one) => one.owner === owner);
     return some.length > 0 && el("div", { class: `owned ${owner === null ? "" : look.colour(owner)}` }, title, some.map(({ made }) => made));
   };
-  const isAlone = cards.every(({ owner }) => owner === null);
-  return el("div", { class: "fields", role: "img", tabindex: 0, "aria-label": name },
-    !isAlone && [section(1, KINDS.seat("", [1], look)), section(0, KINDS.seat("", [0], look))], section(null, ""));
+  const isOfMover = look.turns > 0 && cards.some(({ owner }) => owner === null);
+  const isMany = new Set(cards.map(({ owner }) => owner)).size > 2; // rows
+  return el("div", { class: isMany ? "fields many" : "fields", role: "img", tabindex: 0, "aria-label": name },
+    cards.some(({ owner }) => owner !== null) && seats.map((after) => section(after, KINDS.seat("", [after], look))), section(null, ""),
+    isOfMover && el("small", {}, SAY.seenBy(look.name(0))), !cards.length && blanks(game));
+}
+
+// A field that never changes says nothing.
+function isConstant(game, f) {
+  const [least, most] = game.rangeOf(f);
+  return least === most;
+}
+
+// Dice before their throw.
+function blanks(game) {
+  const cells = Object.values(game.head.throw_dice ?? {}).reduce((most, one) => (one.length > most.length ? one : most), []);
+  return el("div", { class: "dice" }, cells.map(({ 2: sides }) => die(0, "", sides ?? 6)));
+}
+
+// The cards of a field: 0 is the mover's, 1 the next player's, null that of all. A tuple with a number
+// for each player, or for each other player, is a card for each.
+function owned(game, field, list) {
+  const n = game.head.players;
+  const first = n > 2 && list.length === n - 1 ? 1 : 0;
+  const isOfSeats = n > 2 ? list.length === n - first : n === 2 && list.length === 2 && game.head.seen_by_other[list[0]] === list[1];
+  if (isOfSeats) return list.map((f, k) => ({ owner: first + k, field, list: [f] }));
+  return [{ owner: ownerOf(game, list[0], field), field, list }];
 }
 
 // 0 for a field of the mover, 1 for one of the opponent, null for one of both.
@@ -204,15 +232,19 @@ function ownerOf(game, f, field) {
   return f < other ? 0 : 1;
 }
 
-function fieldCard(game, row, field, list) {
-  const name = field.replaceAll("_", " ");
-  const about = game.head.fields_about?.[field] ?? "";
+// The card of a field. Fields of two players have one title: their names may say only whose they are.
+function fieldCard(game, row, field, list, owner) {
   const [f] = list;
+  const abouts = game.head.fields_about ?? {};
+  const isOfOther = owner === 1 && game.head.players === 2 && game.head.seen_by_other[f] >= 0;
+  const [whole] = game.fieldNames[isOfOther ? game.head.seen_by_other[f] : f].split(".");
+  const own = abouts[whole] ?? "";
+  const isNamed = owner === null || !OWNERS.test(whole);
+  const title = isNamed ? whole.replaceAll("_", " ") : OWN.test(own) ? own.replace(OWN, "") : "";
+  const about = owner === null || (owner === 0 && game.fieldNames.includes(whole)) ? (title && !isNamed ? "" : own) : "";
   const texts = list.map((each) => game.valueText(each, row[each]));
-  if (list.length > 1) {
-    return card({ name, about, tiles: texts.map((text, i) => [text, row[list[i]] !== 0]) });
-  }
+  if (list.length > 1) return card({ title, about, tiles: texts.map((text, i) => [text, row[list[i]] !== 0]) });
   const members = game.members?.(f, row[f]);
-  if (members) return card({ name, about, tiles: members.map(({ text, isIn }) => [text, isIn]) });
-  return card({ name, about, text: texts[0] || SAY.none, value: row[f], range: game.rangeOf?.(f) });
+  if (members) return card({ title, about, tiles: members.map(({ text, isIn }) => [text, isIn]) });
+  return card({ title, about, text: texts[0] || SAY.none, value: row[f], range: game.rangeOf(f) });
 }

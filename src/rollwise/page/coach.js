@@ -24,11 +24,13 @@ export class CoachView {
     fill(this.more);
   }
 
-  // A button to ask, where there is a choice.
-  offer(canAsk, act) {
+  // A button to ask, where there is a choice; else what can come in the state of `forced`, if not null.
+  offer(canAsk, act, forced) {
     const isSilent = this.play.coach === "off" && !this.play.session?.isOver;
     fill(this.offered, this.state === null && [el("p", {}, isSilent ? SAY.silent : canAsk ? SAY.askMe : SAY.nothingToAsk),
       canAsk && button(SAY.hint, act, { class: "main" })]);
+    if (this.state !== null || this.advice.firstChild) return;
+    fill(this.more, forced !== null && !isSilent && this.#outcomes(forced, this.play.game.choices(forced)[0], true));
   }
 
   // Advice in a state; `chosen` is the place of the action that was taken there.
@@ -100,7 +102,7 @@ export class CoachView {
   }
 
   // What can come of a choice: each outcome with its chance and the value after it, as a link.
-  #outcomes(state, { name, place }) {
+  #outcomes(state, { name, place }, isOpen = false) {
     const { game, figures, speech } = this.play;
     const list = el("div");
     const show = async () => {
@@ -114,6 +116,6 @@ export class CoachView {
           figures.level(game.worthsAfter(one)[0] + reward)];
       }), { numbers: [1, 2] }), outcomes.length > MOST_OUTCOMES && el("p", {}, SAY.sheetCut(MOST_OUTCOMES)));
     };
-    return el("details", { ontoggle: show }, el("summary", {}, SAY.outcomesOf(name)), list);
+    return el("details", { ontoggle: show, open: isOpen }, el("summary", {}, SAY.outcomesOf(name)), list);
   }
 }

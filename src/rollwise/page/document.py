@@ -27,6 +27,7 @@ from rollwise.coach.json_lines import record_head
 from rollwise.coach.ledger import GRADES, stake
 from rollwise.coach.tally import policy_losses, score_bins, shares_against
 from rollwise.errors import RollwiseError
+from rollwise.game import Game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of
 from rollwise.graph.packed import PackedGraph, anchors, packed, stream
@@ -187,6 +188,7 @@ def _about(solution: Solution) -> dict[str, Any]:
             for name, value in graph.parameters.items()
         ],
         "fields_about": _fields_about(solution),
+        "describes": game is not None and type(game).describe is not Game.describe,
         "players": graph.players,
         "objective": graph.objective,
         "sign": graph.view.sign,

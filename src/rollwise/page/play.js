@@ -114,7 +114,7 @@ export class PlayView {
 
   #strength(policy) {
     const { head } = this.game;
-    if (policy === "optimal") return head.players === 2 ? SAY.unbeatable : SAY.equilibrium;
+    if (policy === "optimal") return head.players > 2 ? SAY.equilibrium : head.is_score ? SAY.losesNothing : SAY.unbeatable;
     if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? fixed(head.shares[policy], 3) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
     const lost = head.losses.find(({ name }) => name === policy)?.loss;
     if (lost === undefined) return "";
@@ -489,7 +489,11 @@ export class PlayView {
     this.#showTools();
     this.movesView.show();
     if (this.coach === "always" && !seen && !isOver && !isMoving && session.isPerson && session.pending === null && this.game.isChoice(state)) this.coachView.advise(state);
-    else if (!seen) this.coachView.offer(!isOver && session.isPerson && session.pending === null && this.game.isChoice(state) && this.coach !== "off", () => this.#hint());
+    else if (!seen) {
+      const isAsked = !isOver && session.isPerson && session.pending === null;
+      const isChoice = isAsked && this.game.isChoice(state);
+      this.coachView.offer(isChoice && this.coach !== "off", () => this.#hint(), isAsked && !isChoice ? state : null);
+    }
     const first = this.ask.querySelector(seen ? ":scope > button, .choices button" : "button, input, select");
     if (hadFocus && !isMoving) (first ?? this.heading).focus({ preventScroll: true });
   }
@@ -499,7 +503,7 @@ export class PlayView {
     const { game, speech } = this;
     const cells = game.board(state);
     const board = cells ? "" : game.shown(state);
-    const words = game.described(state);
+    const words = game.head.describes ? game.described(state) : "";
     const name = words || `${SAY.board}: ${speech.position(state)}`;
     this.hasDice = cells?.some((row) => row.some(({ kind }) => kind === "die"));
     return [

@@ -120,7 +120,7 @@ export class Speech {
   // The outcome of an action.
   came(s, place, outcome, isYou = false) {
     const { game } = this;
-    if (game.isThrow(s) && game.isLayered) return this.throwText(outcome);
+    if (game.isThrow(s) && !outcome.isOver) return this.throwText(outcome);
     const told = game.told(outcome);
     const reward = game.rewardOf(s, place);
     const paid = [];

@@ -16,6 +16,7 @@ export const SAY = {
   perfect: "Perfect play",
   equilibrium: "None gains by other play while the others keep to it.",
   unbeatable: "It wins half of all games or more, if both move first equally often.",
+  losesNothing: "It loses nothing on average, if both move first equally often.",
   isBeaten: (chance) => `Perfect play beats it in ${chance} of games.`,
   sharedWith: (share, n, isPayoff) => (isPayoff ? `Perfect play gains ${share} a game against ${n - 1} of it.`
     : `Perfect play wins ${share} of all games against ${n - 1} of it, instead of ${(100 / n).toFixed(2)} %.`),
@@ -83,6 +84,7 @@ export const SAY = {
   unitOf: (unit, bound, points) => `${unit}, certified ± ${bound} ${points}`,
   position: "Position",
   board: "Board",
+  seenBy: (who) => `as ${who} sees it`,
   thrown: "thrown",
   beforeThrow: "before the throw",
 
