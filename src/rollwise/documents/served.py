@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from rollwise.boards import MOST_FIELDS
 from rollwise.documents.model import Bound, Chance, Cost, GameDocument, Part, State, Value, about
-from rollwise.errors import UnknownState
+from rollwise.errors import RollwiseError, UnknownState
 from rollwise.graph.layout import StateLayout
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Choice(Part, frozen=True):
     best: bool
     reward: float
     outcomes: Annotated[int, about("their number")]
+    policies: Annotated[dict[str, float], about("the chance that each policy of the rules takes it")]
 
 
 def _numbers(board: Board) -> list[list[list[Any]]]:
@@ -87,7 +89,7 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Pos
     value = float(solution.values[state])
     columns = (column.tolist() for column in looked)
     cells = narrator.cells(state)
-    choices = []
+    choices, taken = [], _taken(solution, state)
     for name, index, worth, cost, is_best in zip(here.action_names, *columns, strict=True):
         action = view.action(index)
         choices.append(
@@ -100,6 +102,7 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Pos
                 cost=cost if solution.is_score else cost / 2,
                 best=is_best,
                 outcomes=len(action.outcome_range),
+                policies={policy: chances.get(index, 0.0) for policy, chances in taken.items()},
             )
         )
     return Position.on(
@@ -117,6 +120,35 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Pos
     )
 
 
+def _taken(solution: Solution, state: int) -> dict[str, dict[int, float]]:
+    """The chances of the actions of a state by each policy of the rules, but for failing ones."""
+    from rollwise.graph.policies import chances_of
+
+    game, taken = solution.game, {}
+    if game is not None and game.base_game is game:
+        for name, function in game.policies().items():
+            with suppress(RollwiseError):
+                asked = chances_of(solution.graph, game, name, function)
+                taken[name] = asked(solution.graph.view[state])
+    return taken
+
+
+class Opponents(GameDocument, frozen=True, kw_only=True, tag="rollwise/serve/opponents/1"):
+    """The strength of the policies of the rules, and of random play."""
+
+    losses: Annotated[
+        dict[str, float],
+        about("a game against optimal play, in units of value; empty in games kept by layers"),
+    ]
+
+
+def opponents_document(answer: Solution) -> Opponents:
+    """The certified losses of policies; see `rollwise.coach.rating.policy_losses`."""
+    from rollwise.coach.rating import policy_losses
+
+    return Opponents.on(answer.game, losses=policy_losses(answer) if answer.is_whole else {})
+
+
 class PlacedBoard(Part, frozen=True):
     """The board of a position."""
 
@@ -132,16 +164,18 @@ class Boards(GameDocument, frozen=True, kw_only=True, tag="rollwise/serve/boards
 
 def start_document(game: Game) -> Boards:
     """The board of the start, before the game is solved; its fields where it has no cells."""
-    from rollwise.boards import label
+    from rollwise.boards import label, tile
     from rollwise.words import Words
 
     words, layout = Words(game.base_game), StateLayout.of(game.base_game)
     state = game.base_game.start()
     row = [int(number) for number in layout.numbers(state)]
-    named = list(zip(layout.columns, row, strict=True))[:MOST_FIELDS]
+    whole: dict[str, list[Any]] = {}  # the fields of a tuple together
+    for name, n in zip(layout.columns, row, strict=True):
+        text = words.text("field_text", name, n) or str(n)
+        whole.setdefault(name.partition(".")[0].replace("_", " "), []).append(tile(text))
     board = words.cells(state) or [
-        [label(name.replace("_", " ")), label(words.text("field_text", name, n) or str(n))]
-        for name, n in named
+        [label(name), *tiles] for name, tiles in list(whole.items())[:MOST_FIELDS]
     ]
     return Boards.on(game, boards=[PlacedBoard(row, _numbers(board))])
 

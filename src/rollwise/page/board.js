@@ -7,6 +7,7 @@ import { SAY } from "./strings.js";
 const MOST_PIECES = 3; // drawn one by one on a square or a point
 const MOST_STICKS = 24; // of a pile, drawn one by one
 const MOST_STEPS = 20; // of a bar, drawn one by one
+const SEAT = 15; // characters of a player's name
 const WIDE = new Set(["bar", "box", "pile"]); // kinds as wide as there is room
 
 // `look.colour(k)` and `look.name(k)` are of the player k seats after the mover.
@@ -37,8 +38,10 @@ export function drawBoard(rows, name, look) {
   const board = el("div", { class: placed.length < 4 ? "board few" : "board", role: "img", "aria-label": name },
     groups.map((group) => drawRows(group, isWide(group[0]), look, drawn)));
   board.cells = placed.map((row) => drawn.get(row)); // the element of each cell
-  board.style.setProperty("--wide", Math.max(...placed.filter((row) => !isWide(row))
-    .map((row) => row.reduce((sum, { kind }) => sum + (kind === "seat" ? 2.4 : 1), 0)), 1));
+  // room for the columns of cells beside those of texts
+  const texts = groups.filter(([first]) => !isWide(first)).map((group) => columns(group).map((cells) => (cells.every(isText) ? Math.max(...cells.map(({ kind, text }) => (kind === "seat" ? SEAT : text.length))) : null)));
+  board.style.setProperty("--wide", Math.max(...texts.map((list) => list.filter((n) => n === null).length), 1));
+  board.style.setProperty("--texts", Math.max(...texts.map((list) => list.reduce((sum, n) => sum + (n ?? 0), 0)), 0));
   board.style.setProperty("--high", placed.length);
   return board;
 }
@@ -47,12 +50,13 @@ function drawRows(rows, isWide, look, drawn) {
   const wide = Math.max(...rows.map((row) => row.length));
   const made = el("div", { class: isWide ? "rows wide" : "rows" }, rows.map((row) => Array.from({ length: wide }, (_, k) =>
     (row[k] ? drawn.get(row)[drawn.get(row).push(drawCell(row[k], look)) - 1] : el("span")))));
-  made.style.gridTemplateColumns = Array.from({ length: wide }, (_, k) => {
-    const kinds = rows.map((row) => row[k]?.kind ?? "label");
-    return kinds.some((kind) => WIDE.has(kind)) ? "minmax(0, 1fr)" : kinds.every((kind) => kind === "label" || kind === "seat") ? "max-content" : "var(--cell)";
-  }).join(" ");
+  made.style.gridTemplateColumns = columns(rows).map((cells) =>
+    (cells.some(({ kind }) => WIDE.has(kind)) ? "minmax(0, 1fr)" : cells.every(isText) ? "max-content" : "var(--cell)")).join(" ");
   return made;
 }
+
+const isText = ({ kind }) => kind === "label" || kind === "seat";
+const columns = (rows) => Array.from({ length: Math.max(...rows.map((row) => row.length)) }, (_, k) => rows.flatMap((row) => row[k] ?? []));
 
 // A die of a throw, with its name.
 export function drawDie({ kind, text, numbers }) {

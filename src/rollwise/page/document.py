@@ -147,7 +147,10 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
         "start": graph.view[0].address,
-        "policies": [],
+        "policies": [
+            {"name": name, "about": _about_policy(function), "mixes": True}
+            for name, function in ({} if part.game is None else part.game.policies()).items()
+        ],
         "record": record and record | {"rules": facts.fingerprint},
         "losses": [],
         "shares": {},
@@ -333,9 +336,8 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
     ):
         found.append(("optimal", "", solution.policy))
     for name, function in ({} if game is None else game.policies()).items():
-        about = (inspect.getdoc(function) or "").partition("\n")[0]
         try:
-            found.append((name, about, Policies.of(solution, any_players=True).find(name)))
+            found.append((name, _about_policy(function), Policies.of(solution, any_players=True).find(name)))
         except RollwiseError:  # a failing policy is no opponent
             continue
     for asked in others:
@@ -345,6 +347,10 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
         if policy.name not in ("random", *(name for name, _, _ in found)):
             found.append((policy.name, about, policy))
     return found
+
+
+def _about_policy(function: object) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def _taken(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes:

@@ -98,6 +98,12 @@ export class OpenGame extends Seats {
     }));
   }
 
+  // The losses of policies against optimal play.
+  async opponents() {
+    const { losses } = await answered(`api/opponents${location.search}`);
+    return Object.entries(losses).map(([name, loss]) => ({ name, loss }));
+  }
+
   // The boards of those rows of fields that are positions.
   async boards(rows) {
     const body = JSON.stringify({ rows: rows.slice(0, MOST_BOARDS) });
@@ -218,11 +224,12 @@ export class OpenGame extends Seats {
   }
 
   mixes(name) {
-    return name === "random";
+    return name !== "optimal";
   }
 
+  // Policies that fail in a position play at random there.
   weights(name, s) {
-    return this.#said(s).choices.map(() => 1);
+    return this.#said(s).choices.map(({ policies }) => policies[name] ?? 1);
   }
 
   rewardOf(s, i) {

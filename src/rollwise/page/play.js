@@ -38,6 +38,7 @@ export class PlayView {
     this.coachView = new CoachView(this);
     this.movesView = new MovesView(this);
     this.setup = this.#setUp();
+    if (game.head.is_open) this.#rate();
     this.element = el("section", { class: "stage", "aria-label": SAY.table },
       this.score, this.place, el("div", { class: "tray" }, this.dice, this.news),
       el("div", { class: "bottom" }, this.heading, this.warning, this.ask, this.tools));
@@ -83,7 +84,7 @@ export class PlayView {
     this.paceMode = select(Object.keys(PACES).map((name) => [name, SAY.paces[name]]), "usual");
     this.seed = el("input", { type: "number", min: 0, max: 2 ** 53 - 1, step: 1, inputmode: "numeric", required: true });
     this.seed.value = freshSeed();
-    const opponents = head.players === 1 ? this.#measures(machines) : this.#opponents(players.slice(1));
+    const opponents = head.players === 1 ? this.#measures() : this.#opponents(players.slice(1));
     return el("form", { class: "setup", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
       opponents,
       el("div", { class: "starts" }, el("button", { class: "main start" }, SAY.begin),
@@ -101,7 +102,7 @@ export class PlayView {
       const policy = value.replace("policy ", "");
       const radio = el("input", { type: "radio", name: "opponent", value, checked: i === 0, onchange: () => this.#sitDown(value) });
       const about = this.game.head.policies.find((one) => one.name === policy)?.about;
-      return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", {}, this.#strength(policy)), about && el("small", { class: "about" }, about));
+      return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", { "data-policy": policy }, this.#strength(policy)), about && el("small", { class: "about" }, about));
     });
     return el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against), cards);
   }
@@ -117,13 +118,22 @@ export class PlayView {
     if (policy === "optimal") return head.players > 2 ? SAY.equilibrium : head.is_score ? SAY.losesNothing : SAY.unbeatable;
     if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? fixed(head.shares[policy], 3) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
     const lost = head.losses.find(({ name }) => name === policy)?.loss;
-    if (lost === undefined) return "";
+    if (lost === undefined) return head.is_open && !this.isRated ? SAY.beingRated : "";
     return head.is_score ? SAY.losesTo(this.figures.cost(lost)) : SAY.isBeaten(this.figures.level(lost));
   }
 
+  // The strengths of the opponents of a served game come later.
+  async #rate() {
+    this.game.head.losses = await this.game.opponents().catch(() => []);
+    this.isRated = true;
+    for (const label of this.setup.querySelectorAll("[data-policy]")) label.textContent = this.#strength(label.dataset.policy);
+    this.setup.querySelector(".measures")?.replaceWith(this.#measures());
+  }
+
   // How well perfect play and rules of thumb do in a game for one.
-  #measures(machines) {
+  #measures() {
     const { figures, game } = this;
+    const machines = game.head.policies.map(({ name }) => name).filter((name) => name !== "optimal");
     return el("ul", { class: "measures" }, el("li", {}, `${SAY.perfect}: `, el("b", {}, figures.level(game.value(game.start))), ` ${SAY.average(figures.isScore)}`),
       machines.map((name) => {
         const lost = game.head.losses.find((one) => one.name === name);

@@ -17,6 +17,7 @@ export const SAY = {
   equilibrium: "None gains by other play while the others keep to it.",
   unbeatable: "It wins half of all games or more, if both move first equally often.",
   losesNothing: "It loses nothing on average, if both move first equally often.",
+  beingRated: "Its strength is being computed.",
   isBeaten: (chance) => `Perfect play beats it in ${chance} of games.`,
   sharedWith: (share, n, isPayoff) => (isPayoff ? `Perfect play gains ${share} a game against ${n - 1} of it.`
     : `Perfect play wins ${share} of all games against ${n - 1} of it, instead of ${(100 / n).toFixed(2)} %.`),

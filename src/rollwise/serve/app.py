@@ -313,6 +313,7 @@ def make_app(
             Route("/api/start", site.start),
             Route("/api/boards", site.boards, methods=["POST"]),
             Route("/api/map", site.asks("map", _place, x=None, y=None)),
+            Route("/api/opponents", site.asks("opponents")),
             Route("/api/history", site.keep, methods=["POST"]),
             Route("/api/table", site.asks("table", _rows, where=None)),
             Route("/api/sheets", site.sheets),

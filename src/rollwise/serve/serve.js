@@ -237,7 +237,9 @@ function card(game) {
   tools.append(element("a", "Play", { class: "button main", href: `page?${address({})}`, "aria-label": `Play ${game.heading}` }),
     ...Object.entries(game.presets).map(([name, values]) => element("a", name, { class: "button", href: `page?${address(values)}`, "aria-label": `Play ${game.heading}, ${name}` })),
     element("a", "Rules and answers", { class: "button", href: `#${address({})}`, "aria-label": `Rules and answers of ${game.heading}` }));
-  made.append(element("h3", game.heading), picture, element("p", game.description), element("p", players, { class: "dim" }), tools);
+  const values = new Map(game.parameters.map((one) => [one.name, String(one.default)]));
+  const about = game.description.replace(/`(\w+)`/g, (_, name) => values.get(name) ?? name);
+  made.append(element("h3", game.heading), picture, element("p", about), element("p", players, { class: "dim" }), tools);
   seen.observe(picture);
   shows.set(picture, `game=${game.game}`);
   made.dataset.text = `${game.heading} ${game.game} ${game.description} ${players}`.toLowerCase();

@@ -293,6 +293,12 @@ def _sample(answer: Any) -> dict[str, Any]:
     return dict(zip(answer.space.field_names, answer.space.states[some].T, strict=True))
 
 
+def _opponents(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.documents.served import opponents_document
+
+    return encode(opponents_document(answer))
+
+
 def _report(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.plot import require_plotly
 
@@ -327,6 +333,7 @@ REPLIES = {
     "table": _table,
     "table_rows": _table_rows,
     "page": _page,
+    "opponents": _opponents,
     "report": _report,
     "plot": _plot,
 }
