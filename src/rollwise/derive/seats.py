@@ -274,11 +274,15 @@ def _mixtures(
     reward = points[last - counts]
     lowest = np.minimum.reduceat(points, last - counts)
     highest = np.maximum.reduceat(points, last - counts)
+    known: dict[bytes, float] = {}  # many states mix the same rewards alike
     for i in np.flatnonzero(lowest != highest):
         here = slice(last[i] - counts[i], last[i])
-        shares = [Fraction(p) for p in chance[here].tolist()]
-        pairs = zip(shares, points[here].tolist(), strict=True)
-        reward[i] = float(sum(p * Fraction(r) for p, r in pairs) / sum(shares))
+        key = chance[here].tobytes() + points[here].tobytes()
+        if key not in known:
+            shares = [Fraction(p) for p in chance[here].tolist()]
+            pairs = zip(shares, points[here].tolist(), strict=True)
+            known[key] = float(sum(p * Fraction(r) for p, r in pairs) / sum(shares))
+        reward[i] = known[key]
     return graph.with_arrays(
         states=graph.rows[mixing],
         action_indptr=np.arange(len(counts) + 1),

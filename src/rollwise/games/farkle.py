@@ -148,16 +148,19 @@ class Thrown(Game):
     @policy
     def stop_at_300(self, s: Turn | Dice | Hand, throw: Throw) -> int:
         """Set aside all scoring dice; stop with 300 points, or with one or two dice left."""
-        first, *others = self.actions(s, throw)
-        if not others and first in ACTIONS:
+        first, n = -1, 0
+        for action in self.actions(s, throw):
+            first = action if n == 0 else first
+            n += 1
+        if n == 1 and first in ACTIONS:
             return first
         k = row(throw)
-        places = range(self.first[k], self.first[k + 1])
-        points, left, index = max(
-            (self.points[index], s.dice - self.dice[index], index) for index in places
-        )
-        stops = s.turn + points >= 300 or 0 < left < 3
-        return STOP if first == STOP and stops else int(self.move[index])
+        most, best = (-1, 0), 0
+        for index in range(self.first[k], self.first[k + 1]):
+            if (self.points[index], s.dice - self.dice[index]) >= most:
+                most, best = (self.points[index], s.dice - self.dice[index]), index
+        stops = s.turn + most[0] >= 300 or 0 < most[1] < 3
+        return STOP if first == STOP and stops else int(self.move[best])
 
 
 def dice_text(n: int) -> str:

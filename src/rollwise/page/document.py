@@ -73,6 +73,8 @@ def document(
     api: Api | None = None,
 ) -> bytes:
     """The data of a page of a solved game, its policies and other given policies."""
+    if progress is not None:
+        progress("comparing opponents", 0, None)
     record, losses = _record(solution), policy_losses(solution, policies)
     if solution.graph.has_pool:  # its turns have states between throws
         solution = replace(solution, space=solution.graph.flat)

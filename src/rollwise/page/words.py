@@ -274,14 +274,16 @@ def _dice(narrator: Narrator, packed: PackedGraph) -> list[dict[str, Any] | None
     """
     graph = narrator.graph
     found: list[dict[str, Any] | None] = []
-    pairs = np.column_stack(
-        [graph.action_label[packed.actions], graph.action_lottery[packed.actions]]
+    labels, lotteries = graph.action_label[packed.actions], graph.action_lottery[packed.actions]
+    order = np.lexsort([lotteries, labels])  # the actions of each kind together, in the order of kinds
+    first = np.flatnonzero(
+        np.diff(labels[order], prepend=-1) | np.diff(lotteries[order], prepend=-1)
     )
-    for label, lottery in packed.kinds.tolist():
+    for some in np.split(order, first[1:]):
         if narrator.game is None:
             found.append(None)
             continue
-        actions = packed.actions[(pairs == (label, lottery)).all(axis=1)]
+        actions = packed.actions[np.sort(some)]
         if len(packed.outcomes) > MOST_ASKED and len(actions) > SAMPLE:
             actions = actions[np.linspace(0, len(actions) - 1, SAMPLE).astype(np.int64)]
         thrown: dict[str, Any] | None = None
