@@ -112,6 +112,7 @@ def evaluated_rows(
 Ints = NDArray[np.int64]
 
 MOST_CELLS = 400
+MOST_ALONG, MOST_ALONE = 41, 2000  # numbers of fields near a position
 ROWS_AT_ONCE = 1 << 20
 
 
@@ -192,7 +193,7 @@ class Slice(NamedTuple):
     positions : (n,) int64
         Their places in the table, in the order of their fields.
     left_out : int
-        The number of omitted positions, farther away.
+        The number of omitted positions, farther away; -1 if it is unknown.
     """
 
     axes: tuple[int, ...]
@@ -254,6 +255,43 @@ def slice_around(
     kept = np.flatnonzero(away < too_far)
     kept = kept[in_order(rows[kept])]
     return Slice(chosen, numbers, near[kept], len(near) - len(kept))
+
+
+def rows_near(
+    columns: Sequence[NDArray[np.int32]], at: Sequence[int], axes: Sequence[int] = ()
+) -> NDArray[np.int32]:
+    """Rows that differ from one along one field, or along two: candidates for `slice_around`.
+
+    A table too large to be read is asked for these rows.
+
+    Parameters
+    ----------
+    columns : (n_fields,) of int32
+        Numbers of each field in a sample of positions. Along one field the nearest `MOST_ALONE` are
+        taken, along two fields the nearest `MOST_ALONG` of each.
+    at, axes
+        As in `slice_around`.
+
+    Returns
+    -------
+    (n, n_fields) int32
+        Distinct, with the row itself.
+    """
+    near = []
+    for column, number in zip(columns, at, strict=True):
+        some = np.unique(np.append(column, number).astype(np.int32))
+        away = np.abs(np.searchsorted(some, number) - np.arange(len(some)))
+        near.append(some[np.argsort(away, kind="stable")])
+    pairs = [tuple(axes)] if len(axes) == 2 else [*combinations(range(len(near)), 2)]
+    grids = [(pair, [near[f][:MOST_ALONG] for f in pair]) for pair in pairs]
+    grids += [((f,), [numbers[:MOST_ALONE]]) for f, numbers in enumerate(near)]
+    parts = []
+    for fields, along in grids:
+        places = np.stack(np.meshgrid(*along), axis=-1).reshape(-1, len(fields))
+        rows = np.tile(np.asarray(at, np.int32), (len(places), 1))
+        rows[:, list(fields)] = places
+        parts.append(rows)
+    return np.unique(np.concatenate(parts), axis=0)
 
 
 def _axes(differ: NDArray[np.bool_]) -> tuple[int, ...]:

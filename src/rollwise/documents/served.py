@@ -285,7 +285,7 @@ class Map(Situated, frozen=True, kw_only=True, tag="rollwise/serve/map/1"):
     texts: Annotated[dict[str, dict[str, str]], about("words for numbers of a field")]
     throws: list[MapThrow]
     cells: list[MapCell]
-    left_out: Annotated[Any, about("cells beyond the limit")]
+    left_out: Annotated[Any, about("cells beyond the limit; -1 for an unknown number")]
 
 
 def map_document(

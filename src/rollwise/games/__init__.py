@@ -219,13 +219,15 @@ def _with_remedy(fault: str) -> str:
     )
 
 
-def create(cls: type[Game], values: Mapping[str, str]) -> Game:
+def create(cls: type[Game], values: Mapping[str, str], *, rated: bool = True) -> Game:
     """A game with parameters given as text.
 
     Parameters
     ----------
     values : mapping
         By name. ``as`` names a form of a solitaire game (see `rollwise.derive.forms`).
+    rated : bool
+        Find the best average of a game without an end, which takes a while.
 
     Raises
     ------
@@ -234,7 +236,7 @@ def create(cls: type[Game], values: Mapping[str, str]) -> Game:
     """
     form = values.get("as")
     made: Game = HOOKS.create_form(cls, values, _create) if form else _create(cls, values)
-    if made.objective == "average" or (form == "average" and "rate" not in values):
+    if rated and (made.objective == "average" or (form == "average" and "rate" not in values)):
         made = HOOKS.average(made)
     own = type(made).__module__.startswith(f"{__name__.partition('.')[0]}.")  # each has an end
     finite: Game = made if own else HOOKS.finite(made)

@@ -200,6 +200,7 @@ def _about(solution: Solution) -> dict[str, Any]:
         "is_score": graph.is_score,
         "has_stakes": graph.has_stakes,
         "worth_name": graph.view.worth_name,
+        "average": getattr(game, "rate", None),
     }
 
 

@@ -134,7 +134,8 @@ export class PlayView {
   #measures() {
     const { figures, game } = this;
     const machines = game.head.policies.map(({ name }) => name).filter((name) => name !== "optimal");
-    return el("ul", { class: "measures" }, el("li", {}, `${SAY.perfect}: `, el("b", {}, figures.level(game.value(game.start))), ` ${SAY.average(figures.isScore)}`),
+    const { average } = game.head; // of a game without an end: points are compared to it
+    return el("ul", { class: "measures" }, el("li", {}, `${SAY.perfect}: `, el("b", {}, figures.level(average ?? game.value(game.start))), ` ${average == null ? SAY.average(figures.isScore) : SAY.longRun}`),
       machines.map((name) => {
         const lost = game.head.losses.find((one) => one.name === name);
         return lost && el("li", {}, SAY.worseBy(name, figures.costText(lost.loss)));
@@ -808,6 +809,7 @@ export class PlayView {
     const { session, names } = this;
     const { head } = this.game;
     const last = session.accounts.at(-1);
+    if (head.average != null) return SAY.compared(this.figures.change(session.points[0]));
     if (head.objective !== "win") return SAY.scored(plain(session.points[0]));
     const results = last.after;
     if (head.has_stakes) return names.map((name, k) => SAY.gained(name, plain(results[k]))).slice(0, head.players > 2 ? 9 : 1).join("; ");

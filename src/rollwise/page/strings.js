@@ -24,6 +24,7 @@ export const SAY = {
   losesTo: (points) => `It loses ${points} a game to perfect play.`,
   worseBy: (name, points) => `${name} is ${points} a game worse.`,
   average: (isScore) => (isScore ? "points a game on average" : "of all games won"),
+  longRun: "points a turn in the long run. All other points here are compared to this average.",
   seat: (k) => (k < 2 ? ["Moves first", "Moves second"][k] : `Moves ${["third", "fourth", "fifth", "sixth"][k - 2] ?? k + 1}`),
   opponent: "Opponent",
   player: "Player",
@@ -151,6 +152,7 @@ export const SAY = {
   haveShared: (names) => `${listed(names)} share the win`,
   drawn: "A draw",
   scored: (points) => `${points} ${points === "1" ? "point" : "points"} in all`,
+  compared: (points) => `${points} points against the average`,
   gained: (who, points) => `${who} gained ${points}`,
 
   // the books
@@ -203,7 +205,7 @@ export const SAY = {
   down: "Down",
   throwField: "thrown",
   rollsLeft: "rolls left",
-  mapCut: (n) => `${n.toLocaleString("en")} positions farther away are left out.`,
+  mapCut: (n) => `${n < 0 ? "Positions" : `${n.toLocaleString("en")} positions`} farther away are left out.`,
   mapLabel: (x, y) => `Best choices, ${x} across and ${y} down. Arrow keys move to another position.`,
   noPosition: "No play comes to this position.",
   other: "other",

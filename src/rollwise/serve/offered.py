@@ -75,7 +75,7 @@ class Offered:
         """
         if name not in self.kinds:
             raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
-        return create(self.kinds[name], values)
+        return create(self.kinds[name], values, rated=False)
 
 
 def key_of(game: Game) -> Key:

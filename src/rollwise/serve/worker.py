@@ -12,6 +12,7 @@ import queue
 import sys
 import threading
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -172,7 +173,7 @@ def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
     """The best actions around a position: the positions differ along the fields `x` and `y`."""
-    from rollwise.answer.rows import MOST_CELLS, slice_around
+    from rollwise.answer.rows import MOST_ALONG, MOST_CELLS, rows_near, slice_around
     from rollwise.documents.served import map_document
     from rollwise.graph.choices import has_choice
     from rollwise.words import Narrator
@@ -194,8 +195,13 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
         part, positions = answer.near(kept[around.positions])
     else:
         most = min(MOST_CELLS, answer.space.at_once)
-        around = slice_around(answer.space.states, at, axes, most, sets=sets)
-        part, positions = answer.near(around.positions)
+        rows = rows_near([*_sample(answer).values()], at, axes)
+        places = answer.places_of(rows)
+        rows, places = rows[places >= 0], places[places >= 0]
+        around = slice_around(rows, at, axes, most, sets=sets)
+        if any(len(around.numbers[f]) >= MOST_ALONG for f in around.axes):
+            around = around._replace(left_out=-1)  # more than were asked for
+        part, positions = answer.near(places[around.positions])
     narrator = Narrator(part.graph, part.game)
     state = part.graph.find(named, place["throw"], place["rolls_left"])
     return encode(map_document(part, narrator, around, positions, state))
@@ -284,6 +290,7 @@ def _page(answer: Any, question: Mapping[str, Any]) -> str:
     return open_page(table.solution, facts, api)
 
 
+@lru_cache(1)
 def _sample(answer: Any) -> dict[str, Any]:
     """The fields of some positions, evenly spread."""
     n = len(answer.graph.positions) if answer.is_whole else answer.space.n_positions

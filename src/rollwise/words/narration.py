@@ -295,7 +295,7 @@ class Narrator:
         """
         taken = self.graph.view.action(action)
         ends: list[tuple[int, ...] | None] = [None] * len(taken.outcome_range)
-        if self.game is None or self.source is not self.graph:
+        if self.game is None or self.source is not self.graph or taken.is_throw or taken.keeps:
             return ends
         at, found = self._at(action), defaultdict(list)
         for _, then, after in self.rules.outcomes(*at, taken.label):
