@@ -232,8 +232,8 @@ def test_the_notebooks_environment_of_pig():
     assert table[0][1] == other[0][0]
     with pytest.raises(UsageError, match=r"\['hold'\]; it must have each of roll, hold once"):
         GameEnv("pig", target=12, actions=("hold",))
-    with pytest.raises(UsageError, match="final"):
-        GameEnv("super-six", sticks=7, shows_end=True)
+    with pytest.raises(UsageError, match="position at the end"):
+        GameEnv("craps", shows_end=True)
     with pytest.raises(UsageError, match="'array' or 'tuple'"):
         GameEnv("pig", target=12, observations="list")
 

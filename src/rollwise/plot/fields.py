@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.solution import Solution
+from rollwise.boards import has_kind
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import MOST_NAMED, is_set
 from rollwise.graph import NO_THROW, win_probability
@@ -38,6 +39,7 @@ PANELS = 12
 PANELS_OF_MANY = 6  # where each has many cells
 MANY_CELLS = 1200
 MOST_TIED = 4  # names in "either"
+MOST_IN_MAPS = 3  # varying fields of positions with places of pieces
 
 
 def shown_values(solution: Solution, values: Floats) -> Floats:
@@ -95,8 +97,18 @@ def set_fields(solution: Solution, states: Ints) -> list[int]:
 
 
 def wants_boards(solution: Solution, states: Ints, choices: Choices) -> bool:
-    """Whether positions are drawn as boards: a set varies, and x and y don't say which map."""
-    return (choices.x is None or choices.y is None) and bool(set_fields(solution, states))
+    """Whether positions are drawn as boards, where x and y don't say which map.
+
+    They are if a set varies, or if places of pieces are in more fields than maps can show.
+    """
+    if choices.x is not None and choices.y is not None:
+        return False
+    if set_fields(solution, states):
+        return True
+    rows = solution.graph.fields[states]
+    n_varying = int((np.ptp(rows, axis=0) > 0).sum()) if len(rows) else 0
+    board = Narrator(solution.graph, solution.game).cells(0)
+    return n_varying > MOST_IN_MAPS and has_kind(board, "square", "point")
 
 
 def best_names(solution: Solution, state: int) -> list[str]:
