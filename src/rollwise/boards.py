@@ -11,10 +11,12 @@ A board has the same kinds of cells at the same places in every position.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 LONGEST = 40  # bar in a terminal
 MOST_FIELDS = 6  # of a position without cells, drawn instead
+WIDE = ("bar", "box", "pile")  # kinds as wide as there is room, in columns of their own
 
 
 class Cell(NamedTuple):
@@ -150,16 +152,19 @@ def _swapped(cell: Cell) -> Cell:
 
 def text_board(board: Board) -> str:
     """A board in lines of text: o and # are the mover's, x the opponent's."""
-    rows = [[_text(cell) for cell in row] for row in board]
-    columns = range(max(map(len, rows), default=0))
-    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in columns]
-    lines = [
-        " ".join(
-            text.rjust(width) if cell.kind in ("label", "square", "point") else text.ljust(width)
-            for cell, text, width in zip(cells, row, widths, strict=False)
-        ).rstrip()
-        for cells, row in zip(board, rows, strict=True)
-    ]
+    lines = []
+    for _, group in groupby(board, lambda row: has_kind([row], *WIDE)):
+        cells = list(group)
+        rows = [[_text(cell) for cell in row] for row in cells]
+        columns = range(max(map(len, rows), default=0))
+        widths = [max(len(row[k]) for row in rows if k < len(row)) for k in columns]
+        lines += [
+            " ".join(
+                text.rjust(width) if cell.kind in ("label", "square", "point") else text.ljust(width)
+                for cell, text, width in zip(row, texts, widths, strict=False)
+            ).rstrip()
+            for row, texts in zip(cells, rows, strict=True)
+        ]
     return "\n".join(lines)
 
 

@@ -317,16 +317,12 @@ class Farkle(Thrown):
             text += f"; farkles in a row: {s.farkles}, the other {s.rival_farkles}"
         return text
 
-    def show(self, s: Turn) -> str:
-        width = 40
-        rows = []
-        for name, banked, risk in (("you", s.banked, s.turn), ("other", s.rival, 0)):
-            sure = max(0, min(width, banked * width // self.target))
-            more = max(0, min(width, (banked + risk) * width // self.target) - sure)
-            bar = "#" * sure + "+" * more + "." * (width - sure - more)
-            rows.append(f"{name:>5} {bar} {banked}" + (f" + {risk}" if risk else ""))
-        aside = "- " * (DICE - s.dice) + "[] " * s.dice
-        return "\n".join([*rows, f" dice {aside.rstrip()}"])
+    def cells(self, s: Turn) -> boards.Board:
+        return [
+            [boards.seat(), boards.bar(max(s.banked, 0), s.turn, of=self.target)],
+            [boards.seat(1), boards.bar(max(s.rival, 0), of=self.target, theirs=True)],
+            [boards.die(kept=k >= s.dice) for k in range(DICE)],
+        ]
 
     def told(self, s: Turn, throw: Throw, action: int, then: int, after: Turn) -> str:
         if then == LOSE or (then == WIN and s.rival >= self.target):
@@ -409,6 +405,9 @@ class FarkleTurn(Limited):
 
     def describe(self, s: Dice) -> str:
         return f"{s.turn} points so far; {dice_text(s.dice)} to throw"
+
+    def cells(self, s: Dice) -> boards.Board:
+        return [[boards.die(kept=k >= s.dice) for k in range(DICE)]]
 
     def told(self, s: Dice, throw: Throw, action: int, then: int, after: Dice) -> str:
         if then == AGAIN:

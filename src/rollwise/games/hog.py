@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.errors import ParameterError
 from rollwise.game import PASS, WIN, Game, parameter, policy
 from rollwise.numbers.printed import how_many
@@ -64,6 +64,12 @@ class Hog(Game):
 
     def describe(self, s: Score) -> str:
         return f"{how_many(s.mine, 'point')} to {s.theirs}"
+
+    def cells(self, s: Score) -> boards.Board:
+        return [
+            [boards.seat(), boards.bar(s.mine, of=self.target)],
+            [boards.seat(1), boards.bar(s.theirs, of=self.target, theirs=True)],
+        ]
 
     def deed(self, s: Score, n: int) -> str:
         return "throw {}"

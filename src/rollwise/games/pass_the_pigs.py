@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
 
 THROW, HOLD = range(2)
@@ -84,6 +85,12 @@ class PassThePigs(Game):
 
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the opponent has {s.rival}"
+
+    def cells(self, s: Turn) -> boards.Board:
+        return [
+            [boards.seat(), boards.bar(s.banked, s.turn, of=self.target)],
+            [boards.seat(1), boards.bar(s.rival, of=self.target, theirs=True)],
+        ]
 
     def deed(self, s: Turn, action: int) -> str:
         return "throw the pigs" if action == THROW else "pass the pigs"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.game import AGAIN, END, Game, parameter, policy
 
 DICE = 5
@@ -113,9 +113,10 @@ class ShipCaptainCrew(Game):
         kept = f", cargo {s.kept}" if s.kept else ""
         return f"{crew}{kept}; {s.throws} throw{'' if s.throws == 1 else 's'} left"
 
-    def show(self, s: Boat) -> str:
-        faces = "654"[: s.found].ljust(CREW, ".") + (str(s.kept) if s.kept else ".") + "."
-        return "\n".join(f"{name:>7} {face}" for name, face in zip(NAMES, faces, strict=True))
+    def cells(self, s: Boat) -> boards.Board:
+        faces = [*(6 - k if k < s.found else 0 for k in range(CREW)), s.kept, 0]
+        crew = zip(NAMES, faces, strict=True)
+        return [[boards.label(name), boards.die(face)] for name, face in crew]
 
     def throw_text(self, s: Boat, throw: Throw) -> str:
         return dice.spoken(face for face in throw if face)

@@ -139,7 +139,8 @@ def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
 
 def _in_short(title: str) -> str:
     """The parameters of a title such as ``pig target=100``, for the head of the page."""
-    return " · ".join(re.sub("[=_]", " ", part) for part in title.split(" ")[1:])
+    parts = [part for part in title.split(" ")[1:] if not part.startswith("rate=")]
+    return " · ".join(re.sub("[=_]", " ", part) for part in parts)
 
 
 def write_page(

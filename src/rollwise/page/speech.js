@@ -44,7 +44,7 @@ export class Speech {
   // What can come of an action, in a few words: "1 in 6: the turn's points are lost".
   consequence(s, place) {
     const outcomes = this.game.outcomes(s, place);
-    const told = (outcome) => this.game.told(outcome) || this.#lost(s, outcome) || (this.game.isLayered ? "" : this.#changes(s, outcome, 1));
+    const told = (outcome) => this.game.told(outcome) || this.#lost(s, outcome) || (this.game.isLayered || this.game.deed(s, place) ? "" : this.#changes(s, outcome, 1));
     if (outcomes.length < 2) return outcomes.length ? told(outcomes[0]) : "";
     const { objective } = this.game.head;
     const parts = [];
