@@ -110,9 +110,6 @@ class DiceBlackjack(Game):
             for k, total in enumerate(s.totals)
         ]
 
-    def show(self, s: Totals) -> str:
-        return ""  # the words say it all
-
     def deed(self, s: Totals, action: int) -> str:
         return "throw {}"
 

@@ -42,9 +42,6 @@ class Banks(Game):
             board.append([boards.seat(k), boards.bar(points, of=self.target, theirs=k)])
         return board
 
-    def show(self, s: Turn) -> str:
-        return ""  # the words say it all
-
     def deed(self, s: Turn, action: int) -> str:
         return f"{self.action_names[ROLL]} {{}}" if action == ROLL else "hold"
 

@@ -113,9 +113,6 @@ class SuperSix(Game):
         piles = [boards.pile(n, theirs=k) for k, n in enumerate((s.mine, *s.others))]
         return [lid, *([boards.seat(k), pile] for k, pile in enumerate(piles))]
 
-    def show(self, s: Sticks) -> str:
-        return ""  # the words say it all
-
     def deed(self, s: Sticks, action: int) -> str:
         return self.action_names[action]
 

@@ -175,9 +175,6 @@ class Threes(Game):
         taken = [boards.die(kept=True)] * (self.dice - len(hand))
         return [[*map(boards.die, hand), *taken]]
 
-    def show(self, s: Hand) -> str:
-        return ""  # the words say it all
-
     def deed(self, s: Hand, action: int) -> str:
         if action == ROLL:
             return "roll {}"
