@@ -14,15 +14,18 @@ from cli_runner import output
 from little_games import Ladder
 from play_games import Capture
 
-from rollwise import Chase, Game, check
+from rollwise import Chase, Game, check, solve
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table
 from rollwise.derive.contest import Duel
+from rollwise.game import is_over
 from rollwise.games import available, find
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.threes import Threes
+from rollwise.graph.naming import spread
 from rollwise.simulate import tell
+from rollwise.words import Narrator
 from rollwise.words.narration import conjugated
 
 HERE = Path(__file__).parent
@@ -204,6 +207,36 @@ def test_faults_of_the_words_are_findings(word, answer, said):
     (finding,) = [found for found in check(game).findings if found.topic == "words"]
     assert finding.level == "error"
     assert re.search(said, finding.text)
+
+
+@pytest.mark.parametrize("name", ["pig", "royal-ur", "dice-blackjack", "yahtzee"])
+def test_final_positions_are_those_of_the_rules(name):
+    """As the rules write them in the view of the last player, and nowhere else."""
+    small = {"pig": {"target": 6}, "royal-ur": {"pieces": 1}, "yahtzee": {"boxes": 1}}
+    game = find(name)(**small.get(name, {}))
+    solution = solve(game)
+    graph = solution.space.flat if solution.graph.has_pool else solution.graph
+    narrator = Narrator(graph, game)
+    n_ends = 0
+    for action in [one for state in graph.view for one in state.actions if state.asks_rules]:
+        if action.keeps or action.is_throw:
+            assert set(narrator.finals(action.index)) == {None}
+            continue
+        rules = game.outcomes(*narrator._at(action.index), action.label)
+        ends = [tuple(spread(after)) if is_over(then) else None for _, then, after in rules]
+        told = [end and end[: len(ends[k])] for k, end in enumerate(narrator.finals(action.index))]
+        assert told == ends
+        n_ends += sum(end is not None for end in ends)
+    assert n_ends
+
+
+def test_a_final_position_may_be_written_as_the_next_player_sees_it():
+    game = find(str(Path(__file__).parents[1] / "examples" / "thieves.py"))()
+    graph = solve(game).graph
+    for mine, theirs in ((8, 8), (9, 2), (7, 9)):
+        action = graph.view[graph.find((mine, theirs))].find_action(3)
+        wins = [end for end in Narrator(graph, game).finals(action.index) if end]
+        assert wins == [(mine + 3, theirs)]
 
 
 if __name__ == "__main__":

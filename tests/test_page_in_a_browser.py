@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, open_browser
@@ -16,7 +16,7 @@ import rollwise
 from rollwise import Solution
 from rollwise.answer.advice import advise
 from rollwise.documents.played import Figures
-from rollwise.game import Game
+from rollwise.game import AGAIN, PASS, WIN, Game
 from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -27,6 +27,35 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.words import Narrator
+
+
+class Race(NamedTuple):
+    places: tuple[int, int, int]  # steps of each camel, the mover's first
+    risk: int  # steps of this turn
+
+
+class Camels(Game):
+    """Three camels race; a 1 loses the turn's steps. The first at the oasis wins."""
+
+    players = 3
+    action_names = ("stop", "roll")
+
+    def start(self) -> Race:
+        return Race((0, 0, 0), 0)
+
+    def actions(self, s: Race) -> Any:
+        return (0, 1) if s.risk else (1,)
+
+    def outcomes(self, s: Race, action: int) -> Any:
+        mine, *others = s.places
+        if action == 0:
+            yield 1, PASS, Race((*others, mine + s.risk), 0)
+            return
+        yield 1, PASS, Race((*others, mine), 0)
+        for face in (2, 3):
+            then = WIN if mine + s.risk + face >= 4 else AGAIN
+            yield 1, then, Race(s.places, s.risk + face)
+
 
 GAMES = {
     "pig": Pig(target=12),
@@ -45,6 +74,7 @@ GAMES = {
     "cube-ur": RoyalUr(pieces=1).cube(2),
     "match": Pig(target=5).cube(match=2),
     "names": HostileNames(),
+    "camels": Camels(),
 }
 # Two pieces of Ur take some seconds to solve and to pack.
 PLAYED = [pytest.param(name, marks=[pytest.mark.slow] * (name == "royal-ur-2")) for name in GAMES]
@@ -109,6 +139,9 @@ def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
         assert is_asked(browser)  # the focus is on what is asked next
     assert heading(browser) == "The game is over"
     assert browser.js("document.querySelector('.result').textContent")
+    if name == "pig":  # the final position
+        most = "Math.max(...[...document.querySelectorAll('.count b')].map(one => one.textContent))"
+        assert browser.js(most) >= 12
     assert "1 game" in browser.js("document.body.textContent.replace('One game', '1 game')")
     assert browser.errors == []
     assert browser.asked == []  # of the network
@@ -265,6 +298,13 @@ def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages:
     )
     assert names
     assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
+
+
+def test_players_have_rows_on_a_board_of_fields(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("camels")[0])
+    seats = "[...document.querySelectorAll('.place .owned .seat')].map(n => n.textContent)"
+    assert browser.js(seats) == ["You", "Opponent", "Opponent 2"]
+    assert len(browser.js("[...document.querySelectorAll('.place .card strong')]")) == 4
 
 
 def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None:

@@ -27,6 +27,7 @@ from tests.small_games import SMALL
 
 import rollwise
 from rollwise.coach import read_records
+from rollwise.coach.rating import policy_losses
 from rollwise.documents.answers import advice_document
 from rollwise.documents.games import games_document
 from rollwise.documents.model import documents_of, encode, html_of, union_of
@@ -107,6 +108,23 @@ def test_the_documents_are_those_of_the_commands(client):
     assert "the mover at the start" in client.get(f"/answer?{PIG}").text
     rows = client.get(f"/api/table?{PIG}&limit=2&offset=1").json()["rows"]
     assert rows == json.loads(solution.table()[1:3].write_json())
+
+
+def test_rules_of_thumb_are_opponents(client):
+    solution = rollwise.solve(find("pig")(target=5))
+    losses = client.get(f"/api/opponents?{PIG}").json()["losses"]
+    assert losses == pytest.approx(policy_losses(solution), abs=1e-12)
+    assert {"random", "hold-at-20"} <= losses.keys()
+    asked = client.get(f"/api/position?{PIG}&state=banked=0,rival=0,turn=3").json()
+    taken = {one["action"]: one["policies"]["hold-at-20"] for one in asked["choices"]}
+    assert taken == {"roll": 1.0, "hold": 0.0}
+
+
+def test_the_end_of_a_game_is_a_position(client):
+    state = "&state=banked=0,rival=2,turn=3&action=roll"
+    outcomes = client.get(f"/api/position?{PIG}{state}").json()["outcomes"]
+    finals = [one["final"] and one["final"]["state"]["banked"] for one in outcomes]
+    assert finals == [None, 5, 6, 7, 8, 9]
 
 
 def test_an_answer_by_layers_has_the_same_boards_and_tables():

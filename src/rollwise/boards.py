@@ -160,7 +160,9 @@ def text_board(board: Board) -> str:
         widths = [max(len(row[k]) for row in rows if k < len(row)) for k in columns]
         lines += [
             " ".join(
-                text.rjust(width) if cell.kind in ("label", "square", "point") else text.ljust(width)
+                text.rjust(width)
+                if cell.kind in ("label", "square", "point")
+                else text.ljust(width)
                 for cell, text, width in zip(row, texts, widths, strict=False)
             ).rstrip()
             for row, texts in zip(cells, rows, strict=True)

@@ -357,7 +357,9 @@ class Cube(DerivedGame):
             for _, then, _ in outcomes
         )
 
-    def _ended(self, end: Any, stake: Stake, weight: Any, worth: float, times: int) -> Iterator[Any]:
+    def _ended(
+        self, end: Any, stake: Stake, weight: Any, worth: float, times: int
+    ) -> Iterator[Any]:
         for part in self.endings(stake, worth):
             if part.stake is None:
                 yield weight * times, payoff(part.payoff), end

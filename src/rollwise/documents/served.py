@@ -54,7 +54,9 @@ class Choice(Part, frozen=True):
     best: bool
     reward: float
     outcomes: Annotated[int, about("their number")]
-    policies: Annotated[dict[str, float], about("the chance that each policy of the rules takes it")]
+    policies: Annotated[
+        dict[str, float], about("the chance that each policy of the rules takes it")
+    ]
 
 
 def _numbers(board: Board) -> list[list[list[Any]]]:

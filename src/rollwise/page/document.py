@@ -340,7 +340,9 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
         found.append(("optimal", "", solution.policy))
     for name, function in ({} if game is None else game.policies()).items():
         try:
-            found.append((name, _about_policy(function), Policies.of(solution, any_players=True).find(name)))
+            found.append(
+                (name, _about_policy(function), Policies.of(solution, any_players=True).find(name))
+            )
         except RollwiseError:  # a failing policy is no opponent
             continue
     for asked in others:

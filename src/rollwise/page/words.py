@@ -275,7 +275,9 @@ def _dice(narrator: Narrator, packed: PackedGraph) -> list[dict[str, Any] | None
     graph = narrator.graph
     found: list[dict[str, Any] | None] = []
     labels, lotteries = graph.action_label[packed.actions], graph.action_lottery[packed.actions]
-    order = np.lexsort([lotteries, labels])  # the actions of each kind together, in the order of kinds
+    order = np.lexsort(
+        [lotteries, labels]
+    )  # the actions of each kind together, in the order of kinds
     first = np.flatnonzero(
         np.diff(labels[order], prepend=-1) | np.diff(lotteries[order], prepend=-1)
     )

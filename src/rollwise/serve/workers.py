@@ -25,7 +25,11 @@ MOST_WAITING = 20  # slow questions about a game
 IDLE = 60.0  # seconds after which a process for slow questions ends
 LOOK = 1.0  # seconds between two looks at the memory of all processes
 ENDED = "the process that solves the game has ended; out of memory perhaps"
-SLOW = ("opponents", "report", "plot")  # questions of seconds to minutes; a page in one file is one, too
+SLOW = (
+    "opponents",
+    "report",
+    "plot",
+)  # questions of seconds to minutes; a page in one file is one, too
 
 
 class Busy(RollwiseError):

@@ -20,7 +20,6 @@ from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import Game, is_over
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.naming import spread
 
 MOST_STATES = 60  # in the sample of `word_faults`, evenly spread
 MOST_THROWS = 1_000  # or outcomes of an action, in the sample

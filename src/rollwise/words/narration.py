@@ -329,7 +329,7 @@ class Narrator:
         numbers = self._layout.numbers(end)
         if not self.graph.throw_names or len(numbers) == len(self.graph.field_names):
             return tuple(map(int, numbers))
-        named = {name: NO_THROW for name in self.graph.throw_names} | {ROLLS_LEFT: 0}
+        named = dict.fromkeys(self.graph.throw_names, NO_THROW) | {ROLLS_LEFT: 0}
         named |= dict(zip(self._layout.columns, numbers, strict=True))
         return tuple(int(named[name]) for name in self.graph.field_names)
 
