@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def _taken(solution: Solution, state: int) -> dict[str, dict[int, float]]:
     if game is not None and game.base_game is game:
         for name, function in game.policies().items():
             with suppress(RollwiseError):
-                asked = chances_of(solution.graph, game, name, function)
+                asked = chances_of(solution.graph, game, name, partial(function, game))
                 taken[name] = asked(solution.graph.view[state])
     return taken
 
