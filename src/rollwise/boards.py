@@ -196,7 +196,7 @@ EMPTY, MARKED = ".", "*"
 KINDS: dict[str, Any] = {  # how each is written in a terminal
     "label": lambda text: text,
     "seat": lambda text, after: ("you", "opponent")[after] if after < 2 else f"player {after + 1}",
-    "die": lambda text, face, sides, kept: f"({face})" if kept else f"[{face or ' '}]",
+    "die": lambda text, face, sides, kept: f"({face or ' '})" if kept else f"[{face or ' '}]",
     "tip": lambda text, marked: "▲" if marked else "△",
     "hole": lambda text, full, through: "|" if full else "v" if through else "_",
     "pile": lambda text, n, theirs: "|" * n if n <= LONGEST else f"{n} |",
