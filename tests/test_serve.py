@@ -27,7 +27,7 @@ from tests.small_games import SMALL
 
 import rollwise
 from rollwise.coach import read_records
-from rollwise.coach.rating import policy_losses
+from rollwise.coach.tally import policy_losses
 from rollwise.documents.answers import advice_document
 from rollwise.documents.games import games_document
 from rollwise.documents.model import documents_of, encode, html_of, union_of

@@ -146,9 +146,10 @@ class Opponents(GameDocument, frozen=True, kw_only=True, tag="rollwise/serve/opp
 
 
 def opponents_document(answer: Solution) -> Opponents:
-    """The certified losses of policies; see `rollwise.coach.rating.policy_losses`."""
-    from rollwise.coach.rating import policy_losses
+    """The certified losses of policies; see `rollwise.coach.tally.policy_losses`."""
+    from rollwise.coach.tally import policy_losses
 
+    assert answer.game is not None  # the server has it
     return Opponents.on(answer.game, losses=policy_losses(answer) if answer.is_whole else {})
 
 

@@ -84,19 +84,21 @@ class Ends(NamedTuple):
 def _ends(narrator: Narrator, packed: PackedGraph) -> Ends:
     """The final positions of a game, where its rules give them and have words for them."""
     over = np.flatnonzero(narrator.graph.outcome_state[packed.outcomes] < 0)
-    known: dict[tuple[int, ...] | None, int] = {None: 0}
+    known: dict[tuple[int, ...], int] = {}
     words: list[tuple[str, str, Board]] = []
     numbers = np.zeros(len(over), np.int64)
-    action, ends = -1, []
+    action, ends = -1, list[tuple[int, ...] | None]()
     for k, o in enumerate(over.tolist() if len(over) <= MOST_ASKED else ()):
         if packed.owner[o] != action:
             action = int(packed.owner[o])
             ends = narrator.finals(action)
         end = ends[packed.number[o]]
+        if end is None:
+            continue
         if end not in known:
             told = narrator.words_at_end(end)
-            known[end] = 0 if told is None else len(words) + 1
-            words += [told] * (told is not None)
+            known[end] = len(words) + 1 if told else 0
+            words += [told] if told else []
         numbers[k] = known[end]
     return Ends([row for row, n in known.items() if n], words, numbers, packed.slot[over])
 
@@ -139,7 +141,7 @@ def _questions(
     assert len(graph.rows) == graph.n_states  # computed once here, for frequent access
     positions = packed.states[:n].tolist()
     alike = np.zeros(n + len(ends.rows), np.int64)
-    described, shown = ([words[k] for words in ends.words] for k in (0, 1))
+    described, shown = [one[0] for one in ends.words], [one[1] for one in ends.words]
     kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1].reshape(-1)
     asked = zip(packed.owner.tolist(), packed.number.tolist(), strict=True)
     questions: dict[str, tuple[NDArray[np.int64], Iterable[str]]] = {
