@@ -58,7 +58,7 @@ from rollwise.page.document import document
                 "  6   5   4   3   2   1",
             ],
         ),
-        (Pig(), Pig().start(), []),  # the words say it all
+        (Pig(), Pig().start(), ["you      " + "." * 40, "opponent " + "." * 40]),
     ],
     ids=lambda given: getattr(given, "name", ""),
 )

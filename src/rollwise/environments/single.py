@@ -108,8 +108,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if self.shows_end:  # the final position is no state of the graph
             ending = int(np.flatnonzero(self.graph.outcome_state < 0)[0])
             action = int(np.searchsorted(self.graph.outcome_indptr, ending, side="right")) - 1
-            number = ending - int(self.graph.outcome_indptr[action])
-            if self.arena.narrator.finals(action)[number] is None:
+            if not any(self.arena.narrator.finals(action)):
                 raise UsageError(
                     f"{self.graph.title}: shows_end needs rules whose outcomes give the position "
                     "at the end of the game, as in (1, WIN, next_state)"
