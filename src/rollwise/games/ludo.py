@@ -131,17 +131,21 @@ class Ludo(Pieces):
             else:
                 yield 1, PASS, Race(theirs, mine, s.rival, home)
 
-    def show(self, s: Race) -> str:
+    def cells(self, s: Race) -> boards.Board:
+        """The track from left to right: the lower row, where the mover enters, then the upper.
+
+        The squares of entry are marked.
+        """
         half = self.track // 2
-        signs = ["."] * self.track
-        for k in range(1, self.track + 1):
-            if bits.has(s.mine, k):
-                signs[k - 1] = "o"
-            elif bits.has(s.theirs, across(k, self.track)):
-                signs[k - 1] = "x"
-        near = f"o> {' '.join(signs[:half])}"
-        far = f"   {' '.join(signs[: half - 1 : -1])} <x"
-        return f"{far}\n{near}"
+        squares = [
+            boards.square(
+                bits.has(s.mine, k),
+                bits.has(s.theirs, across(k, self.track)),
+                marked=k in (1, half + 1),
+            )
+            for k in range(1, self.track + 1)
+        ]
+        return [squares[half:], squares[:half]]
 
     def throw_cells(self, throw: int) -> list[boards.Cell]:
         return [boards.die(throw, sides=self.sides)]
