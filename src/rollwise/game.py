@@ -556,6 +556,30 @@ class Game:
         """
         raise NotImplementedError(f"{type(self).__name__} has no outcomes()")
 
+    # Hidden dice and simultaneous choices, for two players: see `rollwise.hidden`.
+
+    def hidden(self, s: Any) -> Iterable[str]:
+        """The names of the fields that the mover can't see. A game with it is for two players.
+
+        All other fields are visible to the mover, whose view the state is. Players remember their
+        earlier sights and actions.
+        """
+        return ()
+
+    def deal(self, s: Any) -> Iterable[tuple[Any, Any]]:
+        """Yield ``(weight, next_state)`` where chance acts before any choice; nothing elsewhere.
+
+        `hidden` decides who sees the result, such as dice under a cup.
+        """
+        return ()
+
+    def together(self, s: Any) -> Sequence[Iterable[int]]:
+        """The actions of the mover and those of the other player, who choose at the same time.
+
+        `outcomes` then takes a pair of actions. Where it is empty, `actions` are the mover's alone.
+        """
+        return ()
+
     def reward(self, s: Any, *action: Any, **_: Any) -> float:
         """Points for taking an action; in a game of two the mover gains them from the other."""
         return 0.0
@@ -794,6 +818,12 @@ class Game:
     def has_throws(self) -> bool:
         """Whether a throw comes before each choice."""
         return type(self).throws is not Game.throws
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether dice are hidden or choices simultaneous: `rollwise.hidden` solves the game."""
+        rules = ("hidden", "together")
+        return any(getattr(type(self), rule) is not getattr(Game, rule) for rule in rules)
 
     @property
     def reads_rolls_left(self) -> bool:

@@ -1,0 +1,11 @@
+"""Games of two players with hidden dice or cards, or with simultaneous choices.
+
+`reading` reads the rules into positions. With hidden fields, `tree` unfolds the positions into
+information sets; `program` solves them by linear programming, and `regret` by regret minimization
+where there are many. With simultaneous choices, `stochastic` solves a matrix game at each position.
+`check` proves every answer and imports no search. `answer` has `solve` and the questions.
+"""
+
+from rollwise.hidden.answer import Answer as Answer
+from rollwise.hidden.answer import Situation as Situation
+from rollwise.hidden.answer import solve as solve

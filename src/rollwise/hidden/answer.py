@@ -1,0 +1,450 @@
+"""Solve a game with hidden fields or simultaneous choices, and look at the answer.
+
+An answer gives each player a strategy: probabilities of the actions in each *situation*. With hidden
+fields a situation is an information set, and with simultaneous choices it is a position. Policies
+written by people are strategies too. They see a state whose hidden fields hold the numbers of
+`start()`, so they can't use hidden information.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import PolicyError, UnknownState, no_such
+from rollwise.faults import failing
+from rollwise.game import Game
+from rollwise.graph.naming import state_text
+from rollwise.hidden.check import bounds, gains_of, plan_of, rounding_bound
+from rollwise.hidden.program import as_fractions, solve_program
+from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
+from rollwise.hidden.regret import minimize_regret, uniform
+from rollwise.hidden.stochastic import Plan, evaluate_positions, solve_positions
+from rollwise.hidden.tree import Tree, unfold
+
+Progress = Callable[[str, int, int | None], None] | None
+Strategies = tuple[NDArray[Any], NDArray[Any]]
+MOST_FOR_PROGRAM = 60_000  # sequences of both players, for the linear program
+MOST_FOR_FRACTIONS = 5_000  # pairs of sequences, for an exact answer
+TOLERANCE, ITERATIONS, SECONDS = 1e-4, 100_000, 3600.0
+SEATS = ("first", "second")
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A choice of one player.
+
+    Attributes
+    ----------
+    seat : int
+        0 or 1, of the game; in a simultaneous choice of the mover and the other player.
+    position : int
+        A position of the situation.
+    sees : dict
+        The visible fields.
+    before : str
+        The earlier sights and actions of this player, with the fields that have changed since.
+    actions : list of int
+    names : list of str
+    probabilities : list of float or Fraction
+    values : list of float
+        What this player gets on average with each action, and the best play of this player after
+        it, against the strategy of the other player.
+    reach : float
+        The chance that play comes here; NaN where the answer doesn't know it.
+    """
+
+    seat: int
+    position: int
+    sees: Mapping[str, Any]
+    before: str
+    actions: list[int]
+    names: list[str]
+    probabilities: list[Any]
+    values: list[float]
+    reach: float
+
+    @property
+    def text(self) -> str:
+        """The sight in words."""
+        return state_text(list(self.sees), self.sees.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The solution of a game of this class. Numbers are payoffs of the first player.
+
+    Attributes
+    ----------
+    low, high : float or Fraction
+        Proved bounds on the value: equal if it is exact.
+    method : str
+    seconds : dict
+        Run time of each stage.
+    """
+
+    positions: Positions
+    low: Any
+    high: Any
+    method: str
+    seconds: dict[str, float]
+    iterations: int = 0
+
+    @property
+    def game(self) -> Game:
+        return self.positions.game
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the value is a fraction."""
+        return isinstance(self.low, Fraction)
+
+    @property
+    def value(self) -> float:
+        """The middle of the bounds."""
+        return float(self.low + self.high) / 2
+
+    @property
+    def error_bound(self) -> float:
+        """Largest distance of `value` from the value of the game, proved."""
+        half = (float(self.high) - float(self.low)) / 2
+        return 0.0 if self.is_exact else half * (1 + 1e-12) + abs(self.value) * 2**-52
+
+    def find(self, sees: Mapping[str, Any]) -> list[Situation]:
+        """The situations in which a player sees these fields; fields may be left out.
+
+        Raises
+        ------
+        UnknownState
+        """
+        fields = self.positions.states[0]._fields
+        for name in sees:
+            if name not in fields:
+                raise UnknownState(
+                    f"{self.positions.title}: there is no field {name!r}; the fields are "
+                    f"{', '.join(fields)}"
+                )
+        wanted = {name: _plain(number) for name, number in sees.items()}
+        found = [
+            one
+            for one in self.situations(wanted)
+            if all(name in one.sees and _plain(one.sees[name]) == x for name, x in wanted.items())
+        ]
+        if not found:
+            raise UnknownState(
+                f"{self.positions.title}: no player ever sees "
+                f"{state_text(list(sees), sees.values())}"
+            )
+        return found
+
+    def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
+        """All situations; with `wanted` at least those in which these fields have these numbers."""
+        raise NotImplementedError
+
+    def at(self, memory: Any, seat: int, side: int, position: int) -> Situation:
+        """The situation of a player in a position, after the actions in the memory.
+
+        Parameters
+        ----------
+        seat : int
+            0 for the first player of the game, 1 for the second.
+        side : int
+            0 for the mover, 1 for the other player of a simultaneous choice.
+        """
+        raise NotImplementedError
+
+    def remember(self, memory: Any, seat: int, position: int, index: int) -> Any:
+        """The memory of a player after the action with this index; it begins with None."""
+        return None
+
+    def strategies(self, names: tuple[str, str]) -> Any:
+        """Strategies of both players by name: ``optimal``, ``random`` or a policy of the rules.
+
+        Raises
+        ------
+        PolicyError
+        """
+        raise NotImplementedError
+
+    def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
+        """The first player's payoff with these policies, and a bound on its rounding error."""
+        raise NotImplementedError
+
+    def best_response(self, name: str, seat: int) -> tuple[float, float]:
+        """The payoff of the best response of a seat to a policy of the other, and its bound."""
+        raise NotImplementedError
+
+    def with_policies(self, names: tuple[str, str]) -> Answer:
+        """The same game with other strategies, for simulation."""
+        raise NotImplementedError
+
+    def probabilities_of(self, name: str, situation: Situation) -> list[float]:
+        """The probabilities of the actions under a named policy other than the optimal one."""
+        count = len(situation.actions)
+        if name == "random":
+            return [1.0 / count] * count
+        policies = type(self.game).policies()
+        if name not in policies:
+            names = ["optimal", "random", *policies]
+            raise PolicyError(f"{self.positions.title}: {no_such('policy', name, names)}")
+        state, start = self.positions.states[situation.position], self.positions.states[0]
+        unseen = {f: getattr(start, f) for f in state._fields if f not in situation.sees}
+        with failing(PolicyError, f"{self.game.name}: the policy {name} at {situation.text}"):
+            action = policies[name](self.game, state._replace(**unseen))
+        if action not in situation.actions:
+            raise PolicyError(
+                f"{self.game.name}: the policy {name} takes action {action!r} at {situation.text}; "
+                f"the actions are {', '.join(map(str, situation.actions))}"
+            )
+        return [float(a == action) for a in situation.actions]
+
+
+def _plain(number: Any) -> Any:
+    return tuple(number) if isinstance(number, tuple | list) else int(number)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeAnswer(Answer):
+    """The answer to a game with hidden fields."""
+
+    tree: Tree = field(kw_only=True)
+    found: Strategies = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        plans = [plan_of(*pair) for pair in zip(self.tree.seats, self.found, strict=True)]
+        gains, reaches = [], []
+        for seat, sign in ((0, 1), (1, -1)):
+            other = plans[1 - seat]
+            gains.append(gains_of(self.tree, seat, other, sign * self.tree.payoffs))
+            reaches.append(gains_of(self.tree, seat, other, self.tree.masses))
+        object.__setattr__(self, "_views", (plans, gains, reaches))
+
+    def _situation(self, seat: int, number: int) -> Situation:
+        plans, gains, reaches = self._views  # type: ignore[attr-defined]
+        side = self.tree.seats[seat]
+        begin, end = side.first[number : number + 2].tolist()
+        position = int(side.examples[number])
+        sees = self.positions.visible(position)
+        reach = reaches[seat][begin]
+        actions = list(self.positions.menus[position][0])
+        values = [float(g / reach) if reach > 0 else np.nan for g in gains[seat][begin:end]]
+        return Situation(
+            seat,
+            position,
+            sees,
+            self._before(seat, number, sees),
+            actions,
+            [self.positions.action_name(a, position) for a in actions],
+            self.found[seat][begin:end].tolist(),
+            values,
+            float(reach * plans[seat][side.parents[number]]),
+        )
+
+    def _before(self, seat: int, number: int, sees: Mapping[str, Any]) -> str:
+        """The sights and actions that led to an information set."""
+        side, parts = self.tree.seats[seat], list[str]()
+        while sequence := int(side.parents[number]):
+            number = side.set_of(sequence)
+            position = int(side.examples[number])
+            seen = self.positions.visible(position)
+            changed = {name: x for name, x in seen.items() if sees.get(name) != x}
+            action = self.positions.menus[position][0][sequence - int(side.first[number])]
+            name = self.positions.action_name(action, position)
+            text = state_text(list(changed), changed.values())
+            parts.append(f"{text}: {name}" if text else name)
+        return "; ".join(reversed(parts))
+
+    def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
+        fits = np.ones(len(self.positions.states), bool)
+        for name, number in (wanted or {}).items():
+            fits &= [_plain(getattr(s, name)) == number for s in self.positions.states]
+        for seat, side in enumerate(self.tree.seats):
+            for number in np.flatnonzero(fits[side.examples]).tolist():
+                yield self._situation(seat, number)
+
+    def at(self, memory: Any, seat: int, side: int, position: int) -> Situation:
+        key = (memory or 0, int(self.positions.sights[position]))
+        return self._situation(seat, self.tree.seats[seat].numbers[key])
+
+    def remember(self, memory: Any, seat: int, position: int, index: int) -> Any:
+        side = self.tree.seats[seat]
+        return int(side.first[side.numbers[memory or 0, int(self.positions.sights[position])]]) + index
+
+    def strategies(self, names: tuple[str, str]) -> Strategies:
+        found = []
+        for seat, name in enumerate(names):
+            if name == "optimal":
+                found.append(self.found[seat].astype(np.float64))
+                continue
+            strategy = uniform(self.tree.seats[seat])
+            if name != "random":
+                for number, begin in enumerate(self.tree.seats[seat].first[:-1].tolist()):
+                    part = self.probabilities_of(name, self._situation(seat, number))
+                    strategy[begin : begin + len(part)] = part
+            found.append(strategy)
+        return found[0], found[1]
+
+    def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
+        plans = [plan_of(*p) for p in zip(self.tree.seats, self.strategies(names), strict=True)]
+        terms = self._payoffs * plans[0][self.tree.rows] * plans[1][self.tree.columns]
+        return float(terms.sum()), rounding_bound(self.tree, float(abs(terms).sum()))
+
+    def best_response(self, name: str, seat: int) -> tuple[float, float]:
+        other = 1 - seat
+        strategy = self.strategies((name, name))[other]
+        plan = plan_of(self.tree.seats[other], strategy)
+        worth = float(gains_of(self.tree, seat, plan, (1 - 2 * seat) * self._payoffs)[0])
+        most = float(gains_of(self.tree, seat, plan, abs(self._payoffs))[0])
+        return worth, rounding_bound(self.tree, most)
+
+    @property
+    def _payoffs(self) -> NDArray[np.float64]:
+        return self.tree.payoffs.astype(np.float64)
+
+    def with_policies(self, names: tuple[str, str]) -> TreeAnswer:
+        return replace(self, found=self.strategies(names))
+
+
+@dataclass(frozen=True, eq=False)
+class StochasticAnswer(Answer):
+    """The answer to a game with simultaneous choices.
+
+    Attributes
+    ----------
+    plan : Plan
+    players : pair of (rows, columns), optional
+        The probabilities of each player as the mover and as the other one, if not those of the
+        plan.
+    """
+
+    plan: Plan = field(kw_only=True)
+    players: tuple[Strategies, Strategies] | None = field(kw_only=True, default=None)
+
+    def _situation(self, position: int, side: int, player: int = 0) -> Situation:
+        plan, positions = self.plan, self.positions
+        menu = positions.menus[position]
+        shares = self.players[player] if self.players else (plan.rows, plan.columns)
+        rows, columns = (
+            part[slice(*first[position : position + 2].tolist())]
+            for part, first in zip(shares, (plan.first_row, plan.first_column), strict=True)
+        )
+        entries = np.array([self._entry(c) for c in positions.choices(position)])
+        entries = entries.reshape(len(rows), len(columns))
+        values = entries @ columns if side == 0 else -(rows @ entries)
+        return Situation(
+            side,
+            position,
+            positions.visible(position),
+            "",
+            list(menu[side]),
+            [positions.action_name(a, position) for a in menu[side]],
+            (columns if side else rows).tolist(),
+            values.tolist(),
+            np.nan,
+        )
+
+    def _entry(self, choice: int) -> float:
+        """The mover's value of a choice."""
+        total, weights = 0.0, 0.0
+        for weight, points, target, turn in self.positions.outcomes(choice):
+            worth = float(points) if target < 0 else (1 - 2 * turn) * self.plan.values[target]
+            total, weights = total + float(weight) * worth, weights + float(weight)
+        return float(self.positions.rewards[choice]) + total / weights
+
+    def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
+        for position, kind in enumerate(self.positions.kinds.tolist()):
+            state = self.positions.states[position]
+            if all(_plain(getattr(state, name)) == x for name, x in (wanted or {}).items()):
+                for side in range(0 if kind == DEAL else 2 if kind == TOGETHER else 1):
+                    yield self._situation(position, side)
+
+    def at(self, memory: Any, seat: int, side: int, position: int) -> Situation:
+        return self._situation(position, side, seat)
+
+    def strategies(self, names: tuple[str, str]) -> tuple[Strategies, Strategies]:
+        """The probabilities of each player as the mover, and as the other one."""
+        found = []
+        for name in names:
+            shares = self.plan.rows.copy(), self.plan.columns.copy()
+            for situation in self.situations() if name != "optimal" else ():
+                first = (self.plan.first_row, self.plan.first_column)[situation.seat]
+                begin = first[situation.position]
+                part = self.probabilities_of(name, situation)
+                shares[situation.seat][begin : begin + len(part)] = part
+            found.append(shares)
+        return found[0], found[1]
+
+    def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
+        return evaluate_positions(self.positions, self.plan, self.strategies(names), None)
+
+    def best_response(self, name: str, seat: int) -> tuple[float, float]:
+        players = self.strategies((name, name))
+        worth, bound = evaluate_positions(self.positions, self.plan, players, seat)
+        return (worth if seat == 0 else -worth), bound
+
+    def with_policies(self, names: tuple[str, str]) -> StochasticAnswer:
+        return replace(self, players=self.strategies(names))
+
+
+def solve(
+    game: Game,
+    *,
+    tolerance: float | None = None,
+    max_states: int | None = None,
+    progress: Progress = None,
+) -> Answer:
+    """Solve a game of two players with hidden fields or simultaneous choices.
+
+    Parameters
+    ----------
+    tolerance : float, optional
+        Where regrets are minimized, the largest acceptable error bound; 1e-4 unless given.
+    max_states : int, optional
+        The most positions, or histories of the game.
+
+    Raises
+    ------
+    RulesError, UsageError, TooManyStates, NotConverged
+    """
+    stages = {"read": time.perf_counter()}
+    positions = read(game, max_states)
+    stages["solve"] = time.perf_counter()
+    if not positions.is_hidden:
+        plan = solve_positions(positions)
+        value, bound = float(plan.values[0]), float(plan.error_bounds[0])
+        taken = _taken(stages)
+        return StochasticAnswer(
+            positions, value - bound, value + bound, "matrix games", taken, plan.sweeps, plan=plan
+        )
+    tree = unfold(positions, limit=max_states)
+    iterations = 0
+    if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and tolerance is None:
+        method = "linear program"
+        found = solve_program(tree)
+        if positions.is_exact and len(tree.rows) <= MOST_FOR_FRACTIONS:
+            exact = unfold(positions, exact=True)
+            if (fractions := as_fractions(exact, found)) is not None:
+                tree, found = exact, fractions
+    else:
+        method = "regret minimization"
+        found, iterations = minimize_regret(
+            tree, tolerance or TOLERANCE, ITERATIONS, SECONDS, progress
+        )
+    stages["certify"] = time.perf_counter()
+    low, high = bounds(tree, found)
+    taken = _taken(stages)
+    return TreeAnswer(positions, low, high, method, taken, iterations, tree=tree, found=found)
+
+
+def _taken(stages: dict[str, float]) -> dict[str, float]:
+    """The seconds of each stage, from the times at which they began."""
+    ends = [*list(stages.values())[1:], time.perf_counter()]
+    return {name: end - begin for (name, begin), end in zip(stages.items(), ends, strict=True)}
+
+

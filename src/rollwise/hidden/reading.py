@@ -1,0 +1,404 @@
+"""The rules of a game with hidden information or simultaneous choices, read into positions.
+
+Rules are functions of the full state, written from the view of the mover. A position deals
+(`deal`), lets one player move (`actions`) or lets both choose at once (`together`). The mover
+sees all fields of a state except those that `hidden` names.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import RulesError, TooManyStates, UsageError, spelled
+from rollwise.faults import failing, shown, whole
+from rollwise.game import (
+    AGAIN,
+    PASS,
+    THEN_NAMES,
+    Game,
+    ending_points,
+    is_over,
+    is_payoff,
+    require_game,
+    seats_on,
+    then_text,
+)
+from rollwise.graph.naming import state_text, title_of
+
+DEAL, MOVE, TOGETHER = range(3)
+ON = (AGAIN, PASS)
+ENDED = -1  # the target of an outcome that ends the game
+LIMIT = 2_000_000  # positions, unless a limit is given
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """The positions of a game that play can reach, the start first.
+
+    A choice is an action of the mover, a pair of simultaneous actions, or a deal. The choices of
+    position s are ``first_choice[s]`` to ``first_choice[s + 1] - 1``, and the outcomes of a choice
+    lie likewise in `first_outcome`. Pairs are ordered by the mover's action, then the other's.
+
+    Attributes
+    ----------
+    states : list
+    kinds : (n,) int8
+        DEAL, MOVE or TOGETHER.
+    menus : list of tuple
+        The actions of the mover, and those of the other player where both choose; else empty.
+    sights : (n,) int64
+        The same number for positions that look alike to their mover.
+    rewards : (n_choices,) object
+        Numbers of Python, for the mover.
+    weights, payoffs : (n_outcomes,) object
+        Numbers of Python. A payoff is the mover's, and 0 where the game goes on.
+    targets : (n_outcomes,) int64
+        A position, or ENDED.
+    turns : (n_outcomes,) int8
+        1 where the target is written from the view of the other player.
+    is_exact : bool
+        Whether all weights, payoffs and rewards are whole numbers or fractions.
+    """
+
+    game: Game
+    states: list[Any]
+    kinds: NDArray[np.int8]
+    menus: list[tuple[tuple[int, ...], ...]]
+    sights: NDArray[np.int64]
+    rewards: NDArray[Any]
+    first_choice: NDArray[np.int64]
+    first_outcome: NDArray[np.int64]
+    weights: NDArray[Any]
+    payoffs: NDArray[Any]
+    targets: NDArray[np.int64]
+    turns: NDArray[np.int8]
+    is_exact: bool
+
+    @property
+    def title(self) -> str:
+        """The game and its parameters."""
+        return title_of(self.game.name, self.game.parameters)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether some player can't see everything."""
+        return type(self.game).hidden is not Game.hidden
+
+    def text(self, position: int) -> str:
+        """A full state in words."""
+        state = self.states[position]
+        return state_text(state._fields, state)
+
+    def visible(self, position: int) -> dict[str, Any]:
+        """The fields that the mover sees."""
+        return visible_part(self.game, self.states[position])
+
+    def action_name(self, action: int, position: int) -> str:
+        """The name of an action."""
+        return action_name(self.game, action, self.states[position])
+
+    def choices(self, position: int) -> range:
+        """The numbers of the choices of a position."""
+        return range(*self.first_choice[position : position + 2].tolist())
+
+    def chances(self, exact: bool = False) -> NDArray[Any]:
+        """The chance of each outcome: doubles, or fractions (dtype object)."""
+        weights = self.weights if exact else self.weights.astype(np.float64)
+        totals = np.add.reduceat(weights, self.first_outcome[:-1])
+        totals = np.repeat(totals, np.diff(self.first_outcome))
+        return weights / totals if not exact else objects(map(Fraction, weights, totals))
+
+    def outcomes(self, choice: int) -> list[tuple[Any, float, int, int]]:
+        """The outcomes of a choice: weight, payoff, target and turn."""
+        part = slice(*self.first_outcome[choice : choice + 2].tolist())
+        columns = (self.weights, self.payoffs, self.targets, self.turns)
+        return list(zip(*(column[part].tolist() for column in columns), strict=True))
+
+
+def visible_part(game: Game, state: Any) -> dict[str, Any]:
+    """The fields of a state that the mover sees, by name."""
+    with failing(RulesError, f"{game.name}: hidden({state_text(state._fields, state)})"):
+        unseen = game.hidden(state)
+        unseen = (unseen,) if isinstance(unseen, str) else tuple(unseen)
+    for name in unseen:
+        if name not in state._fields:
+            raise RulesError(
+                f"{game.name}: hidden() names {shown(name)}; the fields are "
+                f"{', '.join(state._fields)}"
+            )
+    return {n: x for n, x in zip(state._fields, state, strict=True) if n not in unseen}
+
+
+def action_name(game: Game, action: int, state: Any) -> str:
+    """The name of an action: of `action_names`, of `action_text`, or its number."""
+    names = game.action_names
+    named = dict(enumerate(names)) if not hasattr(names, "get") else names
+    return str(named.get(action) or game.action_text(state, action) or action)
+
+
+def require_class(game: Game) -> None:
+    """Refuse games that this room can't solve, in one line with an alternative.
+
+    Raises
+    ------
+    UsageError, RulesError
+    """
+    require_game(game).validate()
+    name = game.name
+    if game.players != 2:
+        raise UsageError(
+            f"{name}: hidden information and simultaneous choices are for two players, not "
+            f"{game.players}; fix the policies of the others in the rules, and write the rest as a "
+            "game for one (players = 1)"
+        )
+    if game.objective != "win":
+        raise UsageError(
+            f"{name}: hidden information and simultaneous choices are for games in which one player "
+            f"gains the loss of the other (objective = 'win'), not {game.objective!r}; write the "
+            "difference of the points as payoff(mine - theirs)"
+        )
+    if game.has_throws:
+        raise RulesError(f"{name}: throws() can't be hidden; write the throw in deal(s) or outcomes()")
+    if type(game).hidden is not Game.hidden and type(game).together is not Game.together:
+        raise RulesError(
+            f"{name}: hidden() and together() don't go together; let one player choose first, and "
+            "keep the choice in a hidden field"
+        )
+
+
+def read(game: Game, limit: int | None = None) -> Positions:
+    """Read the rules of a game, from the start on.
+
+    Parameters
+    ----------
+    limit : int, optional
+        The most positions, 2,000,000 unless given.
+
+    Raises
+    ------
+    RulesError
+        Rules that break the contract; the message names state and action.
+    TooManyStates, UsageError
+    """
+    require_class(game)
+    return _Reading(game, limit or LIMIT).run()
+
+
+class _Reading:
+    """A breadth-first walk over the states."""
+
+    def __init__(self, game: Game, limit: int) -> None:
+        self.game, self.limit = game, limit
+        self.numbers: dict[Any, int] = {}
+        self.states: list[Any] = []
+        self.sights: dict[Any, int] = {}
+        self.exact = True
+
+    def run(self) -> Positions:
+        game = self.game
+        with failing(RulesError, f"{game.name}: start()"):
+            start = game.start()
+        self.fields = getattr(start, "_fields", None)
+        if self.fields is None:
+            raise RulesError(f"{game.name}: start() is {shown(start)}; a state is a NamedTuple")
+        self._number(start)
+        kinds, menus, sights = [], [], []
+        rewards: list[Any] = []
+        first_choice, first_outcome, rows = [0], [0], list[tuple[Any, Any, int, int]]()
+        for state in _growing(self.states):
+            kind, menu, choices = self._choices(state)
+            kinds.append(kind)
+            menus.append(menu)
+            seen = tuple(visible_part(game, state).items()) if kind == MOVE else (kind, state)
+            sights.append(self.sights.setdefault(seen, len(self.sights)))
+            for words, ask, reward in choices:
+                rows += self._outcomes(state, words, ask)
+                rewards.append(self._number_of(reward, state, words))
+                first_outcome.append(len(rows))
+            first_choice.append(len(rewards))
+        weights, payoffs, targets, turns = zip(*rows, strict=True)
+        return Positions(
+            game,
+            self.states,
+            np.array(kinds, np.int8),
+            menus,
+            np.array(sights, np.int64),
+            objects(rewards),
+            np.array(first_choice, np.int64),
+            np.array(first_outcome, np.int64),
+            objects(weights),
+            objects(payoffs),
+            np.array(targets, np.int64),
+            np.array(turns, np.int8),
+            self.exact,
+        )
+
+    def _number(self, state: Any) -> int:
+        number = self.numbers.setdefault(state, len(self.states))
+        if number == len(self.states):
+            if number == self.limit:
+                raise TooManyStates(
+                    f"{self.game.name} has more than {self.limit:,} positions",
+                    "; allow more with "
+                    + spelled(python="max_states=N", command_line="--max-states N"),
+                )
+            self.states.append(state)
+        return number
+
+    def _refuse(self, state: Any, words: str, fault: str) -> NoReturn:
+        where = state_text(state._fields, state)
+        raise RulesError(f"{self.game.name}: {fault}, in the state {where}{words}")
+
+    def _listed(self, state: Any, rule: Callable[..., Any], *more: Any) -> list[Any]:
+        """The result of a rule as a list."""
+        words = f"({state_text(state._fields, state)}{''.join(f', {shown(m)}' for m in more)})"
+        with failing(RulesError, f"{self.game.name}: {rule.__name__}{words}"):
+            given: Iterable[Any] = rule(state, *more)
+            return list(given)
+
+    def _actions(self, state: Any, given: Iterable[Any]) -> tuple[int, ...]:
+        try:
+            actions = tuple(map(whole, given))
+        except TypeError:
+            self._refuse(state, "", "an action isn't a whole number")
+        if len(set(actions)) < len(actions) or min(actions, default=0) < 0:
+            self._refuse(state, "", f"the actions are {actions}; they must differ and be from 0 on")
+        if not actions:
+            self._refuse(state, "", "a player has no action; a finished game ends by its outcome")
+        return actions
+
+    def _choices(self, state: Any) -> tuple[int, tuple[tuple[int, ...], ...], list[Any]]:
+        """Kind, menu, and for each choice its words, its outcomes and its reward."""
+        game = self.game
+        if dealt := self._listed(state, game.deal):
+            if not all(isinstance(row, tuple) and len(row) == 2 for row in dealt):
+                self._refuse(state, "", "deal() must yield (weight, next_state)")
+            return DEAL, (), [("", [(w, 0, after) for w, after in dealt], 0)]
+        pair = self._listed(state, game.together)
+        if pair:
+            if len(pair) != 2:
+                self._refuse(state, "", "together() must give two lists of actions, the mover's first")
+            menu = tuple(self._actions(state, actions) for actions in pair)
+            typed: list[Any] = [(i, j) for i in menu[0] for j in menu[1]]
+        else:
+            menu = (self._actions(state, self._listed(state, game.actions)),)
+            typed = list(menu[0])
+        choices = []
+        for action in typed:
+            words = f", action {shown(action)}"
+            with failing(RulesError, f"{game.name}: reward{words}"):
+                reward = game.reward(state, action)
+            choices.append((words, self._listed(state, game.outcomes, action), reward))
+        return TOGETHER if pair else MOVE, menu, choices
+
+    def _number_of(self, number: Any, state: Any, words: str) -> Any:
+        """A number of the rules: a whole number or a fraction if it can be, else a double."""
+        if type(number) is int or isinstance(number, Fraction):
+            return number
+        try:
+            given = float(number)
+        except (TypeError, ValueError, OverflowError):
+            given = np.nan
+        if not np.isfinite(given):
+            self._refuse(state, words, f"{shown(number)} is no number")
+        if given.is_integer():
+            return int(given)
+        self.exact = False
+        return given
+
+    def _outcomes(self, state: Any, words: str, rows: list[Any]) -> list[tuple[Any, Any, int, int]]:
+        """Weight, payoff, target and turn of each outcome; equal outcomes are one."""
+        sums: dict[Any, Any] = {}
+        for row in rows:
+            if not isinstance(row, tuple) or len(row) != 3:
+                self._refuse(state, words, "an outcome must be (weight, then, next_state)")
+            weight, then, after = row
+            if type(weight) is not int:
+                weight = self._number_of(weight, state, words)
+            if weight < 0:
+                self._refuse(state, words, f"the weight {weight} is negative")
+            if weight:
+                key = (then, None if then not in ON and is_over(then) else after)
+                sums[key] = sums.get(key, 0) + weight
+        if not sums:
+            self._refuse(state, words, "there are no outcomes with a positive weight")
+        found = []
+        for (then, after), weight in sums.items():
+            then = whole(then)
+            if then not in ON and is_over(then):
+                if then >= len(THEN_NAMES) and not is_payoff(then):
+                    self._refuse(state, words, f"{then_text(then)} isn't the win of one player; "
+                                 "end with WIN, LOSE, DRAW or payoff(x)")  # fmt: skip
+                points = self._number_of(ending_points(then), state, words)
+                found.append((weight, points, ENDED, 0))
+                continue
+            if type(after) is not type(self.states[0]):
+                self._refuse(state, words, f"{shown(after)} isn't a state")
+            turn = int(then) if then in ON else int(seats_on(then, 2))
+            found.append((weight, 0, self._number(after), turn))
+        return found
+
+
+def _growing(items: list[Any]) -> Iterable[Any]:
+    """The items of a list that grows while it is read."""
+    done = 0
+    while done < len(items):
+        yield items[done]
+        done += 1
+
+
+def objects(items: Iterable[Any]) -> NDArray[Any]:
+    """An array of Python objects."""
+    listed = list(items)
+    found = np.empty(len(listed), object)
+    found[:] = listed
+    return found
+
+
+def solving_order(
+    n: int, sources: NDArray[np.int64], targets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Components of n positions, those that play reaches last first.
+
+    Parameters
+    ----------
+    sources, targets : (n_outcomes,) int64
+        The position before and after each outcome; targets below 0 are ends.
+
+    Returns
+    -------
+    order : (n,) int64
+        The positions, one component after the other.
+    first : (n_components + 1,) int64
+        Where each component begins in `order`.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    on = targets >= 0
+    sources, targets = sources[on], targets[on]
+    graph = csr_array((np.ones(len(sources), bool), (sources, targets)), shape=(n, n))
+    count, member = connected_components(graph, directed=True, connection="strong")
+    # Kahn's order of the components, from the last ones back to the start.
+    across = member[sources] != member[targets]
+    edges = np.unique(np.stack([member[targets[across]], member[sources[across]]]), axis=1)
+    waits = np.bincount(edges[1], minlength=count) if edges.size else np.zeros(count, int)
+    begin = np.searchsorted(edges[0], np.arange(count + 1)) if edges.size else np.zeros(count + 1, int)
+    ready, ranks = deque(np.flatnonzero(waits == 0).tolist()), np.empty(count, np.int64)
+    for rank in range(count):
+        component = ready.popleft()
+        ranks[component] = rank
+        for earlier in edges[1, begin[component] : begin[component + 1]].tolist():
+            waits[earlier] -= 1
+            if not waits[earlier]:
+                ready.append(earlier)
+    order = np.argsort(ranks[member], kind="stable")
+    first = np.searchsorted(ranks[member][order], np.arange(count + 1))
+    return order, first

@@ -1,0 +1,253 @@
+"""Positions unfolded into two trees of information sets, one for each player, and their payoffs.
+
+A player has perfect recall. An information set is the list of all earlier sights and actions of a
+player, with the present sight. A sequence is an information set with one of its actions, and
+sequence 0 is the empty one. The payoff of the first player is bilinear in the realization weights
+x and y of sequences: the sum of ``payoffs * x[rows] * y[columns]`` (Koller, Megiddo and von
+Stengel 1996). Chance is part of the payoffs.
+
+Histories with the same position and the same two sequences have the same future. They are one
+node, and the chances of their paths add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import EndlessPlay, RulesError, TooManyStates, spelled
+from rollwise.hidden.reading import DEAL, Positions, solving_order
+
+LIMIT = 60_000_000  # nodes of the tree, unless a limit is given
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """The information sets and sequences of one player. Parents have smaller numbers.
+
+    Attributes
+    ----------
+    parents : (n_sets,) int64
+        The player's last sequence before each information set.
+    first : (n_sets + 1,) int64
+        The first sequence of each set. The sequences of set k are first[k] to first[k + 1] - 1.
+    examples : (n_sets,) int64
+        A position of each information set.
+    numbers : dict
+        The information set by the last sequence and the sight.
+    """
+
+    parents: NDArray[np.int64]
+    first: NDArray[np.int64]
+    examples: NDArray[np.int64]
+    numbers: dict[tuple[int, int], int]
+
+    @property
+    def n_sequences(self) -> int:
+        """The number of sequences, with the empty one."""
+        return int(self.first[-1])
+
+    def set_of(self, sequence: int) -> int:
+        """The information set of a sequence other than 0."""
+        return int(np.searchsorted(self.first, sequence, "right")) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A game in sequence form.
+
+    Attributes
+    ----------
+    seats : (Seat, Seat)
+    rows, columns : (n,) int64
+        Sequences of the first and of the second player.
+    payoffs, masses : (n,) float64 or object
+        The payoff of the first player times the chance, and the chance that play ends there.
+    nodes, depth : int
+        The histories, with equal ones merged, and the length of the longest.
+    """
+
+    positions: Positions
+    seats: tuple[Seat, Seat]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    payoffs: NDArray[Any]
+    masses: NDArray[Any]
+    nodes: int
+    depth: int
+
+
+class _Sets:
+    """The information sets of one player, numbered as they are met."""
+
+    def __init__(self, positions: Positions) -> None:
+        self.positions = positions
+        numbers: dict[Any, int] = {}
+        self.menus = np.array([numbers.setdefault(m, len(numbers)) for m in positions.menus])
+        self.numbers: dict[tuple[int, int], int] = {}
+        self.parents: list[int] = []
+        self.first = [1]
+        self.examples: list[int] = []
+
+    def enter(self, places: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The first sequence of the information set of each node."""
+        sights = self.positions.sights[places]
+        width = len(self.positions.states) + 1
+        keys, index, inverse = np.unique(
+            last * width + sights, return_index=True, return_inverse=True
+        )
+        sets = np.empty(len(keys), np.int64)
+        for k, (sequence, sight, place) in enumerate(
+            zip(last[index].tolist(), sights[index].tolist(), places[index].tolist(), strict=True)
+        ):
+            number = self.numbers.setdefault((sequence, sight), len(self.parents))
+            if number == len(self.parents):
+                self.parents.append(sequence)
+                self.examples.append(place)
+                self.first.append(self.first[-1] + len(self.positions.menus[place][0]))
+            sets[k] = number
+        sets = sets[inverse]
+        examples = np.array(self.examples)[sets]
+        for node in np.flatnonzero(self.menus[examples] != self.menus[places])[:1].tolist():
+            self._refuse(int(examples[node]), int(places[node]))
+        return np.array(self.first)[sets]
+
+    def _refuse(self, *pair: int) -> None:
+        """Raise the error that the actions depend on hidden fields."""
+        one, other = (
+            f"{self.positions.text(place)} they are "
+            + ", ".join(self.positions.action_name(a, place) for a in self.positions.menus[place][0])
+            for place in pair
+        )
+        raise RulesError(
+            f"{self.positions.title}: the actions depend on fields that are hidden from the mover: "
+            f"in {one}; in {other}; the mover can't tell these apart"
+        )
+
+    def done(self) -> Seat:
+        parts = (self.parents, self.first, self.examples)
+        return Seat(*(np.array(part, np.int64) for part in parts), self.numbers)
+
+
+def check_ends(positions: Positions) -> None:
+    """Refuse play that can return to a position.
+
+    Raises
+    ------
+    EndlessPlay
+    """
+    n = len(positions.states)
+    sources = np.repeat(np.arange(n), np.diff(positions.first_choice))
+    sources = np.repeat(sources, np.diff(positions.first_outcome))
+    order, first = solving_order(n, sources, positions.targets)
+    loops = order[first[:-1]][np.diff(first) > 1].tolist()
+    loops += sources[sources == positions.targets].tolist()
+    for place in loops[:1]:
+        raise EndlessPlay(
+            f"{positions.title}: play can return to the position {positions.text(place)}; with "
+            "hidden fields every play must end: count the rounds in a field, and end the game"
+        )
+
+
+def unfold(positions: Positions, exact: bool = False, limit: int | None = None) -> Tree:
+    """Unfold positions into information sets.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether payoffs are fractions (dtype object); else they are doubles.
+    limit : int, optional
+        The most nodes.
+
+    Raises
+    ------
+    RulesError, EndlessPlay, TooManyStates
+    """
+    check_ends(positions)
+    limit = limit or LIMIT
+    number: Any = object if exact else np.float64
+    chances = positions.chances(exact)
+    ends = positions.payoffs.astype(number)
+    rewards = positions.rewards.astype(number)
+    pays = bool(np.any(rewards != 0))
+    sets = _Sets(positions), _Sets(positions)
+    place, turn = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    last = np.zeros((2, 1), np.int64)
+    weight = np.ones(1, number)
+    leaves: list[tuple[NDArray[Any], ...]] = []
+    nodes, depth = 0, 0
+    while len(place):
+        nodes, depth = nodes + len(place), depth + 1
+        if nodes > limit:
+            more = spelled(python="max_states=N", command_line="--max-states N")
+            raise TooManyStates(
+                f"{positions.title} has more than {limit:,} histories", f"; allow more with {more}"
+            )
+        base = last.copy()  # the sequence of the first action; for the player who doesn't choose, 0
+        moves = positions.kinds[place] != DEAL
+        for seat in (0, 1):
+            mine = moves & (turn == seat)
+            if mine.any():
+                base[seat, mine] = sets[seat].enter(place[mine], last[seat, mine])
+        count = np.diff(positions.first_choice)[place]
+        within = _within(count)
+        node = np.repeat(np.arange(len(place)), count)
+        choice = positions.first_choice[place[node]] + within
+        after = base[:, node]
+        for seat in (0, 1):
+            after[seat] += np.where(moves[node] & (turn[node] == seat), within, 0)
+        sign = np.where(turn[node] == 0, 1, -1)
+        if pays and (given := rewards[choice] != 0).any():
+            amount = weight[node][given] * rewards[choice[given]] * sign[given]
+            leaves.append((*after[:, given], amount, amount * 0))
+        count = np.diff(positions.first_outcome)[choice]
+        edge = positions.first_outcome[choice]
+        within, source = _within(count), np.repeat(np.arange(len(choice)), count)
+        edge = edge[source] + within
+        after, sign = after[:, source], sign[source]
+        weight, turn = weight[node[source]] * chances[edge], turn[node[source]]
+        over = positions.targets[edge] < 0
+        worth = weight[over] * ends[edge[over]] * sign[over]
+        leaves.append((*after[:, over], worth, weight[over]))
+        on = ~over
+        place, turn = positions.targets[edge[on]], turn[on] ^ positions.turns[edge[on]]
+        last, weight = after[:, on], weight[on]
+        place, turn, last, weight = _merged(place, turn, last, weight)
+    seats = sets[0].done(), sets[1].done()
+    rows, columns, *numbers = (np.concatenate(part) for part in zip(*leaves, strict=True))
+    pairs, inverse = np.unique(rows * seats[1].n_sequences + columns, return_inverse=True)
+    payoffs, masses = (added(inverse, part, len(pairs)) for part in numbers)
+    rows, columns = np.divmod(pairs, seats[1].n_sequences)
+    return Tree(positions, seats, rows, columns, payoffs, masses, nodes, depth)
+
+
+def _within(count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, ... within each group of so many."""
+    return np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+
+
+def added(keys: NDArray[np.int64], numbers: NDArray[Any], length: int) -> NDArray[Any]:
+    """The sum of the numbers of each key from 0 to length - 1."""
+    if numbers.dtype != object:
+        return np.bincount(keys, numbers, length)
+    sums = np.zeros(length, object)
+    np.add.at(sums, keys, numbers)
+    return sums
+
+
+def _merged(
+    place: NDArray[Any], turn: NDArray[Any], last: NDArray[Any], weight: NDArray[Any]
+) -> tuple[NDArray[Any], ...]:
+    """Nodes with the same position and sequences as one, with the sum of their chances."""
+    if len(place) < 2:
+        return place, turn, last, weight
+    columns = np.stack([2 * place + turn, *last])
+    order = np.lexsort(columns)
+    columns = columns[:, order]
+    new = np.concatenate([[True], (columns[:, 1:] != columns[:, :-1]).any(axis=0)])
+    sums = np.add.reduceat(weight[order], np.flatnonzero(new))
+    columns = columns[:, new]
+    return columns[0] >> 1, columns[0] & 1, columns[1:], sums
