@@ -819,11 +819,15 @@ class Game:
         """Whether a throw comes before each choice."""
         return type(self).throws is not Game.throws
 
+    @classmethod
+    def has_secrets(cls) -> bool:
+        """Whether dice are hidden or choices simultaneous: `rollwise.hidden` solves such games."""
+        return cls.hidden is not Game.hidden or cls.together is not Game.together
+
     @property
     def is_hidden(self) -> bool:
-        """Whether dice are hidden or choices simultaneous: `rollwise.hidden` solves the game."""
-        rules = ("hidden", "together")
-        return any(getattr(type(self), rule) is not getattr(Game, rule) for rule in rules)
+        """The same of this game."""
+        return self.has_secrets()
 
     @property
     def reads_rolls_left(self) -> bool:

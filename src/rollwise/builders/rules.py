@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.compiled.cache_key import drawn_by
-from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, spelled
+from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
 from rollwise.game import (
     AGAIN,
@@ -103,6 +103,17 @@ def refuse_many(title: str, players: int, game: Any) -> NoReturn:
     )
 
 
+def refuse_hidden(game: Game) -> NoReturn:
+    """Raise the error that a feature does not support hidden dice or simultaneous choices."""
+    raise UsageError(
+        f"{title_of(game.name, game.parameters)} has hidden dice or simultaneous choices; "
+        + spelled(
+            python="rollwise.hidden.solve(game) solves it",
+            command_line="solve, table, advise, evaluate, respond and simulate take such games",
+        )
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """A game with its facts independent of the state.
@@ -124,6 +135,8 @@ class Rules:
                 f"{game.name}: players is {shown(game.players)}; it must be from 1 to "
                 f"{MOST_PLAYERS}"
             )
+        if game.is_hidden:
+            refuse_hidden(game)
         if not self.any_players:
             require_two(game)
         if game.objective not in ("win", "maximize", "minimize", "average"):

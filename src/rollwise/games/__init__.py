@@ -30,8 +30,14 @@ from rollwise.parameters import no_parameter, parameter_specs
 READ = "rollwise_rules_"  # begins the names of modules that were read from files
 
 
-def available() -> dict[str, type[Game]]:
-    """All games by name, in alphabetical order."""
+def available(hidden: bool = False) -> dict[str, type[Game]]:
+    """All games by name, in alphabetical order.
+
+    Parameters
+    ----------
+    hidden : bool
+        Games with hidden dice or simultaneous choices (`rollwise.hidden`), and not the others.
+    """
     games: dict[str, type[Game]] = {}
     from importlib.metadata import entry_points  # takes longer than all the rest
 
@@ -46,7 +52,7 @@ def available() -> dict[str, type[Game]]:
             games[cls.name] = cls
     for module in pkgutil.iter_modules(__path__):
         games |= _own(module.name)
-    return dict(sorted(games.items()))
+    return {name: cls for name, cls in sorted(games.items()) if cls.has_secrets() == hidden}
 
 
 def _own(module: str) -> dict[str, type[Game]]:
@@ -101,7 +107,7 @@ def find_installed(name: str) -> type[Game]:
     game = _named_like_its_module(name)
     if game is not None:
         return game
-    games = available()
+    games = available() | available(hidden=True)
     if name in games:
         return games[name]
     hint = suggestion(name, games)

@@ -14,6 +14,7 @@ u = 2^-53 (Higham 2002, section 3.1). The best response to absolute payoffs boun
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,183 @@ def never_ends(positions: Positions) -> int | None:
             left = np.flatnonzero(~sure)
             return int(left[0]) if len(left) else None
         sure = now
+
+
+@dataclass(frozen=True, eq=False)
+class OpenGame:
+    """A game with one hidden deal and open moves, as a graph of nodes (see `open_play`).
+
+    Attributes
+    ----------
+    movers : (n,) int64
+    first_action : (n + 1,) int64
+    children : (n_actions,) int64
+        The next node, or -1 - m for the end with matrix m.
+    offsets, sizes : int64
+        Of each action, the rows between those of the node and those of its child; of each node,
+        the rows of it and of all histories after it.
+    leaf : tuple
+        Matrices of payoffs of the first player by classes of types, the class of each type, and
+        the numbers of classes.
+    weights : pair of float64
+        The chance of each type of a player; all 1 where the matrices contain the chances.
+    types : pair of (n_deals,) int64
+        The type of each player in each deal.
+    positions : list of (n_deals,) int64
+        The position of each deal in each node.
+    """
+
+    movers: NDArray[np.int64]
+    first_action: NDArray[np.int64]
+    children: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    leaf: tuple[Any, ...]
+    weights: tuple[NDArray[np.float64], NDArray[np.float64]]
+    types: tuple[NDArray[np.int64], NDArray[np.int64]]
+    positions: list[NDArray[np.int64]]
+    depth: int
+
+    @property
+    def n_types(self) -> int:
+        return max(map(len, self.weights))
+
+    @property
+    def menu(self) -> int:
+        return int(np.diff(self.first_action).max())
+
+    @classmethod
+    def of(cls, movers, first_action, children, matrices, weights, types, positions) -> OpenGame:  # type: ignore[no-untyped-def]
+        """The graph with the rows of all histories counted, and equal types of a matrix joined."""
+        n = len(movers)
+        sizes, depths = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        offsets = np.zeros(len(children), np.int64)
+        for v in _last_first(first_action, children):
+            rows = int(first_action[v + 1] - first_action[v])
+            for a in range(first_action[v], first_action[v + 1]):
+                offsets[a] = rows
+                if children[a] >= 0:
+                    rows += int(sizes[children[a]])
+                    depths[v] = max(depths[v], depths[children[a]])
+            sizes[v], depths[v] = rows, depths[v] + 1
+        size = max(matrices.shape[1:])
+        small = np.zeros((len(matrices), size, size))
+        classes = [np.zeros((len(matrices), size), np.int64) for _ in range(2)]
+        counts = [np.zeros(len(matrices), np.int64) for _ in range(2)]
+        for m, matrix in enumerate(matrices):
+            rows, by_row = np.unique(matrix, axis=0, return_inverse=True)
+            both, by_column = np.unique(rows, axis=1, return_inverse=True)
+            small[m, : both.shape[0], : both.shape[1]] = both
+            for k, found in enumerate((by_row, by_column)):
+                classes[k][m, : len(found)] = found.ravel()
+                counts[k][m] = both.shape[k]
+        leaf = (small, *classes, *counts)
+        return cls(movers, first_action, children, offsets, sizes, leaf, weights, types, positions, int(depths[0]))  # fmt: skip
+
+
+def _last_first(first_action: NDArray[np.int64], children: NDArray[np.int64]) -> list[int]:
+    """The nodes so that each comes after all nodes that follow it."""
+    found: list[int] = []
+    entered, stack = {0}, [0]
+    while stack:
+        v = stack[-1]
+        after = children[first_action[v] : first_action[v + 1]].tolist()
+        new = [child for child in after if child >= 0 and child not in entered]
+        if new:
+            entered.add(new[0])
+            stack.append(new[0])
+        else:
+            found.append(stack.pop())
+    return found
+
+
+@kernel(never_interpreted=True)
+def _respond_openly(me, absolute, movers, first_action, children, offsets, leaf, shape, sides, sums):  # type: ignore[no-untyped-def]  # fmt: skip
+    """The value of the best response of one player to the average strategy of the other."""
+    small, row_class, column_class, height, width = leaf
+    depth_of, n_types = shape
+    own, other = (sides[0], sides[1]) if me == 0 else (sides[1], sides[0])
+    node = np.zeros(depth_of, np.int64)
+    row = np.zeros(depth_of, np.int64)
+    turn = np.zeros(depth_of, np.int64)
+    reach = np.zeros((depth_of + 1, n_types))
+    values = np.zeros((depth_of + 1, n_types))
+    totals = np.zeros((depth_of, n_types))
+    folded = np.zeros(n_types)
+    reach[0, : len(other)] = other
+    d = 0
+    while d >= 0:
+        v, k = node[d], turn[d]
+        begin = first_action[v]
+        count = first_action[v + 1] - begin
+        is_mine = movers[v] == me
+        if k == 0:
+            values[d, :] = -np.inf if is_mine else 0.0
+            totals[d, :] = 0.0
+            for a in range(count if not is_mine else 0):
+                for t in range(len(other)):
+                    totals[d, t] += np.float64(sums[row[d] + a, t])
+        if k == count:  # all actions are done: d - 1 receives the values
+            d -= 1
+        else:
+            alive = False
+            for t in range(len(other)):
+                mass = reach[d, t]
+                if not is_mine:
+                    share = np.float64(sums[row[d] + k, t])
+                    mass *= share / totals[d, t] if totals[d, t] > 0.0 else 1.0 if k == 0 else 0.0
+                reach[d + 1, t] = mass
+                alive = alive or mass > 0.0
+            child = children[begin + k]
+            if alive and child >= 0:
+                node[d + 1], row[d + 1], turn[d + 1] = child, row[d] + offsets[begin + k], 0
+                d += 1
+                continue
+            values[d + 1, :] = 0.0
+            if alive:
+                m = -1 - child
+                for c in range(height[m] if me == 1 else width[m]):
+                    folded[c] = 0.0
+                for t in range(len(other)):
+                    c = column_class[m, t] if me == 0 else row_class[m, t]
+                    folded[c] += reach[d + 1, t]
+                for t in range(len(own)):
+                    total = 0.0
+                    for e in range(width[m] if me == 0 else height[m]):
+                        entry = small[m, row_class[m, t], e] if me == 0 else -small[m, e, column_class[m, t]]  # fmt: skip
+                        total += (abs(entry) if absolute else entry) * folded[e]
+                    values[d + 1, t] = total
+        if d < 0:
+            break
+        is_mine = movers[node[d]] == me
+        for t in range(len(own)):
+            if is_mine:
+                values[d, t] = max(values[d, t], values[d + 1, t])
+            else:
+                values[d, t] += values[d + 1, t]
+        turn[d] += 1
+    total = 0.0
+    for t in range(len(own)):
+        total += own[t] * values[0, t]
+    return total
+
+
+def open_bounds(game: OpenGame, sums: NDArray[np.float32]) -> tuple[float, float]:
+    """Bounds on the first player's value, proved by the average strategies of both players.
+
+    A term is a product of two probabilities, a payoff and at most `depth` shares, each with at most
+    `menu` + 3 roundings. A path from an ending to the root adds at most `types` numbers at the
+    ending and at the root, and `menu` at each node.
+    """
+    shape = (game.depth + 1, game.n_types)
+    arrays = (game.movers, game.first_action, game.children, game.offsets, game.leaf, shape, game.weights, sums)  # fmt: skip
+    n = game.depth * (2 * game.menu + 4) + 3 * game.n_types + 10
+    found = []
+    for me in (1, 0):
+        worth = float(_respond_openly(me, False, *arrays))
+        most = float(abs(game.leaf[0]).max())
+        if len(game.leaf[0]) and game.weights[0].sum() > 1.5:  # the matrices contain the chances
+            most = float(_respond_openly(me, True, *arrays))
+        worth += 1.01 * n * UNIT / (1 - n * UNIT) * most
+        found.append(worth if me == 0 else -worth)
+    return found[0], found[1]

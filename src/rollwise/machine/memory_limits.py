@@ -41,6 +41,14 @@ MAP_FROM, MAP_LARGE_FROM, KEEP = 1 << 25, 1 << 20, 1 << 27
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of <malloc.h>
 
 
+def peak_memory() -> int:
+    """The most memory of this process so far, in bytes."""
+    import resource
+
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else 1024 * size
+
+
 def memory_of_machine() -> int:
     """Bytes of memory of the machine, or 0 if unknown."""
     try:

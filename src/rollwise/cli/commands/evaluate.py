@@ -120,6 +120,13 @@ def evaluate(
         options["on_sweep"] = print_sweep
     check_history_path(history)
     chosen = read_game(game, parameters)
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        others |= {"against": None} | iterative
+        hidden_games.refuse_options(chosen, where=where, out=out, csv=csv, **others)
+        hidden_games.evaluate(chosen, policy, against)
+        return
     if has_many(chosen) or "," in policy:
         refuse_with_seats(chosen, **others, **iterative)
         _print_seats(chosen, policy)

@@ -72,6 +72,13 @@ def table(
     form = form_of(out, csv=csv)
     options = method_options(method or DEFAULT, settings)
     chosen = read_game(game, parameters, any_target=True)
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        others = {"throws": throws, "each_action": each_action, "grid": grid}
+        hidden_games.refuse_options(chosen, load=load, method=method, set=settings, **others)
+        hidden_games.table(chosen, where, limit, form, out)
+        return
     if limit is None and form is None:
         limit = SHOWN
     found = solve_or_open(chosen, load, method=method, options=options)
@@ -129,6 +136,13 @@ def advise(
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = read_game(game, parameters, any_target=True)
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        others = {"throw": throw, "rolls_left": rolls_left, "load": load}
+        hidden_games.refuse_options(chosen, method=method, set=settings, **others)
+        hidden_games.advise(chosen, state)
+        return
     position, thrown = read_state(state, chosen), read_throw(throw)
     found = solve_or_open(chosen, load, method=method, options=options)
     solution = found.part(position)

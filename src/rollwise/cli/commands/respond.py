@@ -24,6 +24,12 @@ def respond(
     from rollwise.answer.evaluation import best_response
 
     chosen = read_game(game, parameters)
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        hidden_games.refuse_options(chosen, state=state)
+        hidden_games.respond(chosen, to)
+        return
     if has_many(chosen):
         refuse_with_seats(chosen, state=state)
         _print_seats(chosen, to)

@@ -43,7 +43,7 @@ from rollwise.methods import METHODS, find_method
 @app.command("games")
 def games() -> None:
     """List the games with their parameters and policies."""
-    render(games_document(available().values()))
+    render(games_document([*available().values(), *available(hidden=True).values()]))
 
 
 @app.command("methods")

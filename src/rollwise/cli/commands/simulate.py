@@ -98,6 +98,13 @@ def simulate(
         raise UsageError(f"--games is {games}; it must be at least 1")
     pool = Workers.read(workers)
     chosen = read_game(game, parameters)
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        others = {"workers": workers, "tell": tell, "load": load, "no_exact": not exact}
+        hidden_games.refuse_options(chosen, **others)
+        hidden_games.simulate(chosen, policy, against, games, seed)
+        return
     if has_many(chosen) or "," in policy:
         others = {"against": against, "workers": workers, "tell": tell}
         refuse_with_seats(chosen, **others, load=load)

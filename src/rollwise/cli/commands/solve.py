@@ -112,6 +112,8 @@ def solve(
     workers: WorkersOption = None,
 ) -> None:
     """Solve a game: the first player's edge, certified."""
+    from rollwise.cli import hidden_games
+
     values = read_values(parameters or ())
     pool = Workers.read(workers)
     _check_places(history, save, by_layer, resume=resume, workers=workers)
@@ -127,6 +129,13 @@ def solve(
         print_contest(find(game), values)
         return
     chosen = read_game(game, parameters)
+    if chosen.is_hidden:
+        hidden_games.refuse_options(
+            chosen, save=save, certificate=certificate, history=history, by_layer=by_layer,
+            set=settings, **_unusual(method, mode),
+        )  # fmt: skip
+        hidden_games.solve(chosen, tolerance)
+        return
     if by_layer:
         if has_many(chosen):
             refuse_with_seats(chosen, by_layer=by_layer)

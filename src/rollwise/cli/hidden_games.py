@@ -1,0 +1,214 @@
+"""Commands for games with hidden dice or simultaneous choices, as other commands call them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rollwise.cli.common import refuse
+from rollwise.cli.printing import SHOWN, render, write_rows
+from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
+from rollwise.documents.hidden import (
+    PLAYERS,
+    HiddenAdvised,
+    HiddenEvaluated,
+    HiddenMatch,
+    HiddenResponse,
+    HiddenSolved,
+    HiddenTable,
+    exploitability_of,
+    has_draws,
+    kind_of,
+    rows_of,
+    unit_of,
+)
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.graph.naming import typed_state
+from rollwise.hidden import Answer, Situation
+from rollwise.hidden import solve as solve_game
+from rollwise.machine.memory_limits import peak_memory
+from rollwise.numbers.randomness import check_seed, fresh_seed
+
+BECAUSE = "isn't for games with hidden dice or simultaneous choices, such as {}"
+GAMES = 10_000
+
+
+def refuse_options(game: Game, **given: Any) -> None:
+    """Refuse options that such games don't have."""
+    refuse(BECAUSE.format(game.name), **given)
+
+
+def find_answer(game: Game, tolerance: float | None = None) -> Answer:
+    """The solution of the game, computed now."""
+    with Progress() as progress:
+        return solve_game(
+            game, tolerance=tolerance, max_states=ASKED.max_states, progress=progress.listener
+        )
+
+
+def solved_document(answer: Answer) -> HiddenSolved:
+    """The document of `solve`."""
+    tree = getattr(answer, "tree", None)
+    sizes: dict[str, Any] = {}
+    if tree is not None:
+        n = sum(len(seat.parents) for seat in tree.seats)
+        sizes = {"histories": tree.nodes, "situations": n}
+    return HiddenSolved.on(
+        answer.game,
+        kind=kind_of(answer),
+        unit=unit_of(answer),
+        draws=has_draws(answer),
+        value=answer.value,
+        error_bound=answer.error_bound,
+        **({"value_exact": str(answer.low)} if answer.is_exact else {}),
+        exploitability=exploitability_of(answer),
+        method=answer.method,
+        **({"iterations": answer.iterations} if answer.iterations else {}),
+        positions=len(answer.positions.states),
+        **sizes,
+        memory=peak_memory(),
+        seconds=answer.seconds,
+    )
+
+
+def solve(game: Game, tolerance: float | None) -> None:
+    """``rollwise solve``."""
+    answer = find_answer(game, tolerance)
+    render(solved_document(answer))
+    if tolerance is not None and answer.error_bound > tolerance:
+        raise UsageError(f"the error bound is {answer.error_bound:.1e}, above --tolerance")
+
+
+def _frame(answer: Answer, situations: list[Situation]) -> pl.DataFrame:
+    """Situations as a table with a column for each field and each action."""
+    names = PLAYERS[not answer.positions.is_hidden]
+    fields = [n for n in answer.positions.states[0]._fields if any(n in s.sees for s in situations)]
+    actions = list(dict.fromkeys(name for s in situations for name in s.names))
+    rows = []
+    for one in situations:
+        row: dict[str, Any] = {"player": names[one.seat]}
+        for name in fields:
+            x = one.sees.get(name)
+            row[name] = " ".join(map(str, x)) if isinstance(x, tuple) else x
+        row |= {"before": one.before, "reach": None if np.isnan(one.reach) else one.reach}
+        shares = dict(zip(one.names, map(float, one.probabilities), strict=True))
+        rows.append(row | {f"plays {name}": shares.get(name) for name in actions})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def table(
+    game: Game, where: str | None, limit: int | None, form: str | None, out: Path | None
+) -> None:
+    """``rollwise table``."""
+    from rollwise.answer.filters import rows_where
+
+    answer = find_answer(game)
+    situations = list(answer.situations())
+    if where is not None:
+        kept = np.flatnonzero(rows_where(_frame(answer, situations), where))
+        situations = [situations[k] for k in kept.tolist()]
+    shown = situations[: SHOWN if limit is None and form is None else limit]
+    if form in ("csv", "parquet"):
+        write_rows(_frame(answer, shown), form, out)
+        return
+    document = HiddenTable.on(
+        game,
+        kind=kind_of(answer),
+        exploitability=exploitability_of(answer),
+        total=len(situations),
+        rows=rows_of(answer, shown),
+    )
+    if out is not None:
+        from rollwise.documents.model import encode
+
+        write_rows(_frame(answer, shown), "json", out, lambda _: encode(document))
+    else:
+        render(document)
+
+
+def advise(game: Game, state: str) -> None:
+    """``rollwise advise``."""
+    sees = typed_state(state, lambda: f"as in {game.start()._fields[0]}=1")
+    answer = find_answer(game)
+    found = answer.find(sees)
+    render(
+        HiddenAdvised.on(
+            game,
+            kind=kind_of(answer),
+            exploitability=exploitability_of(answer),
+            total=len(found),
+            situations=rows_of(answer, found[:10]),
+        )
+    )
+
+
+def evaluate(game: Game, policy: str, against: str | None) -> None:
+    """``rollwise evaluate``."""
+    answer = find_answer(game)
+    value, bound = answer.evaluate((policy, against or policy))
+    worst = [answer.best_response(policy, seat)[0] for seat in (0, 1)]
+    render(
+        HiddenEvaluated.on(
+            game,
+            kind="certified",
+            unit=unit_of(answer),
+            value=value,
+            error_bound=bound,
+            policy=policy,
+            against=against or policy,
+            loss=max(sum(worst) / 2, 0.0),
+        )
+    )
+
+
+def respond(game: Game, policy: str) -> None:
+    """``rollwise respond``."""
+    answer = find_answer(game)
+    (first, one), (second, other) = (answer.best_response(policy, seat) for seat in (0, 1))
+    render(
+        HiddenResponse.on(
+            game,
+            kind="certified",
+            policy=policy,
+            first=first,
+            second=second,
+            exploitability=(first + second) / 2,
+            error_bound=max(one, other),
+        )
+    )
+
+
+def simulate(
+    game: Game, policy: str, against: str | None, games: int | None, seed: int | None
+) -> None:
+    """``rollwise simulate``."""
+    from rollwise.hidden.simulation import simulate as play_games
+
+    answer = find_answer(game)
+    names = (policy, against or policy)
+    seed = fresh_seed() if seed is None else check_seed(seed)
+    expected, bound = answer.evaluate(names)
+    games = GAMES if games is None else games
+    mean, error = play_games(answer.with_policies(names), games, seed)
+    render(
+        HiddenMatch.on(
+            game,
+            kind="estimated",
+            unit=unit_of(answer),
+            value=mean,
+            standard_error=error if np.isfinite(error) else None,
+            error_bound=bound,
+            policy=policy,
+            against=names[1],
+            games=games,
+            seed=seed,
+            expected=expected,
+        )
+    )
+
+

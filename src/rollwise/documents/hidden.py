@@ -1,0 +1,321 @@
+"""Answers to games with hidden dice or simultaneous choices, as documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Bytes,
+    Chance,
+    Cost,
+    GameDocument,
+    Maybe,
+    Number,
+    Part,
+    Rows,
+    Seconds,
+    Value,
+    about,
+    as_number,
+)
+from rollwise.documents.parts import about_draws, number_or_none, place_text, seconds_text
+from rollwise.numbers.printed import (
+    certified,
+    chance,
+    estimated,
+    estimated_chance,
+    how_many,
+    in_bytes,
+    rounded_up,
+)
+
+if TYPE_CHECKING:
+    from rollwise.hidden import Answer, Situation
+
+PLAYERS = (("first", "second"), ("mover", "other"))
+RARE = 5e-5  # probabilities below aren't printed in a list of actions
+
+
+class MixedAction(Part, frozen=True):
+    """An action of a strategy."""
+
+    action: str
+    probability: Chance
+    value: Annotated[Value, about("for this player, against the strategy of the other one")]
+    cost: Cost
+    probability_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
+
+
+class SituationRow(Part, frozen=True):
+    """A situation: all that a player knows at a choice."""
+
+    player: Annotated[str, about("first or second; in a simultaneous choice mover or other")]
+    sees: Annotated[dict[str, Any], about("the visible fields")]
+    before: Annotated[str, about("earlier sights and actions, where fields have changed since")]
+    reach: Annotated[Chance, about("of coming here; null if unknown")]
+    actions: list[MixedAction]
+
+    @property
+    def text(self) -> str:
+        """The actions with their probabilities."""
+        taken = [a for a in self.actions if as_number(a.probability) >= RARE]
+        taken.sort(key=lambda a: -as_number(a.probability))
+        return ", ".join(f"{a.action} {share_text(a)}" for a in taken)
+
+    @property
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """A row of a table."""
+        reach = "" if self.reach is None else f"{100 * self.reach:.4g} %"
+        return self.player, place_text(self.sees), self.before, self.text, reach
+
+
+def share_text(action: MixedAction) -> str:
+    """The probability of an action: a fraction if it is exact and short, else a percentage."""
+    exact = action.probability_exact
+    if exact and len(exact) <= 9:
+        return exact
+    return f"{100 * as_number(action.probability):.4g} %"
+
+
+def situation_row(answer: Answer, situation: Situation) -> SituationRow:
+    """A situation of an answer as a row."""
+    values = np.array(situation.values)
+    best = np.nanmax(values) if np.isfinite(values).any() else math.nan
+    actions = [
+        MixedAction(
+            name,
+            float(share),
+            number_or_none(value),
+            number_or_none(best - value),
+            str(share) if isinstance(share, Fraction) else UNSET,
+        )
+        for name, share, value in zip(
+            situation.names, situation.probabilities, values.tolist(), strict=True
+        )
+    ]
+    player = PLAYERS[not answer.positions.is_hidden][situation.seat]
+    reach = number_or_none(situation.reach)
+    return SituationRow(player, dict(situation.sees), situation.before, reach, actions)
+
+
+class Worth(GameDocument, frozen=True, kw_only=True):
+    """A document with a payoff of the first player."""
+
+    unit: Annotated[str, about("win probability, or payoff where ends differ in payoff")]
+    value: Annotated[Value, about("the first player's expected payoff: 1 a win, -1 a loss")]
+    error_bound: Maybe[Bound] = UNSET
+
+    @property
+    def is_stake(self) -> bool:
+        """Whether payoffs differ from wins, losses and draws."""
+        return self.unit != "win probability"
+
+    def worth_text(self, draws: bool = False) -> str:
+        """The payoff with its bound: "wins 51 % (certified ± ...)"."""
+        value, bound = as_number(self.value), as_number(self.error_bound)
+        worth = certified(value, bound) if self.is_stake else chance(value, bound)
+        verb = "gets on average" if self.is_stake else "wins"
+        return f"{verb} {worth.number} ({worth.sure}{about_draws(draws and not self.is_stake)})"
+
+
+class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/1"):
+    """The value of a game with hidden dice or simultaneous choices."""
+
+    draws: bool
+    value_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
+    exploitability: Annotated[
+        Number, about("the most that both players together gain by best responses; proved")
+    ]
+    method: str
+    iterations: Annotated[Maybe[int], about("of regret minimization, or sweeps")] = UNSET
+    positions: int
+    histories: Annotated[Maybe[int], about("of play, where equal ones count once")] = UNSET
+    situations: Annotated[Maybe[int], about("of both players")] = UNSET
+    memory: Annotated[Maybe[Bytes], about("the most memory of the process so far")] = UNSET
+    seconds: Seconds
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield self.title
+        if self.value_exact:
+            worth = f"gets on average {self.value_exact}"
+            if not self.is_stake:
+                value = Fraction(str(self.value_exact))
+                percent = f"{50 * (1 + float(value)):.10g} %"
+                worth = f"wins {(1 + value) / 2} = {percent}"
+            about = about_draws(self.draws) if not self.is_stake else ""
+            yield f"  the first player {worth} of the games (exact{about})".replace(
+                " of the games (exact", " (exact" if self.is_stake else " of the games (exact"
+            )
+        else:
+            yield f"  the first player {self.worth_text(self.draws)}"
+        if not self.is_stake and not self.value_exact:
+            worth = certified(as_number(self.value), as_number(self.error_bound))
+            yield f"  value {worth.number} ({worth.sure})"
+        if self.value_exact:
+            yield "  neither player gains by another strategy (proved in fractions)"
+        else:
+            yield (
+                "  no player gains more than "
+                f"{rounded_up(as_number(self.exploitability))} by another strategy (proved)"
+            )
+        sizes = [how_many(self.positions, "position")]
+        if self.histories:
+            sizes += [f"{self.histories:,} histories", how_many(self.situations or 0, "situation")]
+        yield f"  {', '.join(sizes)}"
+        rounds = {"matrix games": "sweep", "regret minimization": "iteration"}.get(self.method)
+        times = f", {how_many(self.iterations, rounds)}" if self.iterations and rounds else ""
+        memory = f"; {in_bytes(self.memory)} of memory" if self.memory else ""
+        yield f"  {self.method}{times}: {seconds_text(self.seconds)}{memory}"
+
+
+class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/hidden/1"):
+    """The strategies of both players, a row for each situation."""
+
+    exploitability: Number
+    total: Annotated[int, about("situations, of which rows may be left out")]
+    rows: list[SituationRow]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        cells = [row.cells for row in self.rows]
+        heads = ("player", "sees", "before", "plays", "reached")
+        used = [k for k in range(5) if any(row[k] for row in cells)]
+        yield Rows(
+            [heads[k] for k in used], [[row[k] for k in used] for row in cells],
+            heads[:4], ("before", "plays"),
+        )  # fmt: skip
+        if self.total > len(self.rows):
+            yield f"{len(self.rows)} of {self.total:,} situations (--limit N for more)"
+        yield proved_text(self.exploitability)
+
+
+def proved_text(exploitability: Number) -> str:
+    """The sentence about the quality of both strategies."""
+    gain = as_number(exploitability)
+    if gain == 0:
+        return "exact: no other strategy of either player gains anything"
+    return f"no other strategy of either player gains more than {rounded_up(gain)} (proved)"
+
+
+class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/hidden/1"):
+    """The actions in the situations in which a player sees these fields."""
+
+    exploitability: Number
+    total: int
+    situations: list[SituationRow]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        for row in self.situations:
+            reached = "" if row.reach is None else f", reached with {100 * row.reach:.4g} %"
+            after = f" after {row.before}" if row.before else ""
+            who = f"{row.player} player" if row.player in PLAYERS[0] else row.player
+            yield f"{who} sees {place_text(row.sees)}{after}{reached}"
+            cells = [
+                (a.action, share_text(a), _number(a.value), _number(a.cost)) for a in row.actions
+            ]
+            yield Rows(("action", "probability", "payoff", "cost"), cells, ("action",), indent=2)
+        if self.total > len(self.situations):
+            left = self.total - len(self.situations)
+            yield f"{left:,} more situations: give more fields, or see `rollwise table`"
+        if any(a.value is None for row in self.situations for a in row.actions):
+            yield "no payoff: the other player's strategy never leads here"
+        yield "payoffs are against the strategy of the other player; the cost is to the best action"
+        yield proved_text(self.exploitability)
+
+
+def _number(number: Number) -> str:
+    return "" if number is None else f"{number:z.6f}"
+
+
+class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/hidden/1"):
+    """The value of a pair of policies."""
+
+    policy: str
+    against: str
+    loss: Annotated[Number, about("the most that the policy loses to any opponent, by seat mean")]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield self.title
+        yield f"  {self.policy} first, against {self.against}: {self.worth_text()}"
+        yield (
+            f"  {self.policy} loses at most {as_number(self.loss):.6f} to an expert "
+            "(mean of both seats, against the value of the game)"
+        )
+
+
+class HiddenResponse(GameDocument, frozen=True, kw_only=True, tag="rollwise/respond/hidden/1"):
+    """The best response of each seat to a policy."""
+
+    policy: str
+    first: Annotated[Value, about("payoff of the best response that moves first")]
+    second: Annotated[Value, about("payoff of the best response that moves second")]
+    exploitability: Annotated[Number, about("their mean: 0 for an optimal policy")]
+    error_bound: Bound
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield self.title
+        bound = as_number(self.error_bound)
+        for seat in ("first", "second"):
+            worth = certified(as_number(getattr(self, seat)), bound)
+            yield f"  the best response to {self.policy}, moving {seat}: {worth.number}"
+        worth = certified(as_number(self.exploitability), bound)
+        yield f"  exploitability of {self.policy} (their mean): {worth.number} ({worth.sure})"
+
+
+class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidden/1"):
+    """Simulated games."""
+
+    policy: str
+    against: str
+    games: int
+    seed: int
+    standard_error: Number
+    expected: Annotated[Value, about("the exact expectation of the same policies")]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        mean, error = as_number(self.value), as_number(self.standard_error)
+        if self.is_stake:
+            text = f"gets on average {estimated(mean, error)}"
+        else:
+            text = f"wins {estimated_chance((1 + mean) / 2, error / 2)}"
+        yield self.title
+        yield f"  {self.policy} first, against {self.against}: {text}"
+        yield f"  {how_many(self.games, 'game')}, seed {self.seed}; estimated (± standard error)"
+        expected = certified(as_number(self.expected), as_number(self.error_bound))
+        if not self.is_stake:
+            expected = chance(as_number(self.expected), as_number(self.error_bound))
+        yield f"  expected: {expected.number} ({expected.sure})"
+
+
+def unit_of(answer: Answer) -> str:
+    """Whether values are chances to win."""
+    points = {float(p) for p in answer.positions.payoffs} | {0.0}
+    plain = points <= {-1.0, 0.0, 1.0} and not any(answer.positions.rewards)
+    return "win probability" if plain else "payoff"
+
+
+def kind_of(answer: Answer) -> str:
+    """Exact or certified."""
+    return "exact" if answer.is_exact else "certified"
+
+
+def exploitability_of(answer: Answer) -> float:
+    """The proved bound on the gain of both players together, rounded up."""
+    return 0.0 if answer.is_exact else 2 * answer.error_bound
+
+
+def has_draws(answer: Answer) -> bool:
+    """Whether a play can end with 0."""
+    positions = answer.positions
+    return bool(((positions.targets < 0) & (positions.payoffs == 0)).any())
+
+
+def rows_of(answer: Answer, situations: Sequence[Situation]) -> list[SituationRow]:
+    """Situations as rows."""
+    return [situation_row(answer, one) for one in situations]

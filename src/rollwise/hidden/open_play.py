@@ -1,0 +1,255 @@
+"""Games with one hidden deal and open moves: large ones, without a list of histories.
+
+After the deal the players take turns, and every action is seen by both. So the histories are the
+same for all deals, and so few different nodes follow one another that they fit in a small graph
+(25 bids for Liar's Dice, on whose paths lie 2^24 histories). A player's *type* is the own deal.
+Regrets lie in one long array: a row for each action of each history, a number for each type. The
+rows of a history follow from its path, since the number of rows after each node is known.
+
+`minimize_regret` is that of `regret` (PCFR+) on vectors of types. A branch is left out where the
+opponent never comes. Pages of the arrays that play never needs take no memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.hidden.check import OpenGame, open_bounds
+from rollwise.hidden.reading import DEAL, ENDED, MOVE, Positions
+from rollwise.kernels.jit import kernel
+
+FEWEST = 16  # iterations between two checks
+RARE = 1e-3  # in iteration t, branches that the opponent reaches with RARE / t are left out
+
+
+def open_game(positions: Positions) -> OpenGame | None:
+    """The graph of nodes of a game with one deal and open moves; None for other games."""
+    chances = positions.chances()
+    kinds, targets = positions.kinds, positions.targets
+    deals = targets[slice(*positions.first_outcome[:2].tolist())]
+    single = np.diff(positions.first_outcome)[1:] == 1
+    if kinds[0] != DEAL or not (kinds[1:] == MOVE).all() or not single.all():
+        return None
+    if (deals < 0).any() or positions.turns[: len(deals)].any() or any(positions.rewards):
+        return None
+    numbers: dict[tuple[int, ...], int] = {tuple(deals.tolist()): 0}
+    nodes, movers = [deals], [0]
+    types: list[NDArray[np.int64] | None] = [None, None]
+    first_action, children, leaves = [0], list[int](), list[NDArray[np.float64]]()
+    for number, node in enumerate(nodes):  # the list grows
+        mover, menu = movers[number], positions.menus[node[0]]
+        kind = np.unique(positions.sights[node], return_inverse=True)[1]
+        kind = np.unique(kind, return_inverse=True)[1]
+        known = types[mover]
+        if known is None:
+            types[mover] = known = _ranked(kind)
+        if any(positions.menus[s] != menu for s in node) or (_ranked(kind) != known).any():
+            return None
+        seen = set[tuple[int, int]]()
+        for k in range(len(menu[0])):
+            outcomes = positions.first_outcome[positions.first_choice[node] + k]
+            after = targets[outcomes]
+            if (after == ENDED).all():
+                sign = 1 - 2 * mover
+                children.append(-1 - len(leaves))
+                leaves.append(sign * positions.payoffs[outcomes].astype(np.float64))
+                continue
+            if (after == ENDED).any() or not positions.turns[outcomes].all():
+                return None
+            sights = set(zip(known.tolist(), positions.sights[after].tolist(), strict=True))
+            sights = {(d, int(x)) for d, x in enumerate(positions.sights[after])}
+            if seen & sights:
+                return None  # an action that the other player doesn't see
+            seen |= sights
+            key = tuple(after.tolist())
+            if numbers.setdefault(key, len(nodes)) == len(nodes):
+                nodes.append(after)
+                movers.append(1 - mover)
+            elif movers[numbers[key]] == mover:
+                return None
+            children.append(numbers[key])
+        first_action.append(len(children))
+    rows, columns = types
+    if rows is None or columns is None:
+        return None
+    weights = chances[: len(deals)]
+    shape = (int(rows.max()) + 1, int(columns.max()) + 1)
+    joint = np.zeros(shape)
+    np.add.at(joint, (rows, columns), weights)
+    one, other = joint.sum(axis=1), joint.sum(axis=0)
+    is_product = len(deals) == joint.size and np.allclose(joint, np.outer(one, other), 1e-14, 0)
+    if not is_product:
+        one, other = np.ones(shape[0]), np.ones(shape[1])
+    matrices = np.zeros((len(leaves), *shape))
+    for matrix, payoffs in zip(matrices, leaves, strict=True):
+        np.add.at(matrix, (rows, columns), payoffs if is_product else weights * payoffs)
+    return OpenGame.of(
+        np.array(movers, np.int64), np.array(first_action, np.int64), np.array(children, np.int64),
+        matrices, (one, other), (rows, columns), nodes,
+    )  # fmt: skip
+
+
+def _ranked(kind: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Classes numbered by their first members."""
+    first = np.unique(kind, return_index=True)[1]
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[kind]
+
+
+@kernel(never_interpreted=True)
+def _traverse(me, weight, rare, movers, first_action, children, offsets, leaf, shape, sides, regrets, hints, sums):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Update the regrets of one player, and the average strategy of the other.
+
+    The walk keeps a stack: at each depth a node, its row, the next action, the reach of the
+    opponent's types, and the values of the own types.
+    """
+    small, row_class, column_class, height, width = leaf
+    depth_of, menu, n_types = shape
+    own, other = (sides[0], sides[1]) if me == 0 else (sides[1], sides[0])
+    n_own, n_other = len(own), len(other)
+    node = np.zeros(depth_of, np.int64)
+    row = np.zeros(depth_of, np.int64)
+    turn = np.zeros(depth_of, np.int64)
+    reach = np.zeros((depth_of, n_types))
+    values = np.zeros((depth_of, n_types))
+    shares = np.zeros((depth_of, menu, n_types))
+    gains = np.zeros((depth_of, menu, n_types))
+    got = np.zeros(n_types)
+    folded, spread = np.zeros(n_types), np.zeros(n_types)
+    reach[0, :n_other] = other
+    d, entering = 0, True
+    while d >= 0:
+        v = node[d]
+        begin = first_action[v]
+        count = first_action[v + 1] - begin
+        is_mine = movers[v] == me
+        n = n_own if is_mine else n_other
+        if entering:
+            turn[d] = 0
+            values[d, :] = 0.0
+            for t in range(n):
+                got[t] = 0.0
+            for k in range(count):
+                for t in range(n):
+                    share = np.float64(hints[row[d] + k, t])
+                    shares[d, k, t] = share
+                    got[t] += share
+            for t in range(n):
+                spread[t] = 0.0 if got[t] > 0.0 else 1.0  # without regrets, the first action
+                got[t] = 1.0 / got[t] if got[t] > 0.0 else 0.0
+            for k in range(count):
+                for t in range(n):
+                    shares[d, k, t] = shares[d, k, t] * got[t] + (spread[t] if k == 0 else 0.0)
+            if not is_mine:
+                for k in range(count):
+                    for t in range(n):
+                        sums[row[d] + k, t] += np.float32(weight * reach[d, t] * shares[d, k, t])
+            entering = False
+        if turn[d] == count:  # all actions are done
+            if is_mine:
+                for k in range(count):
+                    for t in range(n):
+                        gain = gains[d, k, t] - values[d, t]
+                        regret = max(np.float64(regrets[row[d] + k, t]) + gain, 0.0)
+                        regrets[row[d] + k, t] = np.float32(regret)
+                        hints[row[d] + k, t] = np.float32(max(regret + gain, 0.0))
+            d -= 1
+            if d < 0:
+                break
+            for t in range(n_own):
+                got[t] = values[d + 1, t]
+            k = turn[d]
+        else:
+            k = turn[d]
+            target = reach[d + 1] if d + 1 < depth_of else folded
+            alive = False
+            for t in range(n_other):
+                mass = reach[d, t] if is_mine else reach[d, t] * shares[d, k, t]
+                target[t] = mass
+                alive = alive or mass > rare
+            child = children[begin + k]
+            if not alive:
+                for t in range(n_own):
+                    got[t] = 0.0
+            elif child >= 0:
+                d += 1
+                node[d], row[d] = child, row[d - 1] + offsets[begin + k]
+                entering = True
+                continue
+            else:
+                m = -1 - child
+                n_classes = width[m] if me == 0 else height[m]
+                for c in range(n_classes):
+                    spread[c] = 0.0
+                for t in range(n_other):
+                    spread[column_class[m, t] if me == 0 else row_class[m, t]] += target[t]
+                mine = height[m] if me == 0 else width[m]
+                for c in range(mine):
+                    total = 0.0
+                    for e in range(n_classes):
+                        total += (small[m, c, e] if me == 0 else -small[m, e, c]) * spread[e]
+                    gains[d, k, c] = total
+                for t in range(n_own):
+                    got[t] = gains[d, k, row_class[m, t] if me == 0 else column_class[m, t]]
+        # the values of an action are known
+        v = node[d]
+        if movers[v] == me:
+            for t in range(n_own):
+                gains[d, k, t] = got[t]
+                values[d, t] += shares[d, k, t] * got[t]
+        else:
+            for t in range(n_own):
+                values[d, t] += got[t]
+        turn[d] += 1
+
+
+@dataclass(frozen=True, eq=False)
+class OpenStrategies:
+    """Average strategies of both players.
+
+    Attributes
+    ----------
+    sums : (n_rows, n_types) float32
+        The weights of the actions of each history. Where all are 0, the first action is taken.
+    """
+
+    sums: NDArray[np.float32]
+    low: float
+    high: float
+    iterations: int
+
+
+def minimize_regret_openly(
+    game: OpenGame,
+    tolerance: float,
+    iterations: int,
+    seconds: float,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> OpenStrategies:
+    """Strategies with a proved bound of at most `tolerance` on the value, or the best found."""
+    rows = int(game.sizes[0])
+    regrets, hints, sums = (np.zeros((rows, game.n_types), np.float32) for _ in range(3))
+    done, check, deadline = 0, 64, time.monotonic() + seconds
+    arrays: Any = (
+        game.movers, game.first_action, game.children, game.offsets, game.leaf,
+        (game.depth + 1, game.menu, game.n_types), game.weights, regrets, hints, sums,
+    )  # fmt: skip
+    while True:
+        for t in range(done + 1, check + 1):
+            for me in (0, 1):
+                _traverse(me, float(t) * float(t), RARE / t, *arrays)
+        done = check
+        low, high = open_bounds(game, sums)
+        if progress is not None:
+            progress(f"± {(high - low) / 2:.1e} after {done:,} iterations", done, iterations)
+        late = time.monotonic() > deadline
+        if (high - low) / 2 <= tolerance or done >= iterations or late:
+            return OpenStrategies(sums, low, high, done)
+        check = min(iterations, done + max(FEWEST, done // 2))
