@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,13 @@ from rollwise.game import Game
 from rollwise.graph.naming import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
+from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.machine.memory_limits import peak_memory
 from rollwise.numbers.randomness import check_seed, fresh_seed
 
 BECAUSE = "isn't for games with hidden dice or simultaneous choices, such as {}"
-GAMES = 10_000
+REPORTED = 1_000  # situations of a report
+GAMES, MOST_ROWS = 10_000, 200_000
 
 
 def refuse_options(game: Game, **given: Any) -> None:
@@ -53,11 +56,9 @@ def find_answer(game: Game, tolerance: float | None = None) -> Answer:
 
 def solved_document(answer: Answer) -> HiddenSolved:
     """The document of `solve`."""
-    tree = getattr(answer, "tree", None)
     sizes: dict[str, Any] = {}
-    if tree is not None:
-        n = sum(len(seat.parents) for seat in tree.seats)
-        sizes = {"histories": tree.nodes, "situations": n}
+    if answer.positions.is_hidden:
+        sizes = {"histories": answer.n_histories, "situations": answer.n_situations}
     return HiddenSolved.on(
         answer.game,
         kind=kind_of(answer),
@@ -108,6 +109,11 @@ def table(
     from rollwise.answer.filters import rows_where
 
     answer = find_answer(game)
+    if answer.n_situations > MOST_ROWS:
+        raise UsageError(
+            f"{answer.positions.title} has {answer.n_situations:,} situations, too many for a table; "
+            "`rollwise advise` shows those in which a player sees a --state"
+        )
     situations = list(answer.situations())
     if where is not None:
         kept = np.flatnonzero(rows_where(_frame(answer, situations), where))
@@ -212,3 +218,41 @@ def simulate(
     )
 
 
+def export(game: Game, out: Path | None) -> None:
+    """``rollwise export --to efg``."""
+    from rollwise.cli import streams
+    from rollwise.documents.games import Exported
+    from rollwise.export.efg import efg
+    from rollwise.hidden.reading import read
+
+    if not game.is_hidden:
+        raise UsageError(
+            f"--to efg is for games with hidden dice or simultaneous choices, not {game.name}"
+        )
+    if out is None and ASKED.json:
+        raise UsageError("--to efg needs --out FILE with --json")
+    check_place(out)
+    positions = read(game, ASKED.max_states)
+    text = efg(positions)
+    if out is None:
+        streams.write(text)
+        return
+    write_text(out, text)
+    sizes = {"states": len(positions.states), "actions": len(positions.rewards)}
+    sizes["outcomes"] = len(positions.weights)
+    render(Exported.on(game, format="efg", file=str(out), **sizes))
+
+
+def write_page(game: Game, place: Path, *, plays: bool) -> None:
+    """``rollwise page`` and ``rollwise report``."""
+    from rollwise.documents.games import PageWritten, Reported
+    from rollwise.page.hidden import page_of
+
+    answer = find_answer(game)
+    rows = rows_of(answer, list(islice(answer.situations(), REPORTED)))
+    table = HiddenTable.on(
+        game, exploitability=exploitability_of(answer), total=answer.n_situations, rows=rows
+    )
+    blocks = [*solved_document(answer).blocks(), *table.blocks()]
+    write_text(place, page_of(answer, blocks, plays=plays))
+    render((PageWritten if plays else Reported).at(game, place))

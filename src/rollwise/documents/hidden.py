@@ -216,10 +216,7 @@ class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advis
             after = f" after {row.before}" if row.before else ""
             who = f"{row.player} player" if row.player in PLAYERS[0] else row.player
             yield f"{who} sees {place_text(row.sees)}{after}{reached}"
-            cells = [
-                (a.action, share_text(a), _number(a.value), _number(a.cost)) for a in row.actions
-            ]
-            yield Rows(("action", "probability", "payoff", "cost"), cells, ("action",), indent=2)
+            yield actions_table(row.actions)
         if self.total > len(self.situations):
             left = self.total - len(self.situations)
             yield f"{left:,} more situations: give more fields, or see `rollwise table`"
@@ -227,6 +224,12 @@ class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advis
             yield "no payoff: the other player's strategy never leads here"
         yield "payoffs are against the strategy of the other player; the cost is to the best action"
         yield proved_text(self.exploitability)
+
+
+def actions_table(actions: Sequence[MixedAction]) -> Rows:
+    """Actions with their probabilities, payoffs and costs."""
+    cells = [(a.action, share_text(a), _number(a.value), _number(a.cost)) for a in actions]
+    return Rows(("action", "probability", "payoff", "cost"), cells, ("action",), indent=2)
 
 
 def _number(number: Number) -> str:
@@ -291,6 +294,23 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         if not self.is_stake:
             expected = chance(as_number(self.expected), as_number(self.error_bound))
         yield f"  expected: {expected.number} ({expected.sure})"
+
+
+class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/hidden/1"):
+    """A game that a person played."""
+
+    against: str
+    seat: Annotated[str, about("of the person: first or second")]
+    payoff: Annotated[Value, about("of the person")]
+    lost: Annotated[Cost, about("by choices, against the optimal strategy; null if unknown")]
+    seed: int
+
+    def blocks(self) -> Iterator[str | Rows]:
+        payoff = as_number(self.payoff)
+        result = "you win" if payoff > 0 else "you lose" if payoff < 0 else "a draw"
+        yield f"{result}: payoff {payoff:+g} (seed {self.seed})"
+        if self.lost is not None:
+            yield f"your choices cost {self.lost:.4f} against the optimal strategy"
 
 
 def unit_of(answer: Answer) -> str:

@@ -3,12 +3,15 @@
 An answer gives each player a strategy: probabilities of the actions in each *situation*. With hidden
 fields a situation is an information set, and with simultaneous choices it is a position. Policies
 written by people are strategies too. They see a state whose hidden fields hold the numbers of
-`start()`, so they can't use hidden information.
+`start()`, so they can't use hidden information. In a game with `together` a policy takes the side
+too: 0 for the mover, 1 for the other player.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,11 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import PolicyError, UnknownState, no_such
+from rollwise.errors import PolicyError, UnknownState, UsageError, no_such
 from rollwise.faults import failing
 from rollwise.game import Game
 from rollwise.graph.naming import state_text
-from rollwise.hidden.check import bounds, gains_of, plan_of, rounding_bound
+from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
+from rollwise.hidden.open_play import OpenStrategies, minimize_regret_openly, open_game
 from rollwise.hidden.program import as_fractions, solve_program
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.regret import minimize_regret, uniform
@@ -32,7 +36,9 @@ Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
 MOST_FOR_PROGRAM = 60_000  # sequences of both players, for the linear program
 MOST_FOR_FRACTIONS = 5_000  # pairs of sequences, for an exact answer
-TOLERANCE, ITERATIONS, SECONDS = 1e-4, 100_000, 3600.0
+MOST_FOR_TREE = 3_000_000  # sequences, for a list of all histories
+TOLERANCE, OPEN_TOLERANCE, ITERATIONS, SECONDS = 1e-4, 1e-3, 100_000, 3600.0
+MOST_SHOWN = 100  # situations of a game without a list of histories
 SEATS = ("first", "second")
 
 
@@ -143,6 +149,16 @@ class Answer:
             )
         return found
 
+    @property
+    def n_situations(self) -> int:
+        """The number of situations of both players."""
+        raise NotImplementedError
+
+    @property
+    def n_histories(self) -> int:
+        """The number of histories of play, where there are hidden fields."""
+        raise NotImplementedError
+
     def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
         """All situations; with `wanted` at least those in which these fields have these numbers."""
         raise NotImplementedError
@@ -195,8 +211,9 @@ class Answer:
             raise PolicyError(f"{self.positions.title}: {no_such('policy', name, names)}")
         state, start = self.positions.states[situation.position], self.positions.states[0]
         unseen = {f: getattr(start, f) for f in state._fields if f not in situation.sees}
+        side = () if self.positions.is_hidden else (situation.seat,)
         with failing(PolicyError, f"{self.game.name}: the policy {name} at {situation.text}"):
-            action = policies[name](self.game, state._replace(**unseen))
+            action = policies[name](self.game, state._replace(**unseen), *side)  # type: ignore[call-arg]
         if action not in situation.actions:
             raise PolicyError(
                 f"{self.game.name}: the policy {name} takes action {action!r} at {situation.text}; "
@@ -225,7 +242,16 @@ class TreeAnswer(Answer):
             reaches.append(gains_of(self.tree, seat, other, self.tree.masses))
         object.__setattr__(self, "_views", (plans, gains, reaches))
 
-    def _situation(self, seat: int, number: int) -> Situation:
+    @property
+    def n_situations(self) -> int:
+        return sum(len(seat.parents) for seat in self.tree.seats)
+
+    @property
+    def n_histories(self) -> int:
+        return self.tree.nodes
+
+    def situation(self, seat: int, number: int) -> Situation:
+        """The situation of an information set."""
         plans, gains, reaches = self._views  # type: ignore[attr-defined]
         side = self.tree.seats[seat]
         begin, end = side.first[number : number + 2].tolist()
@@ -266,15 +292,17 @@ class TreeAnswer(Answer):
             fits &= [_plain(getattr(s, name)) == number for s in self.positions.states]
         for seat, side in enumerate(self.tree.seats):
             for number in np.flatnonzero(fits[side.examples]).tolist():
-                yield self._situation(seat, number)
+                yield self.situation(seat, number)
 
     def at(self, memory: Any, seat: int, side: int, position: int) -> Situation:
         key = (memory or 0, int(self.positions.sights[position]))
-        return self._situation(seat, self.tree.seats[seat].numbers[key])
+        return self.situation(seat, self.tree.seats[seat].numbers[key])
 
     def remember(self, memory: Any, seat: int, position: int, index: int) -> Any:
         side = self.tree.seats[seat]
-        return int(side.first[side.numbers[memory or 0, int(self.positions.sights[position])]]) + index
+        return (
+            int(side.first[side.numbers[memory or 0, int(self.positions.sights[position])]]) + index
+        )
 
     def strategies(self, names: tuple[str, str]) -> Strategies:
         found = []
@@ -285,7 +313,7 @@ class TreeAnswer(Answer):
             strategy = uniform(self.tree.seats[seat])
             if name != "random":
                 for number, begin in enumerate(self.tree.seats[seat].first[:-1].tolist()):
-                    part = self.probabilities_of(name, self._situation(seat, number))
+                    part = self.probabilities_of(name, self.situation(seat, number))
                     strategy[begin : begin + len(part)] = part
             found.append(strategy)
         return found[0], found[1]
@@ -325,6 +353,10 @@ class StochasticAnswer(Answer):
 
     plan: Plan = field(kw_only=True)
     players: tuple[Strategies, Strategies] | None = field(kw_only=True, default=None)
+
+    @property
+    def n_situations(self) -> int:
+        return sum(map(len, self.positions.menus))
 
     def _situation(self, position: int, side: int, player: int = 0) -> Situation:
         plan, positions = self.plan, self.positions
@@ -392,6 +424,99 @@ class StochasticAnswer(Answer):
         return replace(self, players=self.strategies(names))
 
 
+@dataclass(frozen=True, eq=False)
+class OpenAnswer(Answer):
+    """The answer to a large game with one deal and open moves; memories are nodes and rows."""
+
+    open: OpenGame = field(kw_only=True)
+    found: OpenStrategies = field(kw_only=True)
+
+    @property
+    def n_situations(self) -> int:
+        return self.open.n_situations
+
+    @property
+    def n_histories(self) -> int:
+        return self.open.n_histories
+
+    def _situation(self, node: int, row: int, position: int, path: str) -> Situation:
+        game, seat = self.open, int(self.open.movers[node])
+        deal = int(np.flatnonzero(game.positions[node] == position)[0])
+        menu = list(self.positions.menus[position][0])
+        sums = self.found.sums[row : row + len(menu), game.types[seat][deal]].astype(float)
+        first = (np.arange(len(menu)) == 0).astype(float)
+        shares = sums / sums.sum() if sums.any() else first
+        names = [self.positions.action_name(a, position) for a in menu]
+        unknown = [math.nan] * len(menu)
+        sees = self.positions.visible(position)
+        return Situation(
+            seat, position, sees, path, menu, names, shares.tolist(), unknown, math.nan
+        )
+
+    def _after(self, node: int, row: int, index: int) -> tuple[int, int]:
+        action = int(self.open.first_action[node]) + index
+        return int(self.open.children[action]), row + int(self.open.offsets[action])
+
+    def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
+        """The situations with the shortest histories, at most MOST_SHOWN; `before` is the play."""
+        queue, given = deque([(0, 0, "")]), 0
+        while queue and given < MOST_SHOWN:
+            node, row, path = queue.popleft()
+            seat = int(self.open.movers[node])
+            places = self.open.positions[node]
+            for deal in np.unique(self.open.types[seat], return_index=True)[1].tolist():
+                one = self._situation(node, row, int(places[deal]), path)
+                if all(
+                    _plain(one.sees.get(name, math.nan)) == x for name, x in (wanted or {}).items()
+                ):
+                    given += 1
+                    yield one
+            for index in range(int(np.diff(self.open.first_action)[node])):
+                child, below = self._after(node, row, index)
+                if child >= 0:
+                    name = self.positions.action_name(
+                        self.positions.menus[places[0]][0][index], int(places[0])
+                    )
+                    queue.append((child, below, f"{path}; {name}" if path else name))
+
+    def at(self, memory: Any, seat: int, side: int, position: int) -> Situation:
+        return self._situation(*self._place(memory, position), position, "")
+
+    def _place(self, memory: Any, position: int) -> tuple[int, int]:
+        """The node and the row of a position, after the own last move."""
+        node, row = memory or (0, 0)
+        if position in self.open.positions[node]:
+            return node, row
+        for index in range(int(np.diff(self.open.first_action)[node])):
+            child, below = self._after(node, row, index)
+            if child >= 0 and position in self.open.positions[child]:
+                return child, below
+        raise AssertionError("a position that doesn't follow")
+
+    def remember(self, memory: Any, seat: int, position: int, index: int) -> Any:
+        return self._after(*self._place(memory, position), index)
+
+    def strategies(self, names: tuple[str, str]) -> Any:
+        if set(names) != {"optimal"}:
+            raise UsageError(
+                f"{self.positions.title} is too large to evaluate policies; take fewer dice, cards "
+                "or sides"
+            )
+        return self.found
+
+    def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
+        self.strategies(names)
+        return self.value, self.error_bound
+
+    def best_response(self, name: str, seat: int) -> tuple[float, float]:
+        self.strategies((name, name))
+        return (float(self.high), 0.0) if seat == 0 else (-float(self.low), 0.0)
+
+    def with_policies(self, names: tuple[str, str]) -> OpenAnswer:
+        self.strategies(names)
+        return self
+
+
 def solve(
     game: Game,
     *,
@@ -404,7 +529,8 @@ def solve(
     Parameters
     ----------
     tolerance : float, optional
-        Where regrets are minimized, the largest acceptable error bound; 1e-4 unless given.
+        The largest acceptable error bound where regrets are minimized: 1e-4 unless given, and 1e-3
+        for games too large for a list of histories. Given, it replaces the linear program.
     max_states : int, optional
         The most positions, or histories of the game.
 
@@ -422,6 +548,15 @@ def solve(
         return StochasticAnswer(
             positions, value - bound, value + bound, "matrix games", taken, plan.sweeps, plan=plan
         )
+    limits = (tolerance or TOLERANCE, ITERATIONS, SECONDS, progress)
+    openly = open_game(positions)
+    if openly is not None and openly.sizes[0] * openly.n_types > MOST_FOR_TREE:
+        limits = (tolerance or OPEN_TOLERANCE, *limits[1:])
+        found = minimize_regret_openly(openly, *limits)
+        return OpenAnswer(
+            positions, found.low, found.high, "regret minimization", _taken(stages),
+            found.iterations, open=openly, found=found,
+        )  # fmt: skip
     tree = unfold(positions, limit=max_states)
     iterations = 0
     if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and tolerance is None:
@@ -433,9 +568,7 @@ def solve(
                 tree, found = exact, fractions
     else:
         method = "regret minimization"
-        found, iterations = minimize_regret(
-            tree, tolerance or TOLERANCE, ITERATIONS, SECONDS, progress
-        )
+        found, iterations = minimize_regret(tree, *limits)
     stages["certify"] = time.perf_counter()
     low, high = bounds(tree, found)
     taken = _taken(stages)
@@ -446,5 +579,3 @@ def _taken(stages: dict[str, float]) -> dict[str, float]:
     """The seconds of each stage, from the times at which they began."""
     ends = [*list(stages.values())[1:], time.perf_counter()]
     return {name: end - begin for (name, begin), end in zip(stages.items(), ends, strict=True)}
-
-

@@ -225,6 +225,27 @@ class OpenGame:
     depth: int
 
     @property
+    def n_histories(self) -> int:
+        """The histories after which a player moves."""
+        return self._counts[0]
+
+    @property
+    def n_situations(self) -> int:
+        """The information sets of both players."""
+        return self._counts[1]
+
+    @property
+    def _counts(self) -> tuple[int, int]:
+        histories, situations = dict[int, int](), dict[int, int]()
+        for v in _last_first(self.first_action, self.children):
+            after = self.children[self.first_action[v] : self.first_action[v + 1]].tolist()
+            after = [child for child in after if child >= 0]
+            histories[v] = 1 + sum(histories[child] for child in after)
+            own = len(self.weights[self.movers[v]])
+            situations[v] = own + sum(situations[child] for child in after)
+        return histories[0], situations[0]
+
+    @property
     def n_types(self) -> int:
         return max(map(len, self.weights))
 

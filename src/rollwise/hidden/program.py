@@ -125,5 +125,3 @@ def _rounded(seat: Seat, strategy: NDArray[np.float64], denominator: int) -> NDA
         largest = begin + int(np.argmax(strategy[begin:end]))
         found[largest] += 1 - sum(found[begin:end])
     return found
-
-

@@ -165,7 +165,9 @@ def require_class(game: Game) -> None:
             "difference of the points as payoff(mine - theirs)"
         )
     if game.has_throws:
-        raise RulesError(f"{name}: throws() can't be hidden; write the throw in deal(s) or outcomes()")
+        raise RulesError(
+            f"{name}: throws() can't be hidden; write the throw in deal(s) or outcomes()"
+        )
     if type(game).hidden is not Game.hidden and type(game).together is not Game.together:
         raise RulesError(
             f"{name}: hidden() and together() don't go together; let one player choose first, and "
@@ -284,7 +286,9 @@ class _Reading:
         pair = self._listed(state, game.together)
         if pair:
             if len(pair) != 2:
-                self._refuse(state, "", "together() must give two lists of actions, the mover's first")
+                self._refuse(
+                    state, "", "together() must give two lists of actions, the mover's first"
+                )
             menu = tuple(self._actions(state, actions) for actions in pair)
             typed: list[Any] = [(i, j) for i in menu[0] for j in menu[1]]
         else:
@@ -390,7 +394,9 @@ def solving_order(
     across = member[sources] != member[targets]
     edges = np.unique(np.stack([member[targets[across]], member[sources[across]]]), axis=1)
     waits = np.bincount(edges[1], minlength=count) if edges.size else np.zeros(count, int)
-    begin = np.searchsorted(edges[0], np.arange(count + 1)) if edges.size else np.zeros(count + 1, int)
+    begin = (
+        np.searchsorted(edges[0], np.arange(count + 1)) if edges.size else np.zeros(count + 1, int)
+    )
     ready, ranks = deque(np.flatnonzero(waits == 0).tolist()), np.empty(count, np.int64)
     for rank in range(count):
         component = ready.popleft()

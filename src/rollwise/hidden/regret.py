@@ -80,7 +80,9 @@ def _seat_arrays(tree: Tree, number: int) -> tuple[NDArray[Any], ...]:
     payoffs = (1 if number == 0 else -1) * tree.payoffs[order]
     strategy = uniform(seat)
     plan = np.ones(seat.n_sequences)
-    for k, (begin, end) in enumerate(zip(seat.first[:-1].tolist(), seat.first[1:].tolist(), strict=True)):
+    for k, (begin, end) in enumerate(
+        zip(seat.first[:-1].tolist(), seat.first[1:].tolist(), strict=True)
+    ):
         plan[begin:end] = plan[seat.parents[k]] * strategy[begin:end]
     empty = [np.zeros(seat.n_sequences) for _ in range(3)]
     return (seat.parents, seat.first, begins, other[order], payoffs, empty[0], empty[1], strategy, plan, empty[2])  # fmt: skip

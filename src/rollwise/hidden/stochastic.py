@@ -53,8 +53,12 @@ class Matrices:
     def of(cls, positions: Positions) -> Matrices:
         """The matrices of a game."""
         kinds, menus = positions.kinds, positions.menus
-        heights = [len(menu[0]) if kind >= MOVE else 1 for kind, menu in zip(kinds, menus, strict=True)]
-        widths = [len(menu[1]) if kind == TOGETHER else 1 for kind, menu in zip(kinds, menus, strict=True)]
+        heights = [
+            len(menu[0]) if kind >= MOVE else 1 for kind, menu in zip(kinds, menus, strict=True)
+        ]
+        widths = [
+            len(menu[1]) if kind == TOGETHER else 1 for kind, menu in zip(kinds, menus, strict=True)
+        ]
         return cls(
             np.array(heights, np.int64),
             np.array(widths, np.int64),
@@ -255,13 +259,18 @@ def solve_positions(positions: Positions) -> Plan:
 def solve_matrices(game: Matrices, title: str) -> Plan:
     """Values, bounds and optimal strategies of positions from which every play ends."""
     n = len(game.heights)
-    sources = np.repeat(np.repeat(np.arange(n), np.diff(game.first_choice)), np.diff(game.first_outcome))
+    sources = np.repeat(
+        np.repeat(np.arange(n), np.diff(game.first_choice)), np.diff(game.first_outcome)
+    )
     order, first = solving_order(n, sources, game.targets)
     first_row = np.concatenate([[0], np.cumsum(game.heights)])
     first_column = np.concatenate([[0], np.cumsum(game.widths)])
     rows, columns = np.ones(first_row[-1]), np.ones(first_column[-1])
     values, bounds = np.zeros(n), np.zeros(n)
-    plan, widest = (values, first_row, first_column, rows, columns), int(max(*game.heights, *game.widths))
+    plan, widest = (
+        (values, first_row, first_column, rows, columns),
+        int(max(*game.heights, *game.widths)),
+    )
     loops = np.zeros(n, bool)
     loops[sources[sources == game.targets]] = True
     scale = max(abs(game.payoffs).max(), abs(game.rewards).max(), 1e-300)
@@ -342,8 +351,12 @@ def evaluate_positions(
         parts.append((2 * place + mover, choice, share))
     position, choice, share = (np.concatenate(part) for part in zip(*parts, strict=True))
     ones = np.ones(n, np.int64)
-    heights = np.stack([game.heights if responder == 0 else ones, game.heights if responder == 1 else ones])
-    widths = np.stack([game.widths if responder == 1 else ones, game.widths if responder == 0 else ones])
+    heights = np.stack(
+        [game.heights if responder == 0 else ones, game.heights if responder == 1 else ones]
+    )
+    widths = np.stack(
+        [game.widths if responder == 1 else ones, game.widths if responder == 0 else ones]
+    )
     heights, widths = heights.T.ravel(), widths.T.ravel()
     first_choice = np.concatenate([[0], np.cumsum(heights * widths)])
     number = first_choice[position] + choice  # of the new choice

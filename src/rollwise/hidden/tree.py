@@ -119,7 +119,9 @@ class _Sets:
         """Raise the error that the actions depend on hidden fields."""
         one, other = (
             f"{self.positions.text(place)} they are "
-            + ", ".join(self.positions.action_name(a, place) for a in self.positions.menus[place][0])
+            + ", ".join(
+                self.positions.action_name(a, place) for a in self.positions.menus[place][0]
+            )
             for place in pair
         )
         raise RulesError(

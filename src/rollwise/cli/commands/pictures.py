@@ -195,6 +195,12 @@ def report(
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}-report.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        hidden_games.refuse_options(chosen, rules=rules, load=load)
+        hidden_games.write_page(chosen, place, plays=False)
+        return
     require_plotly()
     from rollwise.report import write_report
 
@@ -223,6 +229,12 @@ def page(
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        hidden_games.refuse_options(chosen, policy=policy, load=load)
+        hidden_games.write_page(chosen, place, plays=True)
+        return
     from rollwise.page import too_large, write_page
 
     try:
@@ -250,7 +262,9 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            "--to", metavar="FORMAT", help="prism, drn, umb, parquet, json, npz, lp or mps."
+            "--to",
+            metavar="FORMAT",
+            help="prism, drn, umb, parquet, json, npz, lp or mps; efg of a game with hidden dice.",
         ),
     ] = ...,  # type: ignore[assignment]
     out: Annotated[
@@ -271,9 +285,15 @@ def export(
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes
 
+    if to == "efg":
+        from rollwise.cli import hidden_games
+
+        refuse("doesn't go with --to efg", against=against, program=program, load=load)
+        hidden_games.export(read_game(game, parameters), out)
+        return
     formats = (*MODELS, *DATA, *PROGRAM_FILES)
     if to not in formats:
-        raise UsageError(no_such("format", to, formats))
+        raise UsageError(no_such("format", to, (*formats, "efg")))
     if to not in PROGRAM_FILES:
         refuse("goes with --to lp and --to mps", program=program)
     if out is None and (ASKED.json or to not in TEXT):

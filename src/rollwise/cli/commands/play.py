@@ -103,6 +103,16 @@ def play(
     if save is not None and save != resume:
         require_new(save)
     past = None if history is None else History(history)
+    typed = resume is None and asked.kind is not None and asked.kind.has_secrets()
+    if typed:
+        from rollwise.cli.hidden_games import refuse_options
+        from rollwise.cli.hidden_play import play as play_hidden
+
+        chosen = asked.make_game()
+        refuse_options(chosen, games=games, save=save, history=history, load=load, seats=seats)
+        refuse_options(chosen, dice=None if dice == "here" else dice)
+        play_hidden(chosen, against or "optimal", seat, coach, seed)
+        return
     if resume is None:
         table = lay_table(require_target(asked.make_game()), load)
         sessions = [_new_session(table, against, seat, seats, seed)]
