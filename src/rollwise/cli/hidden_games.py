@@ -111,8 +111,8 @@ def table(
     answer = find_answer(game)
     if answer.n_situations > MOST_ROWS:
         raise UsageError(
-            f"{answer.positions.title} has {answer.n_situations:,} situations, too many for a table; "
-            "`rollwise advise` shows those in which a player sees a --state"
+            f"{answer.positions.title} has {answer.n_situations:,} situations, too many for a "
+            "table; `rollwise advise` shows those in which a player sees a --state"
         )
     situations = list(answer.situations())
     if where is not None:

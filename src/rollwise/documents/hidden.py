@@ -156,8 +156,8 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         else:
             yield f"  the first player {self.worth_text(self.draws)}"
         if not self.is_stake and not self.value_exact:
-            worth = certified(as_number(self.value), as_number(self.error_bound))
-            yield f"  value {worth.number} ({worth.sure})"
+            number = certified(as_number(self.value), as_number(self.error_bound))
+            yield f"  value {number.number} ({number.sure})"
         if self.value_exact:
             yield "  neither player gains by another strategy (proved in fractions)"
         else:

@@ -39,8 +39,8 @@ class HiddenWheel(Game):
     def hidden(self, s: Wheels) -> tuple[str, ...]:
         return ("theirs",)
 
-    def actions(self, s: Wheels) -> tuple[int, ...]:
-        return STAY, SPIN
+    def actions(self, s: Wheels) -> Iterator[int]:
+        yield from (STAY, SPIN)
 
     def outcomes(self, s: Wheels, action: int) -> Iterator[tuple[int, int, Wheels]]:
         for step in range(1, self.steps + 1) if action == SPIN else (0,):

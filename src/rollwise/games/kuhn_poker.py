@@ -42,8 +42,8 @@ class KuhnPoker(Game):
     def hidden(self, s: Hand) -> tuple[str, ...]:
         return ("theirs",)
 
-    def actions(self, s: Hand) -> tuple[int, ...]:
-        return CHECK, BET
+    def actions(self, s: Hand) -> Iterator[int]:
+        yield from (CHECK, BET)
 
     def outcomes(self, s: Hand, action: int) -> Iterator[tuple[int, int, Hand]]:
         if s.bet and action == CHECK:

@@ -1,10 +1,10 @@
 """Solve a game with hidden fields or simultaneous choices, and look at the answer.
 
-An answer gives each player a strategy: probabilities of the actions in each *situation*. With hidden
-fields a situation is an information set, and with simultaneous choices it is a position. Policies
-written by people are strategies too. They see a state whose hidden fields hold the numbers of
-`start()`, so they can't use hidden information. In a game with `together` a policy takes the side
-too: 0 for the mover, 1 for the other player.
+An answer gives each player a strategy: probabilities of the actions in each *situation*. With
+hidden fields a situation is an information set, and with simultaneous choices it is a position.
+Policies written by people are strategies too. They see a state whose hidden fields hold the numbers
+of `start()`, so they can't use hidden information. In a game with `together` a policy takes the
+side too: 0 for the mover, 1 for the other player.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class Answer:
         unseen = {f: getattr(start, f) for f in state._fields if f not in situation.sees}
         side = () if self.positions.is_hidden else (situation.seat,)
         with failing(PolicyError, f"{self.game.name}: the policy {name} at {situation.text}"):
-            action = policies[name](self.game, state._replace(**unseen), *side)  # type: ignore[call-arg]
+            action = policies[name](self.game, state._replace(**unseen), *side)
         if action not in situation.actions:
             raise PolicyError(
                 f"{self.game.name}: the policy {name} takes action {action!r} at {situation.text}; "
@@ -552,16 +552,16 @@ def solve(
     openly = open_game(positions)
     if openly is not None and openly.sizes[0] * openly.n_types > MOST_FOR_TREE:
         limits = (tolerance or OPEN_TOLERANCE, *limits[1:])
-        found = minimize_regret_openly(openly, *limits)
+        average = minimize_regret_openly(openly, *limits)
         return OpenAnswer(
-            positions, found.low, found.high, "regret minimization", _taken(stages),
-            found.iterations, open=openly, found=found,
+            positions, average.low, average.high, "regret minimization", _taken(stages),
+            average.iterations, open=openly, found=average,
         )  # fmt: skip
     tree = unfold(positions, limit=max_states)
     iterations = 0
     if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and tolerance is None:
         method = "linear program"
-        found = solve_program(tree)
+        found: Strategies = solve_program(tree)
         if positions.is_exact and len(tree.rows) <= MOST_FOR_FRACTIONS:
             exact = unfold(positions, exact=True)
             if (fractions := as_fractions(exact, found)) is not None:

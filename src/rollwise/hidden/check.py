@@ -28,7 +28,7 @@ UNIT = 2.0**-53
 
 
 @kernel
-def _plan(parents, first, strategy, plan):  # type: ignore[no-untyped-def]
+def _plan(parents, first, strategy, plan):
     """Multiply the probabilities of a player's actions along each sequence, parents first."""
     plan[0] = strategy[0]
     for k in range(len(parents)):
@@ -37,7 +37,7 @@ def _plan(parents, first, strategy, plan):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fold(parents, first, gains):  # type: ignore[no-untyped-def]
+def _fold(parents, first, gains):
     """Add the best action of each information set to the sequence before it, last sets first."""
     for k in range(len(parents) - 1, -1, -1):
         best = gains[first[k]]
@@ -50,7 +50,8 @@ def _fold(parents, first, gains):  # type: ignore[no-untyped-def]
 def plan_of(seat: Seat, strategy: NDArray[Any]) -> NDArray[Any]:
     """The realization weight of each sequence of a player."""
     plan = np.empty_like(strategy)
-    run = _plan if strategy.dtype != object else _plan.function
+    run: Any = _plan
+    run = run if strategy.dtype != object else run.function
     run(seat.parents, seat.first, strategy, plan)
     return plan
 
@@ -63,7 +64,8 @@ def gains_of(tree: Tree, seat: int, plan: NDArray[Any], payoffs: NDArray[Any]) -
     """
     own, other = (tree.rows, tree.columns)[:: 1 if seat == 0 else -1]
     gains = added(own, payoffs * plan[other], tree.seats[seat].n_sequences)
-    run = _fold if gains.dtype != object else _fold.function
+    run: Any = _fold
+    run = run if gains.dtype != object else run.function
     run(tree.seats[seat].parents, tree.seats[seat].first, gains)
     return gains
 
@@ -117,7 +119,7 @@ def bounds(tree: Tree, strategies: tuple[NDArray[Any], NDArray[Any]]) -> tuple[A
 
 
 @inner_kernel
-def corners(s, plan, bounds, game):  # type: ignore[no-untyped-def]
+def corners(s, plan, bounds, game):
     """The least and the most that the mover gets in a position, in doubles rounded outward.
 
     The least: the mover plays its mixture, the other player the worst action for it, and the values
@@ -156,7 +158,7 @@ def corners(s, plan, bounds, game):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def proves_positions(plan, bounds, game):  # type: ignore[no-untyped-def]
+def proves_positions(plan, bounds, game):
     """Whether values are proved to be within their bounds, by the mixtures of a plan.
 
     For games in which every play ends (`never_ends`): with the mixtures of one player, values minus
@@ -254,7 +256,7 @@ class OpenGame:
         return int(np.diff(self.first_action).max())
 
     @classmethod
-    def of(cls, movers, first_action, children, matrices, weights, types, positions) -> OpenGame:  # type: ignore[no-untyped-def]
+    def of(cls, movers, first_action, children, matrices, weights, types, positions) -> OpenGame:
         """The graph with the rows of all histories counted, and equal types of a matrix joined."""
         n = len(movers)
         sizes, depths = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -272,14 +274,21 @@ class OpenGame:
         classes = [np.zeros((len(matrices), size), np.int64) for _ in range(2)]
         counts = [np.zeros(len(matrices), np.int64) for _ in range(2)]
         for m, matrix in enumerate(matrices):
-            rows, by_row = np.unique(matrix, axis=0, return_inverse=True)
-            both, by_column = np.unique(rows, axis=1, return_inverse=True)
+            different, by_row = np.unique(matrix, axis=0, return_inverse=True)
+            both, by_column = np.unique(different, axis=1, return_inverse=True)
             small[m, : both.shape[0], : both.shape[1]] = both
             for k, found in enumerate((by_row, by_column)):
                 classes[k][m, : len(found)] = found.ravel()
                 counts[k][m] = both.shape[k]
         leaf = (small, *classes, *counts)
-        return cls(movers, first_action, children, offsets, sizes, leaf, weights, types, positions, int(depths[0]))  # fmt: skip
+        graph = (movers, first_action, children, offsets)
+        return cls(*graph, sizes, leaf, weights, types, positions, int(depths[0]))
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays for kernels, with the height of stacks and the number of types."""
+        graph = (self.movers, self.first_action, self.children, self.offsets)
+        return (*graph, self.leaf, self.weights, self.depth + 1, self.n_types)
 
 
 def _last_first(first_action: NDArray[np.int64], children: NDArray[np.int64]) -> list[int]:
@@ -299,10 +308,10 @@ def _last_first(first_action: NDArray[np.int64], children: NDArray[np.int64]) ->
 
 
 @kernel(never_interpreted=True)
-def _respond_openly(me, absolute, movers, first_action, children, offsets, leaf, shape, sides, sums):  # type: ignore[no-untyped-def]  # fmt: skip
+def _respond_openly(me, absolute, game, sums):
     """The value of the best response of one player to the average strategy of the other."""
+    movers, first_action, children, offsets, leaf, sides, depth_of, n_types = game
     small, row_class, column_class, height, width = leaf
-    depth_of, n_types = shape
     own, other = (sides[0], sides[1]) if me == 0 else (sides[1], sides[0])
     node = np.zeros(depth_of, np.int64)
     row = np.zeros(depth_of, np.int64)
@@ -351,7 +360,10 @@ def _respond_openly(me, absolute, movers, first_action, children, offsets, leaf,
                 for t in range(len(own)):
                     total = 0.0
                     for e in range(width[m] if me == 0 else height[m]):
-                        entry = small[m, row_class[m, t], e] if me == 0 else -small[m, e, column_class[m, t]]  # fmt: skip
+                        if me == 0:
+                            entry = small[m, row_class[m, t], e]
+                        else:
+                            entry = -small[m, e, column_class[m, t]]
                         total += (abs(entry) if absolute else entry) * folded[e]
                     values[d + 1, t] = total
         if d < 0:
@@ -376,15 +388,13 @@ def open_bounds(game: OpenGame, sums: NDArray[np.float32]) -> tuple[float, float
     `menu` + 3 roundings. A path from an ending to the root adds at most `types` numbers at the
     ending and at the root, and `menu` at each node.
     """
-    shape = (game.depth + 1, game.n_types)
-    arrays = (game.movers, game.first_action, game.children, game.offsets, game.leaf, shape, game.weights, sums)  # fmt: skip
     n = game.depth * (2 * game.menu + 4) + 3 * game.n_types + 10
     found = []
     for me in (1, 0):
-        worth = float(_respond_openly(me, False, *arrays))
+        worth = float(_respond_openly(me, False, game.arrays, sums))
         most = float(abs(game.leaf[0]).max())
         if len(game.leaf[0]) and game.weights[0].sum() > 1.5:  # the matrices contain the chances
-            most = float(_respond_openly(me, True, *arrays))
+            most = float(_respond_openly(me, True, game.arrays, sums))
         worth += 1.01 * n * UNIT / (1 - n * UNIT) * most
         found.append(worth if me == 0 else -worth)
     return found[0], found[1]

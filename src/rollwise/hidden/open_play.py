@@ -104,14 +104,14 @@ def _ranked(kind: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @kernel(never_interpreted=True)
-def _traverse(me, weight, rare, movers, first_action, children, offsets, leaf, shape, sides, regrets, hints, sums):  # type: ignore[no-untyped-def]  # fmt: skip
+def _traverse(me, weight, rare, menu, game, regrets, hints, sums):
     """Update the regrets of one player, and the average strategy of the other.
 
     The walk keeps a stack: at each depth a node, its row, the next action, the reach of the
     opponent's types, and the values of the own types.
     """
+    movers, first_action, children, offsets, leaf, sides, depth_of, n_types = game
     small, row_class, column_class, height, width = leaf
-    depth_of, menu, n_types = shape
     own, other = (sides[0], sides[1]) if me == 0 else (sides[1], sides[0])
     n_own, n_other = len(own), len(other)
     node = np.zeros(depth_of, np.int64)
@@ -237,10 +237,7 @@ def minimize_regret_openly(
     rows = int(game.sizes[0])
     regrets, hints, sums = (np.zeros((rows, game.n_types), np.float32) for _ in range(3))
     done, check, deadline = 0, 64, time.monotonic() + seconds
-    arrays: Any = (
-        game.movers, game.first_action, game.children, game.offsets, game.leaf,
-        (game.depth + 1, game.menu, game.n_types), game.weights, regrets, hints, sums,
-    )  # fmt: skip
+    arrays: Any = (game.menu, game.arrays, regrets, hints, sums)
     while True:
         for t in range(done + 1, check + 1):
             for me in (0, 1):

@@ -13,6 +13,7 @@ dual variables of these rows are the realization weights of the second player.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def complete(tree: Tree, plans: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
         sign = 1 if number == 0 else -1
         gains = gains_of(tree, number, other, sign * tree.payoffs.astype(np.float64))
         strategy = np.ones(seat.n_sequences)
-        for k, (begin, end) in enumerate(zip(seat.first[:-1].tolist(), seat.first[1:].tolist())):  # noqa: B905
+        for begin, end in pairwise(seat.first.tolist()):
             part, total = own[begin:end], own[begin:end].sum()
             if total <= 1e-9:
                 part = (gains[begin:end] >= gains[begin:end].max() - 1e-12).astype(float)
@@ -121,7 +122,7 @@ def _rounded(seat: Seat, strategy: NDArray[np.float64], denominator: int) -> NDA
     found = np.array(
         [Fraction(p).limit_denominator(denominator) for p in strategy.tolist()], object
     )
-    for begin, end in zip(seat.first[:-1].tolist(), seat.first[1:].tolist(), strict=True):
+    for begin, end in pairwise(seat.first.tolist()):
         largest = begin + int(np.argmax(strategy[begin:end]))
         found[largest] += 1 - sum(found[begin:end])
     return found

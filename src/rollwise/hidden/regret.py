@@ -23,7 +23,7 @@ FEWEST = 16  # iterations before the first check
 
 
 @inner_kernel
-def _gather(begins, others, payoffs, plan, gains):  # type: ignore[no-untyped-def]
+def _gather(begins, others, payoffs, plan, gains):
     """The gain of each sequence from the plays that end with it."""
     for s in range(len(gains)):
         total = 0.0
@@ -33,7 +33,7 @@ def _gather(begins, others, payoffs, plan, gains):  # type: ignore[no-untyped-de
 
 
 @inner_kernel
-def _learn(parents, first, gains, regrets, strategy):  # type: ignore[no-untyped-def]
+def _learn(parents, first, gains, regrets, strategy):
     """Update regrets and strategy of each information set, last sets first."""
     for k in range(len(parents) - 1, -1, -1):
         begin, end = first[k], first[k + 1]
@@ -52,7 +52,7 @@ def _learn(parents, first, gains, regrets, strategy):  # type: ignore[no-untyped
 
 
 @inner_kernel
-def _play(parents, first, strategy, weight, plan, sums):  # type: ignore[no-untyped-def]
+def _play(parents, first, strategy, weight, plan, sums):
     """Write the realization weights of a strategy, and add them to the average."""
     for k in range(len(parents)):
         for s in range(first[k], first[k + 1]):
@@ -61,7 +61,7 @@ def _play(parents, first, strategy, weight, plan, sums):  # type: ignore[no-unty
 
 
 @kernel
-def _iterate(start, stop, one, other):  # type: ignore[no-untyped-def]
+def _iterate(start, stop, one, other):
     """Iterations from `start` to `stop` - 1 of both players in turn."""
     for t in range(start, stop):
         for seat in range(2):
@@ -85,7 +85,8 @@ def _seat_arrays(tree: Tree, number: int) -> tuple[NDArray[Any], ...]:
     ):
         plan[begin:end] = plan[seat.parents[k]] * strategy[begin:end]
     empty = [np.zeros(seat.n_sequences) for _ in range(3)]
-    return (seat.parents, seat.first, begins, other[order], payoffs, empty[0], empty[1], strategy, plan, empty[2])  # fmt: skip
+    gathered = (seat.parents, seat.first, begins, other[order], payoffs)
+    return (*gathered, empty[0], empty[1], strategy, plan, empty[2])
 
 
 def uniform(seat: Seat) -> NDArray[np.float64]:

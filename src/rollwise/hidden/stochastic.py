@@ -11,6 +11,7 @@ the sum of q with M q <= 1 and q >= 0, and the dual variables are the first play
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +69,7 @@ class Matrices:
             positions.chances(),
             positions.payoffs.astype(np.float64),
             positions.targets,
-            1.0 - 2.0 * positions.turns,
+            1.0 - 2.0 * positions.turns.astype(np.float64),
         )
 
     @property
@@ -101,7 +102,7 @@ class Plan:
 
 
 @inner_kernel
-def _entry(choice, values, first_outcome, rewards, chances, payoffs, targets, signs):  # type: ignore[no-untyped-def]
+def _entry(choice, values, first_outcome, rewards, chances, payoffs, targets, signs):
     """The mover's value of a choice."""
     total = rewards[choice]
     for k in range(first_outcome[choice], first_outcome[choice + 1]):
@@ -113,7 +114,7 @@ def _entry(choice, values, first_outcome, rewards, chances, payoffs, targets, si
 
 
 @inner_kernel
-def _solve_matrix(matrix, height, width, x, y, table, basis):  # type: ignore[no-untyped-def]
+def _solve_matrix(matrix, height, width, x, y, table, basis):
     """The value of a matrix game; optimal mixtures are written to x and y."""
     x[:height] = 0.0
     y[:width] = 0.0
@@ -199,8 +200,9 @@ def _solve_matrix(matrix, height, width, x, y, table, basis):  # type: ignore[no
 
 
 @kernel
-def _sweep(order, values, first_row, first_column, rows, columns, largest, game):  # type: ignore[no-untyped-def]
+def _sweep(order, plan, largest, game):
     """Solve the matrix games of some positions once, and return the largest change of a value."""
+    values, first_row, first_column, rows, columns = plan
     heights, widths, first_choice, first_outcome, rewards, chances, payoffs, targets, signs = game
     matrix = np.empty((largest, largest))
     table = np.empty((largest + 1, 2 * largest + 1))
@@ -225,13 +227,13 @@ def _sweep(order, values, first_row, first_column, rows, columns, largest, game)
 
 
 @kernel
-def _widen(order, plan, bounds, game):  # type: ignore[no-untyped-def]
+def _widen(order, plan, bounds, game):
     """Widen the bounds of some positions to their needs, and return the largest relative growth."""
     values = plan[0]
     growth = 0.0
     for s in order:
         low, high = corners(s, plan, bounds, game)
-        needed = max(values[s] - low, high - values[s], 0.0)
+        needed = max(values[s] - low, high - values[s], 0.0) + 4 * UNIT * abs(values[s])
         if needed > bounds[s]:
             growth = max(growth, (needed - bounds[s]) / needed)
             bounds[s] = needed
@@ -279,7 +281,7 @@ def solve_matrices(game: Matrices, title: str) -> Plan:
     for k in [*np.flatnonzero(cyclic).tolist(), len(cyclic)]:
         # first the positions before the next component with a cycle, which need one sweep
         single = order[first[begin] : first[k]]
-        _sweep(single, *plan, widest, game.arrays)
+        _sweep(single, plan, widest, game.arrays)
         _widen(single, plan, bounds, game.arrays)
         if k < len(cyclic):
             part = order[first[k] : first[k + 1]]
@@ -295,11 +297,10 @@ def _settle(
     scale: float, title: str,
 ) -> int:  # fmt: skip
     """Solve a component with a cycle and widen its bounds; return the number of sweeps."""
-    for sweep in range(1, SWEEPS + 1):
-        change = _sweep(part, *plan, widest, game.arrays)
-        if change <= STOP * scale:
-            break
-    else:
+    change, sweeps = math.inf, 0
+    while change > STOP * scale and sweeps < SWEEPS:
+        change, sweeps = _sweep(part, plan, widest, game.arrays), sweeps + 1
+    if change > STOP * scale:
         raise NotConverged(f"{title}: after {SWEEPS:,} sweeps values still change by {change:.1e}")
     while _widen(part, plan, bounds, game.arrays) > 1e-3:
         pass
@@ -308,7 +309,7 @@ def _settle(
         if _widen(part, plan, bounds.copy(), game.arrays) == 0:
             break
         bounds[part] *= 2
-    return sweep
+    return sweeps
 
 
 def evaluate_positions(
@@ -351,13 +352,10 @@ def evaluate_positions(
         parts.append((2 * place + mover, choice, share))
     position, choice, share = (np.concatenate(part) for part in zip(*parts, strict=True))
     ones = np.ones(n, np.int64)
-    heights = np.stack(
-        [game.heights if responder == 0 else ones, game.heights if responder == 1 else ones]
+    heights, widths = (
+        np.stack([own if responder == k else ones for k in seats], axis=1).ravel()
+        for own, seats in ((game.heights, (0, 1)), (game.widths, (1, 0)))
     )
-    widths = np.stack(
-        [game.widths if responder == 1 else ones, game.widths if responder == 0 else ones]
-    )
-    heights, widths = heights.T.ravel(), widths.T.ravel()
     first_choice = np.concatenate([[0], np.cumsum(heights * widths)])
     number = first_choice[position] + choice  # of the new choice
     outcome = np.concatenate([np.arange(len(choice_of))] * 2)
@@ -371,7 +369,7 @@ def evaluate_positions(
         widths,
         first_choice,
         np.searchsorted(number[source], np.arange(first_choice[-1] + 1)),
-        np.bincount(number, share * np.tile(game.rewards, 2), first_choice[-1]),
+        np.bincount(number, share * np.tile(game.rewards, 2), first_choice[-1]).astype(float),
         game.chances[outcome] * share[source],
         game.payoffs[outcome],
         np.where(game.targets[outcome] < 0, ENDED, targets),

@@ -130,8 +130,10 @@ class _Sets:
         )
 
     def done(self) -> Seat:
-        parts = (self.parents, self.first, self.examples)
-        return Seat(*(np.array(part, np.int64) for part in parts), self.numbers)
+        parents, first, examples = (
+            np.array(part, np.int64) for part in (self.parents, self.first, self.examples)
+        )
+        return Seat(parents, first, examples, self.numbers)
 
 
 def check_ends(positions: Positions) -> None:

@@ -123,8 +123,7 @@ def evaluate(
     if chosen.is_hidden:
         from rollwise.cli import hidden_games
 
-        others |= {"against": None} | iterative
-        hidden_games.refuse_options(chosen, where=where, out=out, csv=csv, **others)
+        hidden_games.refuse_options(chosen, method=method, state=state, table=table, **iterative)
         hidden_games.evaluate(chosen, policy, against)
         return
     if has_many(chosen) or "," in policy:

@@ -1,0 +1,429 @@
+"""Games with hidden dice and with simultaneous choices: answers, proofs, refusals and commands."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+import tomllib
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import naive_hidden as naive
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+
+import rollwise
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
+from rollwise.errors import EndlessPlay, PolicyError, RulesError, TooManyStates, UsageError
+from rollwise.export.efg import efg
+from rollwise.games import available
+from rollwise.games.kuhn_poker import KuhnPoker
+from rollwise.games.leduc_poker import LeducPoker
+from rollwise.games.liars_dice import LiarsDice
+from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
+from rollwise.hidden import answer as answers
+from rollwise.hidden import solve
+from rollwise.hidden.check import bounds, open_bounds
+from rollwise.hidden.open_play import minimize_regret_openly, open_game
+from rollwise.hidden.reading import read
+from rollwise.hidden.simulation import simulate
+from rollwise.hidden.tree import unfold
+
+KNOWN = tomllib.loads((Path(__file__).parent / "answers.toml").read_text())["hidden"]
+GAMES = available(hidden=True)
+
+
+class Node(NamedTuple):
+    number: int
+    mine: int
+    theirs: int
+    secret: int  # the last action of the other player, where it isn't seen
+
+
+@dataclass(frozen=True)
+class Drawn(Game):
+    """Rules drawn at random: a tree of numbered nodes with private cards and unseen actions."""
+
+    seed: int = 0
+    depth: int = 3
+
+    def draws(self, *what):
+        return random.Random(repr((self.seed, *what)))
+
+    def start(self):
+        return Node(0, 0, 0, 0)
+
+    def deal(self, s):
+        if s.mine == 0:
+            for mine in (1, 2):
+                for theirs in (1, 2):
+                    yield self.draws("deal", mine, theirs).randint(1, 3), Node(1, mine, theirs, 0)
+
+    def hidden(self, s):
+        return ("theirs", "secret") if self.draws("seen", s.number).random() < 0.5 else ("theirs",)
+
+    def actions(self, s):
+        yield from range(1 + self.draws("menu", s.number).randint(0, 1))
+
+    def reward(self, s, action):
+        return self.draws("reward", s.number).choice((0, 0, 1)) * action
+
+    def outcomes(self, s, action):
+        seen = self.draws("goes on", s.number, action)
+        for k in range(seen.randint(1, 2)):
+            after = 2 * s.number + (k if self.draws("same", s.number).random() < 0.5 else action)
+            if after.bit_length() > self.depth:
+                yield k + 1, payoff(self.draws("end", s, action, k).randint(-3, 3)), s
+            elif self.draws("again", s.number).random() < 0.3:
+                yield k + 1, AGAIN, Node(after, s.mine, s.theirs, s.secret)
+            else:
+                yield k + 1, PASS, Node(after, s.theirs, s.mine, action)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_drawn_games_have_the_value_of_all_pure_strategies(seed):
+    game = Drawn(seed)
+    sets = naive.information_sets(game)
+    if max(np.prod([len(menu) for menu in one.values()]) for one in sets) > 300:
+        pytest.skip("too many pure strategies")
+    value = naive.value_of(naive.payoff_matrix(game))
+    found = solve(game)
+    assert abs(found.value - value) <= found.error_bound + 1e-8
+    assert [len(seat.parents) for seat in found.tree.seats] == list(map(len, sets))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_bounds_are_those_of_all_pure_responses(seed):
+    """For random strategies, which are no answer: by the matrix of pure ones where it is small."""
+    game = Drawn(seed, depth=2)
+    tree = unfold(read(game), exact=True)
+    draws = random.Random(seed)
+    strategies = []
+    for seat in tree.seats:
+        shares = np.array([Fraction(draws.randint(0, 3)) for _ in range(seat.n_sequences)], object)
+        shares[0] = Fraction(1)
+        for begin, end in zip(seat.first[:-1], seat.first[1:], strict=True):
+            shares[begin] += 1
+            shares[begin:end] /= sum(shares[begin:end])
+        strategies.append(shares)
+    low, high = bounds(tree, tuple(strategies))
+    sets = naive.information_sets(game)
+    numbers = [dict(zip(one, range(len(one)), strict=True)) for one in sets]
+
+    def respond(responder, sign):
+        """The best payoff of one seat over all its pure strategies."""
+        best = None
+        for chosen in np.ndindex(*map(len, sets[responder].values())):
+
+            def choose(who, memory, actions, chosen=chosen):
+                if who == responder:
+                    return [(1, actions[chosen[numbers[who][memory]]])]
+                return zip(share_of(tree, strategies, who, memory), actions, strict=True)
+
+            worth = sign * naive.plays(game, choose)
+            best = worth if best is None else max(best, worth)
+        return sign * best
+
+    assert low == respond(1, -1)
+    assert high == respond(0, 1)
+    rounded = tuple(part.astype(float) for part in strategies)
+    least, most = bounds(unfold(read(game)), rounded)
+    assert least <= low <= least + 1e-12
+    assert most - 1e-12 <= high <= most
+
+
+def share_of(tree, strategies, who, memory):
+    """The shares of the set of a memory: sights and actions in turn."""
+    seat, last = tree.seats[who], 0
+    for k, part in enumerate(memory):
+        if k % 2 == 0:
+            sights = [
+                int(tree.positions.sights[p])
+                for p, kind in enumerate(tree.positions.kinds)
+                if kind == 1 and naive.sight(tree.positions.game, tree.positions.states[p]) == part
+            ]
+            number = next(seat.numbers[last, s] for s in sights if (last, s) in seat.numbers)
+            menu = tree.positions.menus[seat.examples[number]][0]
+        else:
+            last = int(seat.first[number]) + menu.index(part)
+    return strategies[who][seat.first[number] : seat.first[number + 1]]
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda k: f"{k['game']} {k.get('parameters', '')}")
+def test_answers_known_from_elsewhere(known):
+    found = solve(GAMES[known["game"]](**known.get("parameters", {})))
+    text = known["value"]
+    if "/" in text and known.get("exact"):
+        assert found.low == found.high == Fraction(text)
+    digits = len(text.partition(".")[2])
+    slack = 0.0 if "/" in text else 0.5 / 10**digits
+    assert abs(found.value - float(Fraction(text))) <= found.error_bound + slack + 1e-15
+    assert found.error_bound < 1e-7
+
+
+def test_open_play_gives_the_value_of_the_linear_program():
+    for game in (KuhnPoker(), LiarsDice(sides=3, wild="none"), LiarsDice(sides=2, dice=2)):
+        openly = open_game(read(game))
+        found = minimize_regret_openly(openly, 1e-4, 2000, 60.0)
+        exact = solve(game).value
+        assert found.low <= exact <= found.high <= found.low + 2e-4
+        assert (found.low, found.high) == open_bounds(openly, found.sums)
+    assert open_game(read(LeducPoker(ranks=2))) is None
+
+
+def test_the_bounds_of_open_play_are_those_of_the_tree():
+    """The average strategy of few iterations, as strategies of the tree."""
+    game = LiarsDice(sides=3)
+    positions = read(game)
+    openly = open_game(positions)
+    found = minimize_regret_openly(openly, 1e-9, 5, 60.0)
+    one = answers.OpenAnswer(positions, found.low, found.high, "", {}, open=openly, found=found)
+    tree = unfold(positions)
+    strategies = [np.ones(seat.n_sequences) for seat in tree.seats]
+
+    def fill(memories, seat, position):
+        side = tree.seats[seat]
+        situation = one.at(memories[seat][0], seat, 0, position)
+        number = side.numbers[memories[seat][1], int(positions.sights[position])]
+        begin = int(side.first[number])
+        strategies[seat][begin : begin + len(situation.actions)] = situation.probabilities
+        for k, choice in enumerate(positions.choices(position)):
+            ((_, _, target, _),) = positions.outcomes(choice)
+            if target >= 0:
+                after = list(memories)
+                memory = one.remember(memories[seat][0], seat, position, k)
+                after[seat] = (memory, begin + k)
+                fill(after, 1 - seat, target)
+
+    for _, _, target, _ in positions.outcomes(0):
+        fill([(None, 0), (None, 0)], 0, target)
+    low, high = bounds(tree, tuple(strategies))
+    assert low == pytest.approx(found.low, abs=1e-12)
+    assert high == pytest.approx(found.high, abs=1e-12)
+
+
+def test_regrets_give_the_value_of_the_linear_program():
+    game = LeducPoker(ranks=2)
+    found = solve(game, tolerance=1e-3)
+    assert found.method == "regret minimization"
+    assert found.error_bound <= 1e-3
+    assert found.low <= solve(game).value <= found.high
+
+
+class Round(NamedTuple):
+    number: int
+    side: int
+
+
+@dataclass(frozen=True)
+class Together(Game):
+    """Simultaneous choices drawn at random, with rewards, passes and cycles."""
+
+    seed: int = 0
+
+    def start(self):
+        return Round(0, 0)
+
+    def together(self, s):
+        draw = random.Random(repr((self.seed, s)))
+        return () if draw.random() < 0.2 else (range(draw.randint(1, 4)), range(draw.randint(1, 3)))
+
+    def actions(self, s):
+        return range(2)
+
+    def reward(self, s, action):
+        return random.Random(repr((self.seed, s, action))).randint(-1, 1)
+
+    def outcomes(self, s, action):
+        draw = random.Random(repr((self.seed, action, s)))
+        yield 1, draw.choice((WIN, LOSE, DRAW, payoff(3))), s
+        for _ in range(draw.randint(0, 2)):
+            yield 1, draw.choice((AGAIN, PASS)), Round(draw.randint(0, 3), draw.randint(0, 1))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_simultaneous_games_have_the_value_of_naive_sweeps(seed):
+    found = solve(Together(seed))
+    assert found.error_bound < 1e-11
+    assert found.value == pytest.approx(naive.stochastic_value(Together(seed), 90), abs=1e-7)
+    for seat in (0, 1):  # nobody gains against optimal play, and each policy is worth its chances
+        worth = found.best_response("optimal", seat)[0]
+        assert worth == pytest.approx((1 - 2 * seat) * found.value, abs=1e-10)
+    value, _ = found.evaluate(("random", "optimal"))
+    assert value <= found.value + 1e-10
+    mean, error = simulate(found.with_policies(("random", "optimal")), 4000, 1)
+    assert abs(mean - value) < 5 * error
+
+
+def test_three_dice_that_beat_each_other():
+    """By hand: a die is chosen in proportion to the edge between the other two."""
+    (mover, other) = solve(GAMES["rock-paper-scissors-dice"]()).find({"mine": 0})
+    for situation in (mover, other):
+        assert situation.probabilities == pytest.approx([3 / 13, 7 / 13, 3 / 13])
+        assert situation.values == pytest.approx([0, 0, 0])
+
+
+def test_seats_are_alike_where_both_choose_at_once():
+    for game in (SimultaneousHog(target=8, dice=2), SimultaneousPig(target=4)):
+        found = solve(game)
+        assert abs(found.value) <= found.error_bound < 1e-12
+
+
+def test_policies_see_no_hidden_field():
+    class Peeks(KuhnPoker):
+        @rollwise.policy
+        def peek(self, s):
+            """Bet with the better card."""
+            return int(s.mine > s.theirs)
+
+    found = solve(Peeks())
+    assert found.evaluate(("peek", "peek"))[0] == pytest.approx(0)  # both bet: their card is 0
+    with pytest.raises(PolicyError, match="no policy 'peak'; did you mean peek"):
+        found.evaluate(("peak", "peek"))
+
+
+def test_evaluation_is_that_of_all_plays():
+    found = solve(LiarsDice(sides=3))
+    value, bound = found.evaluate(("honest", "random"))
+
+    def choose(mover, memory, actions):
+        if mover:
+            return [(Fraction(1, len(actions)), action) for action in actions]
+        state = found.positions.states[1]._replace(theirs=(0,), **dict(memory[-1]))
+        return [(1, found.game.honest(state))]
+
+    assert abs(value - float(naive.plays(found.game, choose))) <= bound
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "known"),
+    [
+        ("kuhn-poker", {}, "kuhn_poker"),
+        ("leduc-poker", {}, "leduc_poker"),
+        ("liars-dice", {"wild": "highest"}, "liars_dice"),
+        ("liars-dice", {"sides": 2, "dice": 2, "other_dice": 1, "wild": "none"}, None),
+        ("hidden-wheel", {"steps": 3}, None),
+        ("dice-goofspiel", {"cards": 2, "sides": 2}, None),
+    ],
+)
+def test_open_spiel_finds_the_same_exploitability(name, parameters, known):
+    """Of even chances: in OpenSpiel's own game, or in the file that it reads."""
+    pyspiel = pytest.importorskip("pyspiel")
+    game = GAMES[name](**parameters)
+    found = solve(game)
+    spiel = pyspiel.load_game(known) if known else pyspiel.load_efg_game(efg(found.positions))
+    gain = pyspiel.nash_conv(spiel, pyspiel.UniformRandomPolicy(spiel))
+    ours = [found.best_response("random", seat)[0] for seat in (0, 1)]
+    assert sum(ours) == pytest.approx(gain)
+
+
+class Peek(NamedTuple):
+    mine: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class Leaks(Game):
+    """The actions tell the other die."""
+
+    def start(self):
+        return Peek(0, 0)
+
+    def deal(self, s):
+        for die in (1, 2) if s.mine == 0 else ():
+            yield 1, Peek(1, die)
+
+    def hidden(self, s):
+        return ("theirs",)
+
+    def actions(self, s):
+        yield from range(s.theirs)
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+
+
+def test_rules_that_leak_are_refused_with_both_situations():
+    message = (
+        "leaks: the actions depend on fields that are hidden from the mover: in mine=1, theirs=1 "
+        "they are 0; in mine=1, theirs=2 they are 0, 1; the mover can't tell these apart"
+    )
+    with pytest.raises(RulesError, match=re.escape(message)):
+        solve(Leaks())
+
+
+def changed(**rules):
+    """Leaks with other rules."""
+    return type("Changed", (Leaks,), {"actions": lambda self, s: (0,), **rules})()
+
+
+@pytest.mark.parametrize(
+    ("game", "error", "says"),
+    [
+        (changed(players=3), UsageError, "for two players, not 3; fix the policies of the others"),
+        (changed(objective="maximize"), UsageError, "gains the loss of the other"),
+        (changed(hidden=lambda self, s: ("his",)), RulesError, "hidden() names 'his'; the fields"),
+        (changed(actions=lambda self, s: ()), RulesError, "a player has no action"),
+        (changed(together=lambda self, s: ()), RulesError, "don't go together; let one player"),
+        (changed(throws=lambda self, s: [(1, 1)]), RulesError, "throws() can't be hidden"),
+        (changed(deal=lambda self, s: [s]), RulesError, "deal() must yield (weight, next_state)"),
+        (changed(outcomes=lambda self, s, a: [(-1, WIN, s)]), RulesError, "weight -1 is negative"),
+        (changed(outcomes=lambda self, s, a: [(1, WIN)]), RulesError, "must be (weight, then"),
+        (changed(outcomes=lambda self, s, a: [(0, WIN, s)]), RulesError, "no outcomes"),
+        (changed(outcomes=lambda self, s, a: [(1, PASS, 3)]), RulesError, "3 isn't a state"),
+        (changed(outcomes=lambda self, s, a: [(1, PASS, s)]), EndlessPlay, "can return to the"),
+        (changed(outcomes=lambda self, s, a: 1 / 0), RulesError, "division by zero"),
+    ],
+)
+def test_refusals_name_the_remedy(game, error, says):
+    with pytest.raises(error, match=re.escape(says)):
+        solve(game)
+
+
+def test_endless_rounds_are_refused():
+    class Stalls(Together):
+        def outcomes(self, s, action):
+            yield 1, AGAIN, s
+
+    with pytest.raises(EndlessPlay, match="can go on for ever from number=0, side=0"):
+        solve(Stalls())
+
+
+def test_limits_are_kept():
+    for limit in (10, 100):
+        with pytest.raises(TooManyStates, match=f"more than {limit}"):
+            solve(LiarsDice(sides=3), max_states=limit)
+
+
+def test_other_commands_refuse_in_one_line():
+    for command in ("check", "length", "plot policy", "learn", "verify"):
+        name, _, kind = command.partition(" ")
+        said = refusal(name, "kuhn-poker", *kind.split())
+        assert said.count("\n") <= 1, command
+    assert "--method isn't for games with hidden" in refusal(
+        "solve", "kuhn-poker", "--method", "exact"
+    )
+    with pytest.raises(UsageError, match=r"rollwise\.hidden\.solve"):
+        rollwise.solve(KuhnPoker())
+
+
+def test_a_played_game(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\nhint\n1\n1\n"))
+    told = output("play", "kuhn-poker", "--seed", "3", "--coach", "always")
+    assert "'nonsense' is no action" in told
+    assert re.search(r"you (win|lose): payoff [+-]\d", told)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    assert "the game is left unfinished" in output("play", "kuhn-poker", "--seed", "3")
+
+
+def test_a_page_holds_both_strategies(tmp_path):
+    for name, command in (("p", "page"), ("r", "report")):
+        place = tmp_path / f"{name}.html"
+        output(command, "kuhn-poker", "--out", str(place))
+        page = place.read_text()
+        assert page.count("</tr>") == 13
+        assert ("const DATA=" in page) == (command == "page")
