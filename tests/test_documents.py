@@ -147,9 +147,15 @@ def test_the_cards_of_large_games_are_up_to_date(name, monkeypatch):
     assert f"- {len(answer):,} positions, each with a turn of 1,176 states; " in differ[1][0]
 
 
+@pytest.mark.parametrize("name", available(hidden=True))
+def test_the_cards_of_hidden_games_are_up_to_date(name):
+    assert (DOCS / "games" / f"{name}.md").read_text() == cards.hidden_card(name), "run make docs"
+
+
 def test_no_card_is_left_over():
-    assert set(cards.TEACHES) == set(available()), "see docs/generate/teaches.toml"
-    assert {page.stem for page in (DOCS / "games").glob("*.md")} == {*available(), "README"}
+    names = {*available(), *available(hidden=True)}
+    assert set(cards.TEACHES) == names, "see docs/generate/teaches.toml"
+    assert {page.stem for page in (DOCS / "games").glob("*.md")} == {*names, "README"}
     assert (DOCS / "games" / "README.md").read_text() == cards.index(), "run make docs"
 
 

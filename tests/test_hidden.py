@@ -84,7 +84,7 @@ class Drawn(Game):
                 yield k + 1, PASS, Node(after, s.theirs, s.mine, action)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_drawn_games_have_the_value_of_all_pure_strategies(seed):
     game = Drawn(seed)
     sets = naive.information_sets(game)
@@ -96,7 +96,7 @@ def test_drawn_games_have_the_value_of_all_pure_strategies(seed):
     assert [len(seat.parents) for seat in found.tree.seats] == list(map(len, sets))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_the_bounds_are_those_of_all_pure_responses(seed):
     """For random strategies, which are no answer: by the matrix of pure ones where it is small."""
     game = Drawn(seed, depth=2)
@@ -256,7 +256,7 @@ def test_simultaneous_games_have_the_value_of_naive_sweeps(seed):
     value, _ = found.evaluate(("random", "optimal"))
     assert value <= found.value + 1e-10
     mean, error = simulate(found.with_policies(("random", "optimal")), 4000, 1)
-    assert abs(mean - value) < 5 * error
+    assert abs(mean - value) <= 5 * error
 
 
 def test_three_dice_that_beat_each_other():
@@ -304,7 +304,7 @@ def test_evaluation_is_that_of_all_plays():
     [
         ("kuhn-poker", {}, "kuhn_poker"),
         ("leduc-poker", {}, "leduc_poker"),
-        ("liars-dice", {"wild": "highest"}, "liars_dice"),
+        ("liars-dice", {"sides": 3, "wild": "highest"}, "liars_dice(dice_sides=3)"),
         ("liars-dice", {"sides": 2, "dice": 2, "other_dice": 1, "wild": "none"}, None),
         ("hidden-wheel", {"steps": 3}, None),
         ("dice-goofspiel", {"cards": 2, "sides": 2}, None),
@@ -370,7 +370,7 @@ def changed(**rules):
         (changed(actions=lambda self, s: ()), RulesError, "a player has no action"),
         (changed(together=lambda self, s: ()), RulesError, "don't go together; let one player"),
         (changed(throws=lambda self, s: [(1, 1)]), RulesError, "throws() can't be hidden"),
-        (changed(deal=lambda self, s: [s]), RulesError, "deal() must yield (weight, next_state)"),
+        (changed(deal=lambda self, s: [1]), RulesError, "deal() must yield (weight, next_state)"),
         (changed(outcomes=lambda self, s, a: [(-1, WIN, s)]), RulesError, "weight -1 is negative"),
         (changed(outcomes=lambda self, s, a: [(1, WIN)]), RulesError, "must be (weight, then"),
         (changed(outcomes=lambda self, s, a: [(0, WIN, s)]), RulesError, "no outcomes"),
@@ -400,7 +400,7 @@ def test_limits_are_kept():
 
 
 def test_other_commands_refuse_in_one_line():
-    for command in ("check", "length", "plot policy", "learn", "verify"):
+    for command in ("length", "plot policy", "learn", "thumb", "compare", "distribution", "tournament"):
         name, _, kind = command.partition(" ")
         said = refusal(name, "kuhn-poker", *kind.split())
         assert said.count("\n") <= 1, command

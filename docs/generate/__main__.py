@@ -46,6 +46,8 @@ def main() -> None:
     _write(DOCS / "games" / "README.md", cards.index())
     for name in available():
         _write(DOCS / "games" / f"{name}.md", cards.card(name))
+    for name in available(hidden=True):
+        _write(DOCS / "games" / f"{name}.md", cards.hidden_card(name))
     _write(sources.PAGE, sources.page(sources.BIBLIOGRAPHY.read_text(encoding="utf-8")))
     _picture(DOCS / "images" / "dragon.png")
     for name, picture in screens.pictures():

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import rollwise
+from rollwise import hidden
 from rollwise.analysis.losses import loss_of
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.answer import kept
@@ -25,6 +26,7 @@ from rollwise.answer.average import average_of, average_of_policy
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders.rules import Rules
+from rollwise.cli.hidden_games import solved_document
 from rollwise.derive.average import Average
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
@@ -55,7 +57,7 @@ BY_LAYERS = {"bozo": {"sheet": "three"}, "yahtzee": {"boxes": 2}, "yatzy": {"box
 def index() -> str:
     """The page that lists the cards."""
     rows = []
-    for name, cls in available().items():
+    for name, cls in sorted([*available().items(), *available(hidden=True).items()]):
         rows.append(f"- [{title(name)}]({name}.md) ({_players(cls)}): {TEACHES[name]}")
     return INDEX + "\n".join(rows) + "\n"
 
@@ -113,6 +115,36 @@ def card(name: str) -> str:
     return _joined([*parts, _known(name, cls)])
 
 
+def hidden_card(name: str) -> str:
+    """The card of a game with hidden dice or simultaneous choices."""
+    cls = available(hidden=True)[name]
+    found = hidden.solve(cls())
+    about = solved_document(found)
+    shown = about.value_exact or digits(found.value, found.error_bound, DIGITS - 1)
+    sizes = f"{about.positions:,} positions"
+    if about.situations:
+        sizes += f", {about.histories:,} histories, {about.situations:,} situations of both players"
+    if about.unit == "payoff":
+        worth = f"The expected payoff of the first player is **{shown}**."
+    else:
+        chance = digits(50 * (1 + found.value), 50 * found.error_bound, DIGITS - 3)
+        worth = f"The first player wins **{chance} %** of the games (value {shown})."
+    proof = "in fractions" if found.is_exact else f"to {DIGITS - 1} digits or more"
+    rows = [
+        _fact(_given(known.get("parameters", {})), known["value"], known)
+        for known in ANSWERS["hidden"]
+        if known["game"] == name
+    ]
+    parts = [
+        f"# {title(name)}",
+        inspect.getdoc(cls) or "",
+        _parameters(cls),
+        "## Answer",
+        f"- {worth}\n- No player gains by another strategy: proved {proof}.\n- {sizes}.",
+    ]
+    return _joined([*parts, "\n".join(["## Known answers", "", *rows]) if rows else ""])
+
+
 def _card_by_layers(game: Game) -> str:
     """The card of a game that is too large for one graph."""
     solution = kept.solve_by_layers(game)
@@ -137,7 +169,7 @@ def _joined(parts: list[str]) -> str:
 
 def title(name: str) -> str:
     """A game's name as a heading."""
-    return available()[name].heading
+    return (available() | available(hidden=True))[name].heading
 
 
 def _parameters(cls: type[Game]) -> str:

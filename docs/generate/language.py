@@ -31,8 +31,8 @@ ARGUMENTS = {  # of hooks whose signature leaves them open
     "features": "s[, throw]",
     "action_features": "s[, throw], action",
 }
-RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "duration", "progress",
-         "validate")  # fmt: skip
+RULES = ("start", "roots", "throws", "actions", "outcomes", "hidden", "deal", "together", "reward",
+         "duration", "progress", "validate")  # fmt: skip
 ENDS = (
     "payoff",
     "won_by",

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rollwise.cli.common import refuse
-from rollwise.cli.printing import SHOWN, render, write_rows
+from rollwise.cli.printing import SHOWN, end_if, render, write_rows
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import (
@@ -27,13 +27,14 @@ from rollwise.documents.hidden import (
     rows_of,
     unit_of,
 )
-from rollwise.errors import UsageError
+from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.naming import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
 from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.machine.memory_limits import peak_memory
+from rollwise.numbers.printed import how_many
 from rollwise.numbers.randomness import check_seed, fresh_seed
 
 BECAUSE = "isn't for games with hidden dice or simultaneous choices, such as {}"
@@ -216,6 +217,35 @@ def simulate(
             expected=expected,
         )
     )
+
+
+def check(game: Game) -> None:
+    """``rollwise check``: read and unfold the rules, which finds leaks and endless play."""
+    from rollwise.documents.games import Checked, Finding
+    from rollwise.hidden.check import never_ends
+    from rollwise.hidden.reading import read
+    from rollwise.hidden.tree import check_ends, unfold
+
+    found, error = "", None
+    try:
+        positions = read(game, ASKED.max_states)
+        found = how_many(len(positions.states), "position")
+        if positions.is_hidden:
+            check_ends(positions)
+            tree = unfold(positions, limit=ASKED.max_states)
+            n = sum(len(seat.parents) for seat in tree.seats)
+            found += (
+                f", {how_many(n, 'situation')}; the actions tell no hidden field; every play ends"
+            )
+        elif (place := never_ends(positions)) is None:
+            found += "; every play ends"
+        else:
+            error = f"the players can go on for ever from {positions.text(place)}"
+    except RulesError as fault:
+        error = str(fault)
+    level, text = ("error", error) if error else ("ok", found)
+    render(Checked(game.name, error is None, [Finding(level, "rules", text)]))
+    end_if(error, "the rules have an error")
 
 
 def export(game: Game, out: Path | None) -> None:

@@ -39,7 +39,7 @@ def play(game: Game, against: str, seat: str | None, coach: str, seed: int | Non
                 situation = walk.situation(player, side)
                 index = _ask(answer, situation, coach)
                 if index is None:
-                    _say("the game is left unfinished")
+                    _end(game, against, seat, None, lost, seed)
                     return
                 lost += _judged(situation, index, coach)
             else:
@@ -52,16 +52,15 @@ def play(game: Game, against: str, seat: str | None, coach: str, seed: int | Non
             _say("; ".join(shown))
         walk.act(indices)
     _say(f"the last position, of its mover: {last}")
-    render(
-        HiddenPlayed.on(
-            game,
-            against=against,
-            seat=("first", "second")[mine],
-            payoff=walk.payoff * (1 - 2 * mine),
-            lost=lost if np.isfinite(lost) else None,
-            seed=seed,
-        )
-    )
+    _end(game, against, seat, walk.payoff * (1 - 2 * mine), lost, seed)
+
+
+def _end(
+    game: Game, against: str, seat: str | None, payoff: float | None, lost: float, seed: int
+) -> None:
+    """Print the result; a payoff of None for a game that was left."""
+    facts = {"payoff": payoff, "lost": lost if np.isfinite(lost) else None, "seed": seed}
+    render(HiddenPlayed.on(game, against=against, seat=seat or "first", **facts))
 
 
 def _say(text: str) -> None:

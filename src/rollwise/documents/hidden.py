@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rollwise.hidden import Answer, Situation
 
 PLAYERS = (("first", "second"), ("mover", "other"))
+MUCH = 1e9  # bytes of memory that the text mentions
 RARE = 5e-5  # probabilities below aren't printed in a list of actions
 
 
@@ -67,6 +68,8 @@ class SituationRow(Part, frozen=True):
         """The actions with their probabilities."""
         taken = [a for a in self.actions if as_number(a.probability) >= RARE]
         taken.sort(key=lambda a: -as_number(a.probability))
+        if len(taken) == 1:
+            return taken[0].action
         return ", ".join(f"{a.action} {share_text(a)}" for a in taken)
 
     @property
@@ -144,15 +147,12 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
         if self.value_exact:
-            worth = f"gets on average {self.value_exact}"
+            worth = f"gets on average {self.value_exact} (exact)"
             if not self.is_stake:
-                value = Fraction(str(self.value_exact))
-                percent = f"{50 * (1 + float(value)):.10g} %"
-                worth = f"wins {(1 + value) / 2} = {percent}"
-            about = about_draws(self.draws) if not self.is_stake else ""
-            yield f"  the first player {worth} of the games (exact{about})".replace(
-                " of the games (exact", " (exact" if self.is_stake else " of the games (exact"
-            )
+                share = (1 + Fraction(str(self.value_exact))) / 2
+                about = about_draws(self.draws)
+                worth = f"wins {share} of the games, {100 * float(share):.6g} % (exact{about})"
+            yield f"  the first player {worth}"
         else:
             yield f"  the first player {self.worth_text(self.draws)}"
         if not self.is_stake and not self.value_exact:
@@ -171,7 +171,8 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         yield f"  {', '.join(sizes)}"
         rounds = {"matrix games": "sweep", "regret minimization": "iteration"}.get(self.method)
         times = f", {how_many(self.iterations, rounds)}" if self.iterations and rounds else ""
-        memory = f"; {in_bytes(self.memory)} of memory" if self.memory else ""
+        most = as_number(self.memory or 0)
+        memory = f"; {in_bytes(most)} of memory" if most > MUCH else ""
         yield f"  {self.method}{times}: {seconds_text(self.seconds)}{memory}"
 
 
@@ -301,12 +302,15 @@ class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/h
 
     against: str
     seat: Annotated[str, about("of the person: first or second")]
-    payoff: Annotated[Value, about("of the person")]
+    payoff: Annotated[Value, about("of the person; null in a game that was left")]
     lost: Annotated[Cost, about("by choices, against the optimal strategy; null if unknown")]
     seed: int
 
     def blocks(self) -> Iterator[str | Rows]:
-        payoff = as_number(self.payoff)
+        if self.payoff is None:
+            yield f"the game is left unfinished (seed {self.seed})"
+            return
+        payoff = self.payoff
         result = "you win" if payoff > 0 else "you lose" if payoff < 0 else "a draw"
         yield f"{result}: payoff {payoff:+g} (seed {self.seed})"
         if self.lost is not None:

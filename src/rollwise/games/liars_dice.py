@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial, prod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rollwise.game import LOSE, PASS, WIN, Game, parameter, policy
 
@@ -29,6 +29,7 @@ class LiarsDice(Game):
     with its aces as the highest face.
     """
 
+    heading: ClassVar = "Liar's Dice"
     dice: int = parameter(1, at_least=1, at_most=4, about="dice of the first player")
     other_dice: int = parameter(0, at_least=0, at_most=4, about="dice of the second; 0 for as many")
     sides: int = parameter(6, at_least=2, at_most=10, about="sides of each die")

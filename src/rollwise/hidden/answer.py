@@ -444,8 +444,7 @@ class OpenAnswer(Answer):
         deal = int(np.flatnonzero(game.positions[node] == position)[0])
         menu = list(self.positions.menus[position][0])
         sums = self.found.sums[row : row + len(menu), game.types[seat][deal]].astype(float)
-        first = (np.arange(len(menu)) == 0).astype(float)
-        shares = sums / sums.sum() if sums.any() else first
+        shares = sums / sums.sum() if sums.any() else np.full(len(menu), 1 / len(menu))
         names = [self.positions.action_name(a, position) for a in menu]
         unknown = [math.nan] * len(menu)
         sees = self.positions.visible(position)

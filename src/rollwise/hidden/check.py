@@ -341,7 +341,7 @@ def _respond_openly(me, absolute, game, sums):
                 mass = reach[d, t]
                 if not is_mine:
                     share = np.float64(sums[row[d] + k, t])
-                    mass *= share / totals[d, t] if totals[d, t] > 0.0 else 1.0 if k == 0 else 0.0
+                    mass *= share / totals[d, t] if totals[d, t] > 0.0 else 1.0 / count
                 reach[d + 1, t] = mass
                 alive = alive or mass > 0.0
             child = children[begin + k]

@@ -6,8 +6,9 @@ same for all deals, and so few different nodes follow one another that they fit 
 Regrets lie in one long array: a row for each action of each history, a number for each type. The
 rows of a history follow from its path, since the number of rows after each node is known.
 
-`minimize_regret` is that of `regret` (PCFR+) on vectors of types. A branch is left out where the
-opponent never comes. Pages of the arrays that play never needs take no memory.
+Regrets are minimized by CFR+ on vectors of types (Tammelin 2014): a strategy plays in proportion to
+the regrets, which never fall below 0. Branches that the opponent hardly ever reaches are left out
+(for a while: less and less often). The proof of `check` leaves out nothing.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def _ranked(kind: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @kernel(never_interpreted=True)
-def _traverse(me, weight, rare, menu, game, regrets, hints, sums):
+def _traverse(me, weight, rare, menu, game, regrets, sums):
     """Update the regrets of one player, and the average strategy of the other.
 
     The walk keeps a stack: at each depth a node, its row, the next action, the reach of the
@@ -138,15 +139,15 @@ def _traverse(me, weight, rare, menu, game, regrets, hints, sums):
                 got[t] = 0.0
             for k in range(count):
                 for t in range(n):
-                    share = np.float64(hints[row[d] + k, t])
+                    share = np.float64(regrets[row[d] + k, t])
                     shares[d, k, t] = share
                     got[t] += share
             for t in range(n):
-                spread[t] = 0.0 if got[t] > 0.0 else 1.0  # without regrets, the first action
+                spread[t] = 0.0 if got[t] > 0.0 else 1.0 / count
                 got[t] = 1.0 / got[t] if got[t] > 0.0 else 0.0
             for k in range(count):
                 for t in range(n):
-                    shares[d, k, t] = shares[d, k, t] * got[t] + (spread[t] if k == 0 else 0.0)
+                    shares[d, k, t] = shares[d, k, t] * got[t] + spread[t]
             if not is_mine:
                 for k in range(count):
                     for t in range(n):
@@ -159,7 +160,6 @@ def _traverse(me, weight, rare, menu, game, regrets, hints, sums):
                         gain = gains[d, k, t] - values[d, t]
                         regret = max(np.float64(regrets[row[d] + k, t]) + gain, 0.0)
                         regrets[row[d] + k, t] = np.float32(regret)
-                        hints[row[d] + k, t] = np.float32(max(regret + gain, 0.0))
             d -= 1
             if d < 0:
                 break
@@ -217,7 +217,7 @@ class OpenStrategies:
     Attributes
     ----------
     sums : (n_rows, n_types) float32
-        The weights of the actions of each history. Where all are 0, the first action is taken.
+        The weights of the actions of each history. Where all are 0, actions are equally likely.
     """
 
     sums: NDArray[np.float32]
@@ -235,9 +235,9 @@ def minimize_regret_openly(
 ) -> OpenStrategies:
     """Strategies with a proved bound of at most `tolerance` on the value, or the best found."""
     rows = int(game.sizes[0])
-    regrets, hints, sums = (np.zeros((rows, game.n_types), np.float32) for _ in range(3))
+    regrets, sums = (np.zeros((rows, game.n_types), np.float32) for _ in range(2))
     done, check, deadline = 0, 64, time.monotonic() + seconds
-    arrays: Any = (game.menu, game.arrays, regrets, hints, sums)
+    arrays: Any = (game.menu, game.arrays, regrets, sums)
     while True:
         for t in range(done + 1, check + 1):
             for me in (0, 1):

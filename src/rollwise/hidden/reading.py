@@ -161,8 +161,8 @@ def require_class(game: Game) -> None:
     if game.objective != "win":
         raise UsageError(
             f"{name}: hidden information and simultaneous choices are for games in which one "
-            f"player gains the loss of the other (objective = 'win'), not {game.objective!r}; write "
-            "the difference of the points as payoff(mine - theirs)"
+            f"player gains the loss of the other (objective = 'win'), not {game.objective!r}; "
+            "write the difference of the points as payoff(mine - theirs)"
         )
     if game.has_throws:
         raise RulesError(

@@ -123,7 +123,8 @@ def evaluate(
     if chosen.is_hidden:
         from rollwise.cli import hidden_games
 
-        hidden_games.refuse_options(chosen, method=method, state=state, table=table, **iterative)
+        given = {"state": state, "table": table, "method": None if method == "exact" else method}
+        hidden_games.refuse_options(chosen, **given, **iterative)
         hidden_games.evaluate(chosen, policy, against)
         return
     if has_many(chosen) or "," in policy:

@@ -64,6 +64,11 @@ def check(
     from rollwise.analysis.check import check as check_game
 
     chosen = read_game(game, parameters, any_target=True)
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        hidden_games.check(chosen)
+        return
     with Progress() as progress:
         report = check_game(chosen, max_states=ASKED.max_states, progress=progress)
     render(Checked.of(report))
