@@ -400,7 +400,15 @@ def test_limits_are_kept():
 
 
 def test_other_commands_refuse_in_one_line():
-    for command in ("length", "plot policy", "learn", "thumb", "compare", "distribution", "tournament"):
+    for command in (
+        "length",
+        "plot policy",
+        "learn",
+        "thumb",
+        "compare",
+        "distribution",
+        "tournament",
+    ):
         name, _, kind = command.partition(" ")
         said = refusal(name, "kuhn-poker", *kind.split())
         assert said.count("\n") <= 1, command

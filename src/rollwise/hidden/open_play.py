@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,8 @@ from rollwise.hidden.check import OpenGame, open_bounds
 from rollwise.hidden.reading import DEAL, ENDED, MOVE, Positions
 from rollwise.kernels.jit import kernel
 
-FEWEST = 16  # iterations between two checks
+FEWEST = 64  # iterations before the first check
+POWER = 1.5  # with which bounds shrink, about; it sets the time of the next check
 RARE = 1e-3  # in iteration t, branches that the opponent reaches with RARE / t are left out
 
 
@@ -105,8 +107,11 @@ def _ranked(kind: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @kernel(never_interpreted=True)
-def _traverse(me, weight, rare, menu, game, regrets, sums):
+def _traverse(me, weight, rare, part, menu, game, regrets, sums, gained):
     """Update the regrets of one player, and the average strategy of the other.
+
+    The walk takes a part of the actions of the start, and writes the values of the own types after
+    each of them to `gained`. The regrets of the start itself are left to the caller.
 
     The walk keeps a stack: at each depth a node, its row, the next action, the reach of the
     opponent's types, and the values of the own types.
@@ -126,14 +131,14 @@ def _traverse(me, weight, rare, menu, game, regrets, sums):
     folded, spread = np.zeros(n_types), np.zeros(n_types)
     reach[0, :n_other] = other
     d, entering = 0, True
-    while d >= 0:
+    while True:
         v = node[d]
         begin = first_action[v]
         count = first_action[v + 1] - begin
         is_mine = movers[v] == me
         n = n_own if is_mine else n_other
         if entering:
-            turn[d] = 0
+            turn[d] = part[0] if d == 0 else 0
             values[d, :] = 0.0
             for t in range(n):
                 got[t] = 0.0
@@ -148,11 +153,13 @@ def _traverse(me, weight, rare, menu, game, regrets, sums):
             for k in range(count):
                 for t in range(n):
                     shares[d, k, t] = shares[d, k, t] * got[t] + spread[t]
-            if not is_mine:
+            if not is_mine and (d > 0 or part[0] == 0):
                 for k in range(count):
                     for t in range(n):
                         sums[row[d] + k, t] += np.float32(weight * reach[d, t] * shares[d, k, t])
             entering = False
+        if d == 0 and turn[d] == part[1]:
+            break
         if turn[d] == count:  # all actions are done
             if is_mine:
                 for k in range(count):
@@ -161,8 +168,6 @@ def _traverse(me, weight, rare, menu, game, regrets, sums):
                         regret = max(np.float64(regrets[row[d] + k, t]) + gain, 0.0)
                         regrets[row[d] + k, t] = np.float32(regret)
             d -= 1
-            if d < 0:
-                break
             for t in range(n_own):
                 got[t] = values[d + 1, t]
             k = turn[d]
@@ -198,7 +203,9 @@ def _traverse(me, weight, rare, menu, game, regrets, sums):
                     gains[d, k, c] = total
                 for t in range(n_own):
                     got[t] = gains[d, k, row_class[m, t] if me == 0 else column_class[m, t]]
-        # the values of an action are known
+        if d == 0:  # the values of an action are known
+            for t in range(n_own):
+                gained[k, t] = got[t]
         v = node[d]
         if movers[v] == me:
             for t in range(n_own):
@@ -234,19 +241,34 @@ def minimize_regret_openly(
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> OpenStrategies:
     """Strategies with a proved bound of at most `tolerance` on the value, or the best found."""
-    rows = int(game.sizes[0])
+    rows, count = int(game.sizes[0]), int(game.first_action[1])
     regrets, sums = (np.zeros((rows, game.n_types), np.float32) for _ in range(2))
-    done, check, deadline = 0, 64, time.monotonic() + seconds
-    arrays: Any = (game.menu, game.arrays, regrets, sums)
-    while True:
-        for t in range(done + 1, check + 1):
-            for me in (0, 1):
-                _traverse(me, float(t) * float(t), RARE / t, *arrays)
-        done = check
-        low, high = open_bounds(game, sums)
-        if progress is not None:
-            progress(f"± {(high - low) / 2:.1e} after {done:,} iterations", done, iterations)
-        late = time.monotonic() > deadline
-        if (high - low) / 2 <= tolerance or done >= iterations or late:
-            return OpenStrategies(sums, low, high, done)
-        check = min(iterations, done + max(FEWEST, done // 2))
+    done, check, deadline = 0, FEWEST, time.monotonic() + seconds
+    parts = [(0, 1), (1, count)] if count > 1 else [(0, 1)]  # as large as each other, about
+    with ThreadPoolExecutor(len(parts)) as pool:
+        while True:
+            for t in range(done + 1, check + 1):
+                for me in (0, 1):
+                    gained = np.zeros((count, game.n_types))
+                    given = (game.menu, game.arrays, regrets, sums, gained)
+                    walk = partial(_traverse, me, float(t) * float(t), RARE / t)
+                    list(pool.map(lambda part, walk=walk, given=given: walk(part, *given), parts))
+                    if game.movers[0] == me:
+                        _learn_start(regrets[:count], gained)
+            done = check
+            low, high = open_bounds(game, sums)
+            bound = (high - low) / 2
+            if progress is not None:
+                progress(f"± {bound:.1e} after {done:,} iterations", done, iterations)
+            if bound <= tolerance or done >= iterations or time.monotonic() > deadline:
+                return OpenStrategies(sums, low, high, done)
+            longer = min(max((bound / tolerance) ** (1 / POWER), 1.2), 4.0)
+            check = min(iterations, round(done * longer))
+
+
+def _learn_start(regrets: NDArray[np.float32], gained: NDArray[np.float64]) -> None:
+    """Update the regrets of the start."""
+    known = regrets.astype(np.float64)
+    totals = known.sum(axis=0)
+    shares = np.where(totals > 0, known / np.where(totals > 0, totals, 1.0), 1.0 / len(known))
+    regrets[:] = np.maximum(known + gained - (shares * gained).sum(axis=0), 0.0)

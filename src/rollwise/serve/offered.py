@@ -143,6 +143,11 @@ def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) 
             "games alone, as in rollwise serve pig"
         )
     kind = find(reference)
+    if kind.has_secrets():
+        raise UsageError(
+            f"{kind.name} has hidden dice or simultaneous choices, which a server doesn't offer; "
+            f"`rollwise page {reference}` writes a page that plays it"
+        )
     _require_listed(kind, reference)
     name = kind.name
     if kinds.get(name, kind) is not kind:
