@@ -26,6 +26,7 @@ from rollwise.documents.model import (
     as_number,
 )
 from rollwise.documents.parts import about_draws, number_or_none, place_text, seconds_text
+from rollwise.graph import win_probability
 from rollwise.numbers.printed import (
     certified,
     chance,
@@ -149,7 +150,7 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         if self.value_exact:
             worth = f"gets on average {self.value_exact} (exact)"
             if not self.is_stake:
-                share = (1 + Fraction(str(self.value_exact))) / 2
+                share = win_probability(Fraction(str(self.value_exact)))
                 about = about_draws(self.draws)
                 worth = f"wins {share} of the games, {100 * float(share):.6g} % (exact{about})"
             yield f"  the first player {worth}"
@@ -287,7 +288,7 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         if self.is_stake:
             text = f"gets on average {estimated(mean, error)}"
         else:
-            text = f"wins {estimated_chance((1 + mean) / 2, error / 2)}"
+            text = f"wins {estimated_chance(win_probability(mean), error / 2)}"
         yield self.title
         yield f"  {self.policy} first, against {self.against}: {text}"
         yield f"  {how_many(self.games, 'game')}, seed {self.seed}; estimated (± standard error)"

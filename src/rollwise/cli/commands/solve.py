@@ -112,8 +112,6 @@ def solve(
     workers: WorkersOption = None,
 ) -> None:
     """Solve a game: the first player's edge, certified."""
-    from rollwise.cli import hidden_games
-
     values = read_values(parameters or ())
     pool = Workers.read(workers)
     _check_places(history, save, by_layer, resume=resume, workers=workers)
@@ -130,6 +128,8 @@ def solve(
         return
     chosen = read_game(game, parameters)
     if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
         hidden_games.refuse_options(
             chosen, save=save, certificate=certificate, history=history, by_layer=by_layer,
             set=settings, **_unusual(method, mode),
