@@ -243,8 +243,8 @@ def check(game: Game) -> None:
             error = f"the players can go on for ever from {positions.text(place)}"
     except RulesError as fault:
         error = str(fault)
-    level, text = ("error", error) if error else ("ok", found)
-    render(Checked(game.name, error is None, [Finding(level, "rules", text)]))
+    finding = Finding("error", "rules", error) if error else Finding("ok", "rules", found)
+    render(Checked(game.name, error is None, [finding]))
     end_if(error, "the rules have an error")
 
 

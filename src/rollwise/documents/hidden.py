@@ -23,9 +23,12 @@ from rollwise.documents.model import (
     Seconds,
     Value,
     about,
+    about_draws,
     as_number,
+    number_or_none,
+    place_text,
+    seconds_text,
 )
-from rollwise.documents.parts import about_draws, number_or_none, place_text, seconds_text
 from rollwise.graph import win_probability
 from rollwise.numbers.printed import (
     certified,
