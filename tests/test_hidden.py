@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import random
 import re
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import naive_hidden as naive
 import numpy as np
 import pytest
+from browser import open_browser
 from cli_runner import output, refusal
 
 import rollwise
@@ -435,3 +437,21 @@ def test_a_page_holds_both_strategies(tmp_path):
         page = place.read_text()
         assert page.count("</tr>") == 13
         assert ("const DATA=" in page) == (command == "page")
+
+
+@pytest.mark.slow
+def test_the_page_plays_whole_games(tmp_path):
+    with contextlib.closing(open_browser()) as browser:
+        for name in ("kuhn-poker", "rock-paper-scissors-dice"):
+            place = tmp_path / f"{name}.html"
+            output("page", name, "--out", str(place))
+            browser.visit(place)
+            ended = "document.querySelector('#table').innerText.includes('Payoff')"
+            moves = "document.querySelector('#table .controls button').click()"
+            for _ in range(20):
+                if not browser.js(ended):
+                    browser.js(moves)
+            assert browser.js(ended)
+            browser.js("document.querySelectorAll('#table .controls button')[1].click()")  # second
+            assert browser.shut_out() == []
+        assert (browser.errors, browser.asked) == ([], [])

@@ -69,7 +69,8 @@ def _say(text: str) -> None:
 
 def _ask(answer: Answer, situation: Situation, coach: str) -> int | None:
     """The index of the action that a person types; None at the end of the input."""
-    _say(f"\nyou see {situation.text}")
+    other = situation.seat == 1 and not answer.positions.is_hidden
+    _say(f"\n{'you are the other player; the mover sees' if other else 'you see'} {situation.text}")
     words = answer.game.describe(answer.positions.states[situation.position])
     if type(answer.game).describe is not Game.describe:
         _say(f"  {words}")

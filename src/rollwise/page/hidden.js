@@ -82,7 +82,8 @@ const show = () => {
   }
   const [player, side] = choosers().find(([who]) => who === seat);
   const [, shares, values] = situation(player, side);
-  make("h2", `You see ${Object.entries(position().sees).map(([name, x]) => `${name} ${[].concat(x).join(" ")}`).join(", ")}`, news);
+  const who = side ? "You are the other player. The mover sees" : "You see";
+  make("h2", `${who} ${Object.entries(position().sees).map(([name, x]) => `${name} ${[].concat(x).join(" ")}`).join(", ")}`, news);
   position().menus[side].forEach((name, index) => {
     make("button", name, controls).onclick = () => choose(index, values);
   });
@@ -96,3 +97,4 @@ const show = () => {
   table.append(coach);
 };
 begin();
+document.documentElement.dataset.ready = "yes";
