@@ -208,6 +208,14 @@ def test_the_bounds_of_open_play_are_those_of_the_tree():
     assert high == pytest.approx(found.high, abs=1e-12)
 
 
+@pytest.mark.large
+def test_two_dice_each_are_proved_to_a_thousandth():
+    """No other program's value is known. The proof is that of the small games."""
+    found = solve(LiarsDice(dice=2))
+    assert found.error_bound <= 1e-3
+    assert found.n_histories == 2**24
+
+
 def test_regrets_give_the_value_of_the_linear_program():
     game = LeducPoker(ranks=2)
     found = solve(game, tolerance=1e-3)
