@@ -80,10 +80,12 @@ def solved_document(answer: Answer) -> HiddenSolved:
 
 def solve(game: Game, tolerance: float | None) -> None:
     """``rollwise solve``."""
+    if tolerance is not None and not tolerance > 0:
+        raise UsageError(f"--tolerance is {tolerance}; it must be positive")
     answer = find_answer(game, tolerance)
     render(solved_document(answer))
-    if tolerance is not None and answer.error_bound > tolerance:
-        raise UsageError(f"the error bound is {answer.error_bound:.1e}, above --tolerance")
+    failed = tolerance is not None and answer.error_bound > tolerance
+    end_if(failed, f"the error bound is {answer.error_bound:.1e}, above --tolerance")
 
 
 def _frame(answer: Answer, situations: list[Situation]) -> pl.DataFrame:
