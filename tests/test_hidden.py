@@ -394,6 +394,15 @@ def test_refusals_name_the_remedy(game, error, says):
         solve(game)
 
 
+def test_outcomes_of_simultaneous_choices_take_a_pair():
+    class Apart(Together):
+        def outcomes(self, s, mine, theirs):
+            yield 1, WIN, s
+
+    with pytest.raises(RulesError, match=re.escape("as a pair, the mover's first: outcomes(self")):
+        solve(Apart())
+
+
 def test_endless_rounds_are_refused():
     class Stalls(Together):
         def outcomes(self, s, action):

@@ -7,6 +7,7 @@ sees all fields of a state except those that `hidden` names.
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -173,6 +174,16 @@ def require_class(game: Game) -> None:
             f"{name}: hidden() and together() don't go together; let one player choose first, and "
             "keep the choice in a hidden field"
         )
+
+    if type(game).together is not Game.together:
+        for rule in ("outcomes", "reward"):
+            try:
+                inspect.signature(getattr(game, rule)).bind("s", "both")
+            except TypeError:
+                raise RulesError(
+                    f"{name}: with together(s), {rule} takes both actions as a pair, the mover's "
+                    f"first: {rule}(self, s, both)"
+                ) from None
 
 
 def read(game: Game, limit: int | None = None) -> Positions:
