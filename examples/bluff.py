@@ -2,7 +2,7 @@ from typing import NamedTuple
 
 from rollwise import LOSE, PASS, Game, payoff, policy
 
-PASS_BY, BET = 0, 1  # after a bet: fold, call
+PASS_BY, BET, FOLD, CALL = range(4)
 
 
 class Cups(NamedTuple):
@@ -14,7 +14,7 @@ class Cups(NamedTuple):
 class Bluff(Game):
     """Both players pay a coin and throw a die under a cup. The first passes by or bets a coin."""
 
-    action_names = ("pass by or fold", "bet or call")
+    action_names = ("pass by", "bet", "fold", "call")
 
     def start(self):
         return Cups(0, 0, 0)
@@ -29,19 +29,20 @@ class Bluff(Game):
         return ("theirs",)
 
     def actions(self, s):
-        return PASS_BY, BET
+        return (FOLD, CALL) if s.bet else (PASS_BY, BET)
 
     def outcomes(self, s, action):
-        coins = 1 + (s.bet and action == BET)
         ahead = (s.mine > s.theirs) - (s.mine < s.theirs)
-        if action == BET and not s.bet:
+        if action == BET:
             yield 1, PASS, Cups(s.theirs, s.mine, 1)
-        elif s.bet and action == PASS_BY:
+        elif action == FOLD:
             yield 1, LOSE, s
         else:
-            yield 1, payoff(coins * ahead), s
+            yield 1, payoff(2 * ahead if action == CALL else ahead), s
 
     @policy
     def honest(self, s):
         """Bet and call with 5 or 6 only."""
+        if s.bet:
+            return CALL if s.mine >= 5 else FOLD
         return BET if s.mine >= 5 else PASS_BY

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise.game import LOSE, PASS, WIN, Game, parameter, payoff
 
-CHECK, BET = range(2)  # after a bet: fold, call
+CHECK, BET, FOLD, CALL = range(4)
 
 
 class Hand(NamedTuple):
@@ -27,7 +27,7 @@ class KuhnPoker(Game):
     """
 
     cards: int = parameter(3, at_least=2, at_most=50, about="cards, one of each rank")
-    action_names: ClassVar = ("check or fold", "bet or call")
+    action_names: ClassVar = ("check", "bet", "fold", "call")
 
     def start(self) -> Hand:
         return Hand(0, 0, 0, 0)
@@ -43,12 +43,12 @@ class KuhnPoker(Game):
         return ("theirs",)
 
     def actions(self, s: Hand) -> Iterator[int]:
-        yield from (CHECK, BET)
+        yield from (FOLD, CALL) if s.bet else (CHECK, BET)
 
     def outcomes(self, s: Hand, action: int) -> Iterator[tuple[int, int, Hand]]:
-        if s.bet and action == CHECK:
-            yield 1, LOSE, s  # folds
-        elif s.bet:
+        if action == FOLD:
+            yield 1, LOSE, s
+        elif action == CALL:
             yield 1, payoff(2 if s.mine > s.theirs else -2), s
         elif action == BET:
             yield 1, PASS, Hand(s.theirs, s.mine, s.passed, 1)
@@ -56,3 +56,7 @@ class KuhnPoker(Game):
             yield 1, WIN if s.mine > s.theirs else LOSE, s
         else:
             yield 1, PASS, Hand(s.theirs, s.mine, 1, 0)
+
+    def describe(self, s: Hand) -> str:
+        bet = "; the opponent bet" if s.bet else "; the opponent checked" if s.passed else ""
+        return f"your card is {s.mine}{bet}"

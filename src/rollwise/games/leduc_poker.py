@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise.game import AGAIN, PASS, Game, parameter, payoff
 
-FOLD, CALL, RAISE = range(3)
+FOLD, CHECK, CALL, RAISE = range(4)
 
 
 class Table(NamedTuple):
@@ -32,7 +32,7 @@ class LeducPoker(Game):
     """
 
     ranks: int = parameter(3, at_least=2, at_most=20, about="ranks, with two cards each")
-    action_names: ClassVar = ("fold", "check or call", "raise")
+    action_names: ClassVar = ("fold", "check", "call", "raise")
 
     def start(self) -> Table:
         return Table(0, 0, 0, 1, 1, 0, 0, 0)
@@ -53,7 +53,9 @@ class LeducPoker(Game):
     def actions(self, s: Table) -> Iterator[int]:
         if s.stake < s.rival:
             yield FOLD
-        yield CALL
+            yield CALL
+        else:
+            yield CHECK
         if s.raises < 2:
             yield RAISE
 
@@ -64,7 +66,7 @@ class LeducPoker(Game):
         elif action == RAISE:
             chips = s.rival + (4 if s.board else 2)
             yield 1, PASS, Table(*mover, chips, s.raises + 1, 1 - s.second, s.passed)
-        elif s.stake == s.rival and not s.second:
+        elif action == CHECK and not s.second:
             yield 1, PASS, Table(*mover, s.stake, 0, 1, 1)
         elif s.board:
             ahead = (s.mine == s.board) - (s.theirs == s.board)
@@ -74,3 +76,8 @@ class LeducPoker(Game):
             yield 1, PASS, Table(s.theirs, s.mine, -1, s.rival, s.rival, 0, 0, 0)
         else:
             yield 1, AGAIN, Table(s.mine, s.theirs, -1, s.rival, s.rival, 0, 0, 0)
+
+    def describe(self, s: Table) -> str:
+        board = f", {s.board} is turned up" if s.board > 0 else ""
+        pot = f"{s.stake} of your chips are in the pot, {s.rival} of the opponent's"
+        return f"your card is {s.mine}{board}; {pot}"

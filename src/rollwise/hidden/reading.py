@@ -101,6 +101,16 @@ class Positions:
         """The fields that the mover sees."""
         return visible_part(self.game, self.states[position])
 
+    def told(self) -> dict[int, str]:
+        """By sights, the words of `describe` for the mover; none that tell a hidden part."""
+        if type(self.game).describe is Game.describe:
+            return {}
+        words: dict[int, set[str]] = {}
+        for kind, sight, state in zip(self.kinds, self.sights.tolist(), self.states, strict=True):
+            if kind == MOVE:
+                words.setdefault(sight, set()).add(self.game.describe(state))
+        return {sight: min(found) for sight, found in words.items() if len(found) == 1}
+
     def action_name(self, action: int, position: int) -> str:
         """The name of an action."""
         return action_name(self.game, action, self.states[position])

@@ -83,7 +83,9 @@ const show = () => {
   const [player, side] = choosers().find(([who]) => who === seat);
   const [, shares, values] = situation(player, side);
   const who = side ? "You are the other player. The mover sees" : "You see";
-  make("h2", `${who} ${Object.entries(position().sees).map(([name, x]) => `${name} ${[].concat(x).join(" ")}`).join(", ")}`, news);
+  const fields = Object.entries(position().sees).map(([name, x]) => `${name} ${[].concat(x).join(" ")}`);
+  const told = position().told;
+  make("h2", told ? told[0].toUpperCase() + told.slice(1) : `${who} ${fields.join(", ")}`, news);
   position().menus[side].forEach((name, index) => {
     make("button", name, controls).onclick = () => choose(index, values);
   });

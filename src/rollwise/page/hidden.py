@@ -73,6 +73,7 @@ def _data(answer: Answer) -> dict[str, Any]:
     else:
         for one in answer.situations():
             sets[one.seat][str(one.position)] = [0, *_numbers(one)]
+    told = positions.told()
     return {
         "hidden": positions.is_hidden,
         "sets": sets,
@@ -81,6 +82,7 @@ def _data(answer: Answer) -> dict[str, Any]:
                 "kind": kind,
                 "sight": sight,
                 "sees": positions.visible(place),
+                "told": told.get(sight, ""),
                 "all": positions.text(place),
                 "menus": [
                     [positions.action_name(a, place) for a in menu]
