@@ -905,6 +905,20 @@ def has_many(game: Game) -> bool:
     return isinstance(seats, int) and seats > 2
 
 
+def with_an_end(game: Game) -> Game:
+    """The game; if fields of a user's game rise without an end, the game with proved caps.
+
+    Raises
+    ------
+    RulesError
+        A field rises without an end, and stopping is best nowhere.
+    """
+    if type(game).__module__.startswith("rollwise."):  # each of ours has an end
+        return game
+    capped: Game = HOOKS.finite(game)
+    return capped
+
+
 def require_game(given: object) -> Game:
     """Return the argument, if it is a game.
 

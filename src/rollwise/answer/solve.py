@@ -12,11 +12,10 @@ import numpy as np
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
-from rollwise.answer.unbounded import finite
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.builders.rules import Rules
 from rollwise.errors import EndlessPlay, TooManyStates, UsageError
-from rollwise.game import Game, has_many, require_game
+from rollwise.game import Game, has_many, require_game, with_an_end
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method
 
@@ -111,7 +110,7 @@ def solve_whole(
     find_method(method)
     if require_game(game).objective == "average":
         game = game.average()
-    game = finite(game)
+    game = with_an_end(game)
     if has_many(game):
         if method != DEFAULT or tolerance is not None or mode != "auto":
             raise UsageError(

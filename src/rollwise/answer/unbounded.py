@@ -50,8 +50,6 @@ def finite(game: Game) -> Game:
     RulesError
         A field rises without an end, and stopping is best nowhere.
     """
-    if type(game).__module__.startswith("rollwise."):  # each of ours has an end
-        return game
     if has_many(game) or game.made_from is not game or game.rest is not None:
         return game
     if game.objective == "average" or game.endless != "forbidden":

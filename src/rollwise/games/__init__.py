@@ -22,7 +22,7 @@ from pathlib import Path
 
 from rollwise.errors import ClusterError, ParameterError, UnknownGame, suggestion
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
-from rollwise.game import Game
+from rollwise.game import Game, with_an_end
 from rollwise.hooks import HOOKS
 from rollwise.models import ENDINGS, find_model
 from rollwise.parameters import no_parameter, parameter_specs
@@ -244,9 +244,7 @@ def create(cls: type[Game], values: Mapping[str, str], *, rated: bool = True) ->
     made: Game = HOOKS.create_form(cls, values, _create) if form else _create(cls, values)
     if rated and (made.objective == "average" or (form == "average" and "rate" not in values)):
         made = HOOKS.average(made)
-    own = type(made).__module__.startswith(f"{__name__.partition('.')[0]}.")  # each has an end
-    finite: Game = made if own else HOOKS.finite(made)
-    return finite
+    return with_an_end(made)
 
 
 def _create(cls: type[Game], values: Mapping[str, str]) -> Game:
