@@ -181,7 +181,7 @@ def distribution(
         refuse(why, simulate=simulate or None, exact=exact, csv=csv, given=given)
         _print_reach(chosen, reach)
         return
-    policies = kept.policies(chosen)
+    policies = kept.policies(chosen, max_states=ASKED.max_states)
     graph = policies.graph
     two = graph.players == 2 and count is None
     if not two and (count is None or graph.players != 1):
@@ -291,7 +291,7 @@ def frontier(
 
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        solution = kept.policies(chosen).solution
+        solution = kept.policies(chosen, max_states=ASKED.max_states).solution
         progress("the frontier", 0, None)
         corners = find_frontier(solution, aim)
     render(frontier_document(solution.graph, corners))

@@ -60,7 +60,7 @@ def scores(
     if out is not None:
         require_plotly()
         check_target(out)
-    policies = kept.policies(chosen)
+    policies = kept.policies(chosen, max_states=streams.ASKED.max_states)
     made = made_scores(asked.files[0], policies)
     graph = policies.graph
     plan = policies.find(policy)
