@@ -287,11 +287,11 @@ def test_policies_see_no_hidden_field():
     class Peeks(KuhnPoker):
         @rollwise.policy
         def peek(self, s):
-            """Bet with the better card."""
-            return int(s.mine > s.theirs)
+            """Bet and call with the better card."""
+            return 2 * s.bet + (s.mine > s.theirs)
 
     found = solve(Peeks())
-    assert found.evaluate(("peek", "peek"))[0] == pytest.approx(0)  # both bet: their card is 0
+    assert found.evaluate(("peek", "peek"))[0] == pytest.approx(0)  # bet and call: their card is 0
     with pytest.raises(PolicyError, match="no policy 'peak'; did you mean peek"):
         found.evaluate(("peak", "peek"))
 
