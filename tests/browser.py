@@ -148,6 +148,11 @@ class Browser:
         self.call("Page.navigate", url=path.resolve().as_uri() + address)
         self.wait("document.documentElement?.dataset.ready")
 
+    def leave(self) -> None:
+        """Leave the page: what it still asks a server for is no error of a later page."""
+        self.call("Page.navigate", url="about:blank")
+        self.errors.clear()
+
     def reload(self) -> None:
         """Load the page again in the same process, which has all it stored, and wait for it."""
         self.js("delete document.documentElement.dataset.ready")

@@ -118,7 +118,6 @@ def test_many_dice(tmp_path):
         ("solve threes dice=0", "dice must be from 1 to 23, not 0"),
         ("solve piglet as=contest players=2", "has no score"),
         ("solve pig as=chase target=1", "has no score"),
-        ("distribution piglet", "has no score"),
         ("distribution threes --policy nope", "no policy 'nope'"),
         ("distribution threes --count jump", "no action is called 'jump'"),
         ("distribution threes --state to_roll=9", "take_two is missing; a state is to_roll"),

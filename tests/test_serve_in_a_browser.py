@@ -149,9 +149,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_server(tmp_path: Path) -> Iterator[Server]:
+def open_server(browser: Browser, tmp_path: Path) -> Iterator[Server]:
     found = Server(tmp_path, "yahtzee", "royal-ur", is_open=True)
     yield found
+    browser.leave()
     found.kill()
 
 
