@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rollwise.hidden import Answer, Situation
 
 PLAYERS = (("first", "second"), ("mover", "other"))
-MUCH = 1e9  # bytes of memory that the text mentions
+LONG = 5.0  # seconds of a solution whose memory the text mentions
 RARE = 5e-5  # probabilities below aren't printed in a list of actions
 
 
@@ -175,8 +175,8 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         yield f"  {', '.join(sizes)}"
         rounds = {"matrix games": "sweep", "regret minimization": "iteration"}.get(self.method)
         times = f", {how_many(self.iterations, rounds)}" if self.iterations and rounds else ""
-        most = as_number(self.memory or 0)
-        memory = f"; {in_bytes(most)} of memory" if most > MUCH else ""
+        is_long = self.memory and sum(self.seconds.values()) > LONG
+        memory = f"; {in_bytes(as_number(self.memory or 0))} of memory" if is_long else ""
         yield f"  {self.method}{times}: {seconds_text(self.seconds)}{memory}"
 
 

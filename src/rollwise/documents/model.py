@@ -237,12 +237,13 @@ def _plain(part: Any) -> Any:
 
 
 def documents_of(command: str) -> list[type[Document]]:
-    """The documents that a command prints, from all modules of this room."""
+    """The documents that a command prints, from all modules of this room, by their names."""
     import rollwise.documents as room
 
     for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
         importlib.import_module(module.name)
-    return [one for one in _below(Document) if _tag(one).split("/")[1:2] == [command]]
+    found = (one for one in _below(Document) if _tag(one).split("/")[1:2] == [command])
+    return sorted(found, key=_tag)
 
 
 def _below(kind: type[Document]) -> Iterator[type[Document]]:
