@@ -233,7 +233,8 @@ def create(cls: type[Game], values: Mapping[str, str], *, rated: bool = True) ->
     values : mapping
         By name. ``as`` names a form of a solitaire game (see `rollwise.derive.forms`).
     rated : bool
-        Find the best average of a game without an end, which takes a while.
+        Find the best average of a game without an end, and caps of rising fields, which takes a
+        while.
 
     Raises
     ------
@@ -244,7 +245,7 @@ def create(cls: type[Game], values: Mapping[str, str], *, rated: bool = True) ->
     made: Game = HOOKS.create_form(cls, values, _create) if form else _create(cls, values)
     if rated and (made.objective == "average" or (form == "average" and "rate" not in values)):
         made = HOOKS.average(made)
-    return with_an_end(made)
+    return with_an_end(made) if rated else made
 
 
 def _create(cls: type[Game], values: Mapping[str, str]) -> Game:
