@@ -71,22 +71,18 @@ class Browser:
         self.call("Network.emulateNetworkConditions", offline=True, latency=0,
                   downloadThroughput=0, uploadThroughput=0)  # fmt: skip
         self.screen(1280, 800)
-        self.forget_games()
-
-    def forget_games(self) -> None:
-        """From now on, every page begins without games of earlier visits."""
-        source = "try { localStorage.clear() } catch {}"
-        script = self.call("Page.addScriptToEvaluateOnNewDocument", source=source)
-        self._forgets = script["identifier"]
+        # Pages begin without games of earlier visits, except in `remembering_games`.
+        source = "try { if (window.name !== 'remembers') localStorage.clear() } catch {}"
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=source)
 
     @contextlib.contextmanager
     def remembering_games(self) -> Iterator[None]:
         """Leave games on the device, also if the test fails inside."""
-        self.call("Page.removeScriptToEvaluateOnNewDocument", identifier=self._forgets)
+        self.js("window.name = 'remembers'")
         try:
             yield
         finally:
-            self.forget_games()
+            self.js("window.name = ''")
 
     def close(self) -> None:
         """End the browser and all its processes."""
@@ -155,9 +151,9 @@ class Browser:
 
     def reload(self) -> None:
         """Load the page again in the same process, which has all it stored, and wait for it."""
-        self.js("delete document.documentElement.dataset.ready")
+        self.js("window.isOld = true")
         self.call("Page.reload")
-        self.wait("document.documentElement?.dataset.ready")
+        self.wait("!window.isOld && document.documentElement?.dataset.ready")
 
     def go(self, url: str) -> None:
         """Open a page of a server, with the network of this machine, and wait until it is ready."""

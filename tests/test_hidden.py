@@ -173,8 +173,57 @@ def test_open_play_gives_the_value_of_the_linear_program():
         found = minimize_regret_openly(openly, 1e-4, 2000, 60.0)
         exact = solve(game).value
         assert found.low <= exact <= found.high <= found.low + 2e-4
-        assert (found.low, found.high) == open_bounds(openly, found.sums)
+        assert (found.low, found.high, found.rounding) == open_bounds(openly, found.sums)
     assert open_game(read(LeducPoker(ranks=2))) is None
+
+
+class Told(NamedTuple):
+    mine: int
+    theirs: int
+    said: int  # 0 before the first choice
+
+
+class Riddle(Game):
+    """The first says the parity of a coin plus a choice; the second guesses the coin."""
+
+    def start(self):
+        return Told(0, 0, 0)
+
+    def deal(self, s):
+        for mine in (1, 2) if s.mine == 0 else ():
+            for theirs in (1, 2):
+                yield 1, Told(mine, theirs, 0)
+
+    def hidden(self, s):
+        return ("theirs",)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if s.said == 0:
+            yield 1, PASS, Told(s.theirs, s.mine, 1 + (s.mine + action) % 2)
+        else:
+            yield 1, WIN if s.theirs == 1 + action else LOSE, s
+
+
+def test_choices_seen_in_part_are_no_open_play():
+    """Each message may come from both coins. A node for each choice would tell the coin."""
+    assert open_game(read(Riddle())) is None
+    assert solve(Riddle()).value == 0
+
+
+def test_strategies_of_a_proof_add_up_to_one():
+    tree = unfold(read(KuhnPoker()))
+    for exact, off in ((False, 1e-13), (True, Fraction(1, 10**30))):
+        tree = unfold(read(KuhnPoker()), exact=exact)
+        kind = object if exact else float
+        good = tuple(np.array([1] + [Fraction(1, 2)] * 12, kind) for _ in range(2))
+        low, high = bounds(tree, good)
+        assert low < -1 / 18 < high
+        good[0][1] += off
+        with pytest.raises(ValueError, match="add up to 1"):
+            bounds(tree, good)
 
 
 def test_the_bounds_of_open_play_are_those_of_the_tree():

@@ -345,7 +345,8 @@ def test_dice_are_kept_by_clicks_on_them(browser: Browser, pages: Any) -> None:
 def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig")[0])
     with browser.remembering_games():
-        for _ in range(4):
+        begin(browser, 5)
+        for _ in range(3):
             browser.click(".ask button")
         before = [text_of(browser, place) for place in (".words", ".moves", ".plates")]
         browser.reload()

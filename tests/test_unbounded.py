@@ -7,10 +7,13 @@ import copy
 import dataclasses
 import sys
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import pytest
 
 import rollwise
@@ -348,6 +351,73 @@ def test_unknown_numbers_answer_as_all_numbers_do():
     for lost in (lambda: x / 2, lambda: range(x), lambda: 0.5 * x, lambda: float(x)):
         with pytest.raises(Unfollowed):
             lost()
+
+
+BONUS = {50: 1000}
+
+
+class Bonus(OneDie):
+    """Stopping at 50 pays 1000 more, beyond the number from which it would be best otherwise."""
+
+    def more(self, pot: Any) -> bool:
+        return pot == 50
+
+    def reward(self, s: Pot, action: int) -> Any:
+        return s.pot + 1000 * self.more(s.pot) if action == STOP else 0
+
+
+def caught(pot: Any) -> bool:
+    try:
+        return bool(pot == 50)
+    except Exception:
+        return False
+
+
+def of_type(pot: Any) -> type:
+    return type(pot)
+
+
+def matched(pot: Any) -> bool:
+    match pot:
+        case int():
+            return pot == 50
+    return False
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda self, pot: pot in BONUS,
+        lambda self, pot: pot in {50, 51},
+        lambda self, pot: cache(lambda x: x == 50)(pot),
+        lambda self, pot: str(pot) == "50",
+        lambda self, pot: f"{pot}" == "50",
+        lambda self, pot: isinstance(pot, int) and pot == 50,
+        lambda self, pot: type(pot) is int and pot == 50,
+        lambda self, pot: pot.__class__ is int and pot == 50,
+        lambda self, pot: hasattr(pot, "bit_count") and pot == 50,
+        lambda self, pot: of_type(pot) is int and pot == 50,
+        lambda self, pot: bool((np.array([50]) == pot).any()),
+        lambda self, pot: pot == 50.0,
+        lambda self, pot: pot == Decimal(50),
+        lambda self, pot: caught(pot),
+        lambda self, pot: matched(pot),
+    ],
+)
+def test_no_question_has_another_answer_for_unknown_numbers(more):
+    """Otherwise stopping is "proved" best from 15 on, without the bonus at 50."""
+    assert finite(type("Asks", (Bonus,), {"more": more})()).rest is None
+
+
+@pytest.mark.parametrize("number", [50, np.int64(50), Fraction(50)])
+def test_a_bonus_beyond_is_seen(number):
+    game = type("Equal", (Bonus,), {"more": lambda self, pot: pot == number})()
+    values = [Fraction(0)] * 207  # by hand, beyond 200 without rolls
+    for pot in range(206, -1, -1):
+        stop = Fraction(pot + 1000 * (pot == 50)) if pot else Fraction(0)
+        go_on = sum(values[pot + 1 : pot + 6]) / 6 if pot <= 200 else Fraction(0)
+        values[pot] = max(stop, go_on)
+    assert rollwise.solve(game).values[0] == pytest.approx(float(values[0]), abs=1e-9)
 
 
 def test_rules_that_fail_for_large_numbers_stay_as_they_are():

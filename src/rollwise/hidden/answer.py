@@ -509,7 +509,8 @@ class OpenAnswer(Answer):
 
     def best_response(self, name: str, seat: int) -> tuple[float, float]:
         self.strategies((name, name))
-        return (float(self.high), 0.0) if seat == 0 else (-float(self.low), 0.0)
+        worth = float(self.high) if seat == 0 else -float(self.low)
+        return worth, 2 * self.found.rounding
 
     def with_policies(self, names: tuple[str, str]) -> OpenAnswer:
         self.strategies(names)

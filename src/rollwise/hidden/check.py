@@ -78,7 +78,9 @@ def check_strategy(seat: Seat, strategy: NDArray[Any]) -> None:
     ValueError
     """
     sums = np.add.reduceat(strategy, seat.first[:-1]) if len(seat.parents) else np.ones(0)
-    if (strategy < 0).any() or strategy[0] != 1 or (abs(sums - 1) > 1e-12).any():
+    menu = int(np.diff(seat.first).max(initial=1))
+    off = 0 if strategy.dtype == object else 2 * (menu + 2) * UNIT  # by rounding
+    if (strategy < 0).any() or strategy[0] != 1 or (abs(sums - 1) > off).any():
         raise ValueError("the probabilities of a strategy must be from 0 on and add up to 1")
 
 
@@ -86,7 +88,7 @@ def rounding_bound(tree: Tree, most: float) -> float:
     """A bound on the rounding error of a sum of payoffs; `most` is the sum of absolute payoffs."""
     menus = max(int(np.diff(s.first).max(initial=1)) for s in tree.seats)
     n = len(tree.rows) + tree.nodes + sum(s.n_sequences for s in tree.seats)
-    n += tree.depth * (menus + 8)
+    n += tree.depth * (3 * menus + 12)
     return float(1.01 * n * UNIT / (1 - n * UNIT) * most)
 
 
@@ -381,20 +383,23 @@ def _respond_openly(me, absolute, game, sums):
     return total
 
 
-def open_bounds(game: OpenGame, sums: NDArray[np.float32]) -> tuple[float, float]:
+def open_bounds(game: OpenGame, sums: NDArray[np.float32]) -> tuple[float, float, float]:
     """Bounds on the first player's value, proved by the average strategies of both players.
+
+    The third number bounds the rounding error of both, by which they were moved outward.
 
     A term is a product of two probabilities, a payoff and at most `depth` shares, each with at most
     `menu` + 3 roundings. A path from an ending to the root adds at most `types` numbers at the
     ending and at the root, and `menu` at each node.
     """
     n = game.depth * (2 * game.menu + 4) + 3 * game.n_types + 10
-    found = []
+    found, rounding = [], 0.0
     for me in (1, 0):
         worth = float(_respond_openly(me, False, game.arrays, sums))
         most = float(abs(game.leaf[0]).max())
         if len(game.leaf[0]) and game.weights[0].sum() > 1.5:  # the matrices contain the chances
             most = float(_respond_openly(me, True, game.arrays, sums))
-        worth += 1.01 * n * UNIT / (1 - n * UNIT) * most
-        found.append(worth if me == 0 else -worth)
-    return found[0], found[1]
+        slack = 1.01 * n * UNIT / (1 - n * UNIT) * most
+        rounding = max(rounding, slack)
+        found.append(worth + slack if me == 0 else -worth - slack)
+    return found[0], found[1], rounding

@@ -54,7 +54,7 @@ def open_game(positions: Positions) -> OpenGame | None:
             types[mover] = known = _ranked(kind)
         if any(positions.menus[s] != menu for s in node) or (_ranked(kind) != known).any():
             return None
-        seen = set[tuple[int, int]]()
+        seen = set[int]()
         for k in range(len(menu[0])):
             outcomes = positions.first_outcome[positions.first_choice[node] + k]
             after = targets[outcomes]
@@ -65,10 +65,9 @@ def open_game(positions: Positions) -> OpenGame | None:
                 continue
             if (after == ENDED).any() or not positions.turns[outcomes].all():
                 return None
-            sights = set(zip(known.tolist(), positions.sights[after].tolist(), strict=True))
-            sights = {(d, int(x)) for d, x in enumerate(positions.sights[after])}
+            sights = set(positions.sights[after].tolist())
             if seen & sights:
-                return None  # an action that the other player doesn't see
+                return None  # after two actions the other player may see the same
             seen |= sights
             key = tuple(after.tolist())
             if numbers.setdefault(key, len(nodes)) == len(nodes):
@@ -225,11 +224,14 @@ class OpenStrategies:
     ----------
     sums : (n_rows, n_types) float32
         The weights of the actions of each history. Where all are 0, actions are equally likely.
+    low, high, rounding : float
+        As `open_bounds` gives them.
     """
 
     sums: NDArray[np.float32]
     low: float
     high: float
+    rounding: float
     iterations: int
 
 
@@ -256,12 +258,12 @@ def minimize_regret_openly(
                     if game.movers[0] == me:
                         _learn_start(regrets[:count], gained)
             done = check
-            low, high = open_bounds(game, sums)
+            low, high, rounding = open_bounds(game, sums)
             bound = (high - low) / 2
             if progress is not None:
                 progress(f"± {bound:.1e} after {done:,} iterations", done, iterations)
             if bound <= tolerance or done >= iterations or time.monotonic() > deadline:
-                return OpenStrategies(sums, low, high, done)
+                return OpenStrategies(sums, low, high, rounding, done)
             longer = min(max((bound / tolerance) ** (1 / POWER), 1.2), 4.0)
             check = min(iterations, round(done * longer))
 

@@ -3,19 +3,46 @@
 An `Unknown` is a polynomial in unknown whole numbers from 0, with exact coefficients. A comparison
 is answered if the answer is the same for all of them. Otherwise it raises `Undecided`, and its
 caller tells the cases apart.
+
+A question with another answer for an `Unknown` than for a whole number would make a proof wrong. As
+a key of a dictionary, a member of a set, a text or an argument of ``isinstance`` an `Unknown`
+therefore raises `Unfollowed`. No object notices ``type(x)``: `question_of_type` finds it in the
+rules. `Doubt.raised` counts the exceptions, to notice rules that catch them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from numbers import Number
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
 
 Powers = tuple[int, ...]  # the unknowns of a product, ascending; empty for the constant
 NUMBERS = (int, Fraction)
+KNOWN = sys.stdlib_module_names | {"rollwise", "numpy"}  # their functions aren't rules
 
 
-class Undecided(Exception):
+class Doubt(Exception):
+    """A question about an unknown number has no answer.
+
+    Attributes
+    ----------
+    raised : int
+        The number of these exceptions so far.
+    """
+
+    raised: ClassVar[int] = 0
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        Doubt.raised += 1
+
+
+class Undecided(Doubt):
     """An answer depends on an unknown: on its size, or on its remainder by `period`."""
 
     def __init__(self, unknown: int, period: int = 1) -> None:
@@ -23,7 +50,7 @@ class Undecided(Exception):
         self.unknown, self.period = unknown, period
 
 
-class Unfollowed(Exception):
+class Unfollowed(Doubt):
     """Rules do more with an unknown number than to add, multiply and compare it."""
 
 
@@ -124,6 +151,8 @@ class Unknown:
 
     def __eq__(self, other: object) -> bool:
         if _parts(other) is None:
+            if isinstance(other, Number | np.ndarray):
+                raise Unfollowed("a comparison with other numbers than whole ones")
             return False
         return not (self > other or self < other)
 
@@ -134,11 +163,30 @@ class Unknown:
         return self if self >= 0 else -self
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.parts.items()))
+        raise Unfollowed("a dictionary, a set or a cache")
 
-    def __repr__(self) -> str:
-        names = ("*".join([str(part)] + ["n"] * len(powers)) for powers, part in self.parts.items())
-        return " + ".join(names)
+    def _as_text(self, *_: Any) -> str:
+        raise Unfollowed("a text")
+
+    __repr__ = __str__ = __format__ = _as_text
+
+    __array_ufunc__ = None  # NumPy leaves sums and comparisons to this class
+
+    @property  # type: ignore[misc]  # read only
+    def __class__(self) -> type:
+        """The class, which ``isinstance`` and patterns read: for this package and fractions."""
+        asker: FrameType | None = sys._getframe(1)
+        while asker is not None and asker.f_globals.get("__name__") == "abc":
+            asker = asker.f_back
+        name = asker.f_globals.get("__name__", "") if asker is not None else ""
+        if name.partition(".")[0] in ("rollwise", "fractions"):
+            return Unknown
+        raise Unfollowed("a question of its type")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python asks for these itself
+            raise AttributeError(name)
+        raise Unfollowed(f"its {name}")
 
     def _unfollowed(self, *_: Any) -> Any:
         raise Unfollowed("a division, a range or an index")
@@ -189,8 +237,10 @@ def replace_unknown(number: Any, unknown: int, by: Any) -> Any:
 def _parts(number: Any) -> Mapping[Powers, Fraction | int] | None:
     if isinstance(number, Unknown):
         return number.parts
-    if isinstance(number, float):
+    if isinstance(number, float | np.floating):
         raise Unfollowed("a product or a sum with a float; write a Fraction, as in Fraction(1, 2)")
+    if isinstance(number, np.integer | np.bool_):
+        return {(): int(number)}
     return {(): number} if isinstance(number, NUMBERS) else None
 
 
@@ -201,3 +251,51 @@ def _plain(parts: Mapping[Powers, Fraction | int]) -> Any:
         return made
     constant = made.parts.get((), 0)
     return int(constant) if constant == int(constant) else constant
+
+
+def question_of_type(kind: type) -> str:
+    """``type`` or ``id`` if the rules of a class name one of them; else empty.
+
+    All functions of the class are read, with the functions, classes and modules that they name.
+    """
+    queue: list[Any] = [kind]
+    seen: set[int] = set()
+    for part in queue:
+        if isinstance(part, type):
+            queue += [
+                method
+                for one in part.__mro__
+                for name, method in vars(one).items()
+                if name not in vars(object)  # those are called for the game or state itself
+            ]
+        part = getattr(part, "__wrapped__", getattr(part, "__func__", part))
+        if not isinstance(part, FunctionType) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if part.__module__.partition(".")[0] in KNOWN:
+            continue
+        names = set(_names_in(part.__code__))
+        for name in names:
+            named = part.__globals__.get(name)
+            if name in ("type", "id") and named is None:
+                return name
+            queue.append(named)
+            if isinstance(named, ModuleType) and named.__name__.partition(".")[0] not in KNOWN:
+                queue += [vars(named)[one] for one in names & vars(named).keys()]
+        queue += [cell.cell_contents for cell in part.__closure__ or () if not _is_empty(cell)]
+    return ""
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """The names that code and the code in it read."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+def _is_empty(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is None
+    except ValueError:
+        return True

@@ -29,10 +29,12 @@ from typing import Any
 from rollwise.game import Game, is_over, payoff_of, seats_on
 from rollwise.graph import sign_of
 from rollwise.numbers.unknown import (
+    Doubt,
     Undecided,
     Unfollowed,
     Unknown,
     UnknownPayoff,
+    question_of_type,
     replace_unknown,
 )
 from rollwise.proofs.check_rules import (
@@ -231,6 +233,8 @@ def prove_rest(
     ------
     WorthMore, Unproved
     """
+    if name := question_of_type(type(rest.game)):
+        raise Unproved(f"the rules use {name}()")
     seen = dict.fromkeys(patterns)
     queue, cases = list(seen), 0
     for pattern in queue:
@@ -294,6 +298,15 @@ def check_rest(rest: Rest, states: Iterable[Any], claims: Claims) -> str:
     return ""
 
 
+def _turn_of(game: Game, state: Any) -> Chance:
+    """A turn by the rules, which must not catch the exceptions of unknown numbers."""
+    before = Doubt.raised
+    turn = turn_of(game, state)
+    if Doubt.raised > before:
+        raise Unfollowed("a try")
+    return turn
+
+
 class _Box:
     """Positions of the rest that differ in rising fields only."""
 
@@ -307,7 +320,7 @@ class _Box:
 
     def proved(self) -> dict[Position, None]:
         """Prove a box; return the patterns of next positions in the rest."""
-        turn, found = turn_of(self.game, self.state), dict[Position, None]()
+        turn, found = _turn_of(self.game, self.state), dict[Position, None]()
         chances = [turn, *(way for way in ways_in(turn) if isinstance(way, Chance))]
         for ways in {id(ways): ways for chance in chances for ways in chance.choices}.values():
             kept = self._kept(ways)
@@ -365,7 +378,7 @@ class _Box:
             or (
                 moves > 0
                 and self.rest.holds(state)
-                and self._may_end(turn_of(self.game, state), goals, moves - 1)
+                and self._may_end(_turn_of(self.game, state), goals, moves - 1)
             )
             for _, then, state in way.outcomes
         )
@@ -421,7 +434,7 @@ class _Box:
         if self.forced > MOST_FORCED:
             raise Unproved(f"no action stops within {MOST_FORCED} moves {self._text()}")
         try:
-            turn = turn_of(self.game, state)
+            turn = _turn_of(self.game, state)
             self.alive.append(turn)
             return self._turn(turn)
         finally:
