@@ -13,7 +13,7 @@ from cli_runner import output, refusal
 
 import rollwise
 from rollwise.errors import ParameterError
-from rollwise.game import PASS, WIN, Game, is_over, parameter
+from rollwise.game import DRAW, PASS, WIN, Game, is_over, parameter
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.proofs.check_rules import Claims, check_rules
 
@@ -148,6 +148,46 @@ def test_a_subclass_may_change_discount_or_rules() -> None:
     assert Impatient().discount == Fraction(1, 2)
     for game in (Impatient(), Surer()):
         assert rollwise.solve(game).value == pytest.approx(by_value_iteration(game), abs=1e-11)
+
+
+def test_helpers_may_apply_the_discount() -> None:
+    """Then it isn't applied a second time; a helper must be known when the class is made."""
+
+    def stays(game: Game) -> Fraction:
+        return game.discount
+
+    class ByFunction(Race):
+        def outcomes(self, s: Piles, action: int):
+            for weight, then, after in Race.undiscounted(self, s, action):
+                rest = weight * (1 if then == WIN else stays(self))
+                yield rest, then, after
+                yield weight - rest, DRAW, s
+
+    class ByMethod(ByFunction):
+        def stays(self) -> Fraction:
+            return self.discount
+
+        def outcomes(self, s: Piles, action: int):
+            for weight, then, after in Race.undiscounted(self, s, action):
+                rest = weight * (1 if then == WIN else self.stays())
+                yield rest, then, after
+                yield weight - rest, DRAW, s
+
+    expected = rollwise.solve(Race()).value
+    for game in (ByFunction(), ByMethod()):
+        assert rollwise.solve(game, mode="interpreted").value == pytest.approx(expected, abs=1e-11)
+
+    space = {"Game": Game, "Race": Race}
+    exec(
+        "class Late(Race):\n"
+        "    def outcomes(self, s, action):\n"
+        "        yield from rest(self, Race.undiscounted(self, s, action))\n"
+        "def rest(game, ways):\n"
+        "    return [(weight * game.discount, *way) for weight, *way in ways]\n",
+        space,
+    )
+    with pytest.raises(ParameterError, match=r"rest\(\) reads the discount"):
+        space["Late"]()
 
 
 def test_commands_take_a_sheet_with_a_discount(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from rollwise.numbers.shares import (
 from rollwise.numbers.unknown import Unknown, UnknownPayoff
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
+from rollwise.reach import functions_reached, names_in
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
@@ -407,14 +408,19 @@ def heading_of(name: str) -> str:
     )
 
 
+def _reads_discount(rule: Any, game: type[Game]) -> str:
+    """The function that reads a discount, of a rule with all its helpers; else empty."""
+    reached = functions_reached([rule], game)
+    return next((f.__name__ for f in reached if "discount" in names_in(f.__code__)), "")
+
+
 def _give_discount(game: type[Game]) -> None:
     """Let the rule `outcomes` of a class apply its discount; `undiscounted` is the rule itself."""
     if isinstance(given := game.discount, float):
         with contextlib.suppress(ValueError):  # of nan; `validate` reports it
             game.discount = Fraction(str(given))
     rule: Any = game.outcomes
-    reads_it = "discount" in getattr(getattr(rule, "__code__", None), "co_names", ())
-    if reads_it or hasattr(rule, "__rollwise_discount__"):
+    if hasattr(rule, "__rollwise_discount__") or _reads_discount(rule, game):
         return
 
     def outcomes(self: Any, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
@@ -479,7 +485,7 @@ class Game:
         The chance that play goes on after a move, from 0 to 1; it may be a parameter. A later
         reward or win counts less by this factor. Otherwise play ends: for points without another
         reward, in a solitaire game of wins with a loss, in a game of two with a draw. A float is
-        its decimal digits, 0.99 is 99/100. If `outcomes` reads ``self.discount``, it applies it.
+        its decimal digits, 0.99 is 99/100. If `outcomes` or a helper reads it, they apply it.
     presets : mapping
         Parameters by the name of a version, for the lists of games in browsers: ``{"short":
         {"target": 50}}``. A short game is solved in seconds.
@@ -868,6 +874,11 @@ class Game:
             spec.check(self.name, getattr(self, spec.name))
         if not hasattr(self, "undiscounted"):
             return
+        if reader := _reads_discount(self.undiscounted, type(self)):
+            raise ParameterError(
+                f"{self.name}: {reader}() reads the discount and was defined after the class; "
+                "define it before the class"
+            )
         rate: object = self.discount
         if isinstance(rate, bool) or not isinstance(rate, int | Fraction) or not 0 <= rate <= 1:
             raise ParameterError(

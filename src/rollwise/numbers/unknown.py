@@ -13,17 +13,18 @@ rules. `Doubt.raised` counts the exceptions, to notice rules that catch them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Number
-from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from types import FrameType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from rollwise.reach import built_in_read, functions_reached
+
 Powers = tuple[int, ...]  # the unknowns of a product, ascending; empty for the constant
 NUMBERS = (int, Fraction)
-KNOWN = sys.stdlib_module_names | {"rollwise", "numpy"}  # their functions aren't rules
 
 
 class Doubt(Exception):
@@ -258,44 +259,7 @@ def question_of_type(kind: type) -> str:
 
     All functions of the class are read, with the functions, classes and modules that they name.
     """
-    queue: list[Any] = [kind]
-    seen: set[int] = set()
-    for part in queue:
-        if isinstance(part, type):
-            queue += [
-                method
-                for one in part.__mro__
-                for name, method in vars(one).items()
-                if name not in vars(object)  # those are called for the game or state itself
-            ]
-        part = getattr(part, "__wrapped__", getattr(part, "__func__", part))
-        if not isinstance(part, FunctionType) or id(part) in seen:
-            continue
-        seen.add(id(part))
-        if part.__module__.partition(".")[0] in KNOWN:
-            continue
-        names = set(_names_in(part.__code__))
-        for name in names:
-            named = part.__globals__.get(name)
-            if name in ("type", "id") and named is None:
-                return name
-            queue.append(named)
-            if isinstance(named, ModuleType) and named.__name__.partition(".")[0] not in KNOWN:
-                queue += [vars(named)[one] for one in names & vars(named).keys()]
-        queue += [cell.cell_contents for cell in part.__closure__ or () if not _is_empty(cell)]
+    for function in functions_reached([kind], kind):
+        for name in built_in_read(function) & {"type", "id"}:
+            return name
     return ""
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    """The names that code and the code in it read."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_in(constant)
-
-
-def _is_empty(cell: CellType) -> bool:
-    try:
-        return cell.cell_contents is None
-    except ValueError:
-        return True

@@ -11,7 +11,6 @@ global, a helper or a method that the rules reach has changed.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import dis
 import enum
@@ -44,6 +43,7 @@ from rollwise.game import (
     won_by,
 )
 from rollwise.numbers.shares import BITS, MOST_WINNERS, SCALE, SHARES_SCALE
+from rollwise.reach import closure_read, globals_read, names_in
 
 Function = Callable[..., Any]
 
@@ -106,29 +106,6 @@ def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
     parts += [encoder.mapping(functions.items())]
     text = hashlib.blake2b(_joined("key", parts), digest_size=20).hexdigest()
     return Key(text, encoder.lasts)
-
-
-def names_in(code: types.CodeType) -> set[str]:
-    """The globals and attributes named in a function and its inner functions."""
-    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return set(code.co_names).union(*map(names_in, inner))
-
-
-def globals_read(function: types.FunctionType) -> dict[str, Any]:
-    """The values of the globals named in a function."""
-    scope = function.__globals__
-    return {name: scope[name] for name in sorted(names_in(function.__code__)) if name in scope}
-
-
-def closure_read(function: types.FunctionType) -> dict[str, Any]:
-    """The values read by a function from enclosing functions."""
-    read = {}
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    for name, cell in cells:
-        with contextlib.suppress(ValueError):  # no value was assigned yet
-            if name != "__class__":
-                read[name] = cell.cell_contents
-    return read
 
 
 def attributes_read(module: Any, names: Iterable[str]) -> dict[str, Any]:

@@ -21,12 +21,9 @@ from typing import Any
 
 from rollwise.builders.compiled.cache_key import (
     attributes_read,
-    closure_read,
-    globals_read,
     goes_with_version,
     helper_of,
     is_place,
-    names_in,
 )
 from rollwise.builders.compiled.reads import as_constant
 from rollwise.builders.compiled.translating import (
@@ -35,6 +32,7 @@ from rollwise.builders.compiled.translating import (
     translated,
     tree_of,
 )
+from rollwise.reach import closure_read, globals_read, names_in
 
 Function = Callable[..., Any]
 

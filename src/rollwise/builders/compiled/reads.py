@@ -24,11 +24,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 import rollwise
-from rollwise.builders.compiled.cache_key import Key, helper_of, key_of, names_in
+from rollwise.builders.compiled.cache_key import Key, helper_of, key_of
 from rollwise.builders.rules import Rules
 from rollwise.game import Game
 from rollwise.graph.layout import StateLayout
 from rollwise.machine.user_cache import make_room, place, private_folder
+from rollwise.reach import names_in
 
 if TYPE_CHECKING:
     from rollwise.builders.rules import Rules

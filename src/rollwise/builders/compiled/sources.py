@@ -24,14 +24,12 @@ from typing import Any, NamedTuple
 from rollwise.builders.compiled.cache_key import (
     NotCompilable,
     attributes_read,
-    closure_read,
-    globals_read,
     goes_with_version,
     helper_of,
     is_place,
-    names_in,
 )
 from rollwise.faults import is_users
+from rollwise.reach import closure_read, globals_read, names_in
 
 MISSING = object()  # stands for an unknown value
 

@@ -20,9 +20,10 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from rollwise.builders.compiled.cache_key import NotCompilable, closure_read, is_place
+from rollwise.builders.compiled.cache_key import NotCompilable, is_place
 from rollwise.faults import is_users
 from rollwise.game import won_by
+from rollwise.reach import closure_read
 
 # Trees of translated and untranslated functions, by their code; see `tree_of`.
 _TREES: dict[CodeType, ast.FunctionDef] = {}
