@@ -89,6 +89,31 @@ def value_of(matrix: np.ndarray) -> float:
     return -found.fun
 
 
+def ranges(game) -> dict[Any, list[tuple[float, float]]]:
+    """The ranges of probabilities by memory, over all optimal mixtures of pure strategies."""
+    matrix, found = payoff_matrix(game), {}
+    for seat, sets in enumerate(information_sets(game)):
+        payoffs = -matrix.T if seat else matrix
+        value, (n, m) = value_of(payoffs), payoffs.shape
+        pure = [dict(zip(sets, chosen, strict=True)) for chosen in product(*sets.values())]
+        for memory, actions in sets.items():
+            steps = [(memory[: k + 1], memory[k + 1]) for k in range(0, len(memory) - 1, 2)]
+            comes = np.array([all(one[s] == a for s, a in steps) for one in pure], float)
+            ends = []
+            for action in actions:
+                takes = comes * [one[memory] == action for one in pure]
+                least, most = (
+                    linprog(
+                        sign * takes, np.full(n, value - 1e-10) - payoffs.T, np.zeros(m),
+                        comes[None], [1.0], [(0, None)] * n,
+                        options={"primal_feasibility_tolerance": 1e-10},
+                    ) for sign in (1, -1)
+                )  # fmt: skip
+                ends.append((least.fun, -most.fun) if least.x is not None else None)
+            found[seat, memory] = ends
+    return found
+
+
 def stochastic_value(game, sweeps: int) -> float:
     """The value of a game with simultaneous choices after so many sweeps from 0."""
     values: dict[Any, float] = {game.start(): 0.0}

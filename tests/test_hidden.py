@@ -99,6 +99,84 @@ def test_drawn_games_have_the_value_of_all_pure_strategies(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
+def test_ranges_are_those_of_all_optimal_mixtures(seed):
+    game = Drawn(seed)
+    sets = naive.information_sets(game)
+    if max(np.prod([len(menu) for menu in one.values()]) for one in sets) > 300:
+        pytest.skip("too many pure strategies")
+    answer = solve(game)
+    ranges = naive.ranges(game)
+    found = {(one.seat, one.before, one.text): answer.ranges(one) for one in answer.situations()}
+    expected = {}
+    for one in answer.situations():
+        ends = ranges[one.seat, memory_of(answer, one)]
+        is_wide = None not in ends and max(high - low for low, high in ends) > 1e-5
+        expected[one.seat, one.before, one.text] = ends if is_wide else []
+    for key, ends in expected.items():
+        assert found[key] == [pytest.approx(pair, abs=1e-5) for pair in ends], key
+
+
+def memory_of(answer, situation):
+    """The earlier sights and actions, and the present sight, as in `naive_hidden`."""
+    seat, number, parts = answer.tree.seats[situation.seat], situation.number, []
+    while True:
+        position = int(seat.examples[number])
+        parts.insert(0, tuple(answer.positions.visible(position).items()))
+        last = int(seat.parents[number])
+        if last == 0:
+            return tuple(parts)
+        number = seat.set_of(last)
+        menu = answer.positions.menus[int(seat.examples[number])][0]
+        parts.insert(0, menu[last - int(seat.first[number])])
+
+
+def test_kuhn_poker_has_the_known_family_of_strategies():
+    """Kuhn (1950): bet a with a jack, 3a with a king, call a + 1/3 with a queen; a up to 1/3."""
+    answer = solve(KuhnPoker())
+    ranges = {(one.seat, one.text, one.before): answer.ranges(one) for one in answer.situations()}
+    first = {card: ranges[0, f"mine={card}, passed=0, bet=0", ""] for card in (1, 2, 3)}
+    assert first[1][1] == pytest.approx((0, 1 / 3), abs=1e-6)
+    assert first[2] == []
+    assert first[3][1] == pytest.approx((0, 1), abs=1e-6)
+    call = ranges[0, "mine=2, passed=1, bet=1", "passed=0, bet=0: check"]
+    assert call[1] == pytest.approx((1 / 3, 2 / 3), abs=1e-6)
+    assert not any(ends for (seat, _, _), ends in ranges.items() if seat == 1)
+    # against a player who calls and bets at random, bluffs gain: a = 1/3 gets most
+    low, high = answer.payoff_range(("optimal", "random"))
+    assert answer.evaluate(("optimal", "random"))[0] == pytest.approx(low, abs=1e-6)
+    assert high == pytest.approx(1 / 6, abs=1e-6)
+    assert answer.payoff_range(("random", "optimal")) is None
+
+
+def test_simultaneous_choices_have_ranges_too():
+    answer = solve(Same())
+    mover, other = answer.situations()
+    assert answer.ranges(mover) == [pytest.approx((0.0, 1.0), abs=1e-6)] * 3
+    assert answer.ranges(other) == []
+    text = output("table", f"{__file__}:Same")
+    assert "roll 0 to 100 %" in text
+
+
+class Only(NamedTuple):
+    number: int
+
+
+class Same(Game):
+    """The mover's choice makes no difference."""
+
+    action_names = ("roll", "hold", "wait")
+
+    def start(self):
+        return Only(0)
+
+    def together(self, s):
+        return (0, 1, 2), (0, 1)
+
+    def outcomes(self, s, pair):
+        yield 1, payoff(pair[1]), s
+
+
+@pytest.mark.parametrize("seed", range(12))
 def test_the_bounds_are_those_of_all_pure_responses(seed):
     """For random strategies, which are no answer: by the matrix of pure ones where it is small."""
     game = Drawn(seed, depth=2)

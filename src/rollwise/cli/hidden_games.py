@@ -20,11 +20,11 @@ from rollwise.documents.hidden import (
     HiddenMatch,
     HiddenResponse,
     HiddenSolved,
-    HiddenTable,
     exploitability_of,
     has_draws,
     kind_of,
     rows_of,
+    table_of,
     unit_of,
 )
 from rollwise.errors import RulesError, UsageError
@@ -125,13 +125,7 @@ def table(
     if form in ("csv", "parquet"):
         write_rows(_frame(answer, shown), form, out)
         return
-    document = HiddenTable.on(
-        game,
-        kind=kind_of(answer),
-        exploitability=exploitability_of(answer),
-        total=len(situations),
-        rows=rows_of(answer, shown),
-    )
+    document = table_of(answer, len(situations), shown)
     if out is not None:
         from rollwise.documents.model import encode
 
@@ -161,6 +155,7 @@ def evaluate(game: Game, policy: str, against: str | None) -> None:
     answer = find_answer(game)
     value, bound = answer.evaluate((policy, against or policy))
     worst = [answer.best_response(policy, seat)[0] for seat in (0, 1)]
+    ends = answer.payoff_range((policy, against or policy))
     render(
         HiddenEvaluated.on(
             game,
@@ -170,6 +165,7 @@ def evaluate(game: Game, policy: str, against: str | None) -> None:
             error_bound=bound,
             policy=policy,
             against=against or policy,
+            **({"lowest": ends[0], "highest": ends[1]} if ends else {}),
             loss=max(sum(worst) / 2, 0.0),
         )
     )
@@ -281,10 +277,8 @@ def write_page(game: Game, place: Path, *, plays: bool) -> None:
     from rollwise.page.hidden import page_of
 
     answer = find_answer(game)
-    rows = rows_of(answer, list(islice(answer.situations(), REPORTED)))
-    table = HiddenTable.on(
-        game, exploitability=exploitability_of(answer), total=answer.n_situations, rows=rows
-    )
+    shown = list(islice(answer.situations(), REPORTED))
+    table = table_of(answer, answer.n_situations, shown)
     blocks = [*solved_document(answer).blocks(), *table.blocks()]
     write_text(place, page_of(answer, blocks, plays=plays))
     render((PageWritten if plays else Reported).at(game, place))

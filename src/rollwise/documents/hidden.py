@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 PLAYERS = (("first", "second"), ("mover", "other"))
 LONG = 5.0  # seconds of a solution whose memory the text mentions
+MOST_RANGES = 250_000  # sequences times actions: about five seconds
 RARE = 5e-5  # probabilities below aren't printed in a list of actions
 
 
@@ -56,6 +57,12 @@ class MixedAction(Part, frozen=True):
     value: Annotated[Value, about("for this player, against the strategy of the other one")]
     cost: Cost
     probability_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
+    lowest: Annotated[Maybe[Chance], about("probability of all optimal strategies, to 1e-5")] = (
+        UNSET
+    )
+    highest: Annotated[Maybe[Chance], about("as lowest; both are absent if it is one number")] = (
+        UNSET
+    )
 
 
 class SituationRow(Part, frozen=True):
@@ -77,10 +84,23 @@ class SituationRow(Part, frozen=True):
         return ", ".join(f"{a.action} {share_text(a)}" for a in taken)
 
     @property
-    def cells(self) -> tuple[str, str, str, str, str]:
+    def ranges(self) -> str:
+        """The ranges of probabilities over all optimal strategies."""
+        return ", ".join(f"{a.action} {range_text(a)}" for a in self.actions if range_text(a))
+
+    @property
+    def cells(self) -> tuple[str, str, str, str, str, str]:
         """A row of a table."""
         reach = "" if self.reach is None else f"{100 * self.reach:.4g} %"
-        return self.player, place_text(self.sees), self.before, self.text, reach
+        return self.player, place_text(self.sees), self.before, self.text, self.ranges, reach
+
+
+def range_text(action: MixedAction) -> str:
+    """The range of a probability over all optimal strategies: "0 to 33.3 %"; else empty."""
+    if not action.highest or action.lowest is UNSET:
+        return ""
+    low, high = (round(100 * as_number(x), 2) for x in (action.lowest, action.highest))
+    return f"{low:g} to {high:g} %" if high > low else f"{low:g} %"
 
 
 def share_text(action: MixedAction) -> str:
@@ -91,8 +111,10 @@ def share_text(action: MixedAction) -> str:
     return f"{100 * as_number(action.probability):.4g} %"
 
 
-def situation_row(answer: Answer, situation: Situation) -> SituationRow:
-    """A situation of an answer as a row."""
+def situation_row(answer: Answer, situation: Situation, ranges: bool = False) -> SituationRow:
+    """A situation of an answer as a row; `ranges` are those of all optimal strategies."""
+    no_ends: list[tuple[float, ...]] = [()] * len(situation.names)
+    ends = (answer.ranges(situation) if ranges else []) or no_ends
     values = np.array(situation.values)
     best = np.nanmax(values) if np.isfinite(values).any() else math.nan
     actions = [
@@ -102,9 +124,14 @@ def situation_row(answer: Answer, situation: Situation) -> SituationRow:
             number_or_none(value),
             number_or_none(best - value),
             str(share) if isinstance(share, Fraction) else UNSET,
+            *end,
         )
-        for name, share, value in zip(
-            situation.names, situation.probabilities, values.tolist(), strict=True
+        for name, share, value, end in zip(
+            situation.names,
+            situation.probabilities,
+            values.tolist(),
+            ends,
+            strict=True,
         )
     ]
     player = PLAYERS[not answer.positions.is_hidden][situation.seat]
@@ -186,18 +213,31 @@ class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/h
     exploitability: Number
     total: Annotated[int, about("situations, of which rows may be left out")]
     rows: list[SituationRow]
+    unique: Annotated[
+        Maybe[bool], about("all optimal strategies have these probabilities; absent if unknown")
+    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         cells = [row.cells for row in self.rows]
-        heads = ("player", "sees", "before", "plays", "reached")
-        used = [k for k in range(5) if any(row[k] for row in cells)]
+        heads = ("player", "sees", "before", "plays", "optimal too", "reached")
+        used = [k for k in range(6) if any(row[k] for row in cells)]
         yield Rows(
             [heads[k] for k in used], [[row[k] for k in used] for row in cells],
-            heads[:4], ("before", "plays"),
+            heads[:5], ("before", "plays", "optimal too"),
         )  # fmt: skip
+        if self.unique is False:
+            yield OTHERS
+        elif self.unique:
+            yield UNIQUE
         if self.total > len(self.rows):
             yield f"{len(self.rows)} of {self.total:,} situations (--limit N for more)"
         yield proved_text(self.exploitability)
+
+
+OTHERS = (
+    '"optimal too": these probabilities occur in optimal strategies (by linear programs, to 0.01 %)'
+)
+UNIQUE = "all optimal strategies have these probabilities (by linear programs, to 0.01 %)"
 
 
 def proved_text(exploitability: Number) -> str:
@@ -227,14 +267,20 @@ class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advis
             yield f"{left:,} more situations: give more fields, or see `rollwise table`"
         if any(a.value is None for row in self.situations for a in row.actions):
             yield "no payoff: the other player's strategy never leads here"
+        if any(row.ranges for row in self.situations):
+            yield OTHERS
         yield "payoffs are against the strategy of the other player; the cost is to the best action"
         yield proved_text(self.exploitability)
 
 
 def actions_table(actions: Sequence[MixedAction]) -> Rows:
     """Actions with their probabilities, payoffs and costs."""
-    cells = [(a.action, share_text(a), _number(a.value), _number(a.cost)) for a in actions]
-    return Rows(("action", "probability", "payoff", "cost"), cells, ("action",), indent=2)
+    heads = ("action", "probability", "payoff", "cost", "optimal too")
+    cells = [
+        (a.action, share_text(a), _number(a.value), _number(a.cost), range_text(a)) for a in actions
+    ]
+    used = 5 if any(row[4] for row in cells) else 4
+    return Rows(heads[:used], [row[:used] for row in cells], ("action",), indent=2)
 
 
 def _number(number: Number) -> str:
@@ -246,14 +292,22 @@ class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/h
 
     policy: str
     against: str
+    lowest: Annotated[Maybe[Value], about("over all optimal strategies, to 1e-5")] = UNSET
+    highest: Annotated[Maybe[Value], about("as lowest; both are absent if it is one number")] = (
+        UNSET
+    )
     loss: Annotated[Number, about("the most that the policy loses to any opponent, by seat mean")]
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
         yield f"  {self.policy} first, against {self.against}: {self.worth_text()}"
+        if self.lowest is not UNSET and self.highest is not UNSET:
+            low, high = as_number(self.lowest), as_number(self.highest)
+            yield f"  other optimal strategies: payoff {low:.5f} to {high:.5f} (to 1e-5)"
+        loss = as_number(self.loss)
         yield (
-            f"  {self.policy} loses at most {as_number(self.loss):.6f} to an expert "
-            "(mean of both seats, against the value of the game)"
+            f"  {self.policy} loses {f'at most {loss:.6f}' if loss >= 5e-7 else 'nothing'} to an "
+            "expert (mean of both seats, against the value of the game; to 1e-6)"
         )
 
 
@@ -345,5 +399,26 @@ def has_draws(answer: Answer) -> bool:
 
 
 def rows_of(answer: Answer, situations: Sequence[Situation]) -> list[SituationRow]:
-    """Situations as rows."""
-    return [situation_row(answer, one) for one in situations]
+    """Situations as rows, with ranges over all optimal strategies where this takes seconds."""
+    are_short = _are_short(answer, situations)
+    return [situation_row(answer, one, are_short) for one in situations]
+
+
+def table_of(answer: Answer, total: int, situations: Sequence[Situation]) -> HiddenTable:
+    """The document of `table`."""
+    rows = rows_of(answer, situations)
+    is_known = _are_short(answer, situations)
+    return HiddenTable.on(
+        answer.game,
+        kind=kind_of(answer),
+        exploitability=exploitability_of(answer),
+        total=total,
+        rows=rows,
+        unique=not any(row.ranges for row in rows) if is_known else UNSET,
+    )
+
+
+def _are_short(answer: Answer, situations: Sequence[Situation]) -> bool:
+    """Whether ranges take seconds."""
+    work = answer.work_of_ranges * sum(len(one.names) for one in situations)
+    return 0 < work <= MOST_RANGES

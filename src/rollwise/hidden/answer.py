@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,17 +26,19 @@ from rollwise.faults import failing
 from rollwise.game import Game
 from rollwise.graph.naming import state_text
 from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
+from rollwise.hidden.faces import NARROW, Face, matrix_face
 from rollwise.hidden.open_play import OpenStrategies, minimize_regret_openly, open_game
-from rollwise.hidden.program import as_fractions, solve_program
+from rollwise.hidden.program import as_fractions, payoff_matrix, solve_program
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.regret import minimize_regret, uniform
 from rollwise.hidden.stochastic import Plan, evaluate_positions, solve_positions
-from rollwise.hidden.tree import Tree, unfold
+from rollwise.hidden.tree import Tree, added, unfold
 
 Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
 MOST_FOR_PROGRAM = 60_000  # sequences of both players, for the linear program
 MOST_FOR_FRACTIONS = 5_000  # pairs of sequences, for an exact answer
+MOST_FOR_RANGES = 5_000  # sequences of both players, for ranges over all optimal strategies
 MOST_FOR_TREE = 3_000_000  # sequences, for a list of all histories
 TOLERANCE, OPEN_TOLERANCE, ITERATIONS, SECONDS = 1e-4, 1e-3, 100_000, 3600.0
 MOST_SHOWN = 100  # situations of a game without a list of histories
@@ -64,6 +67,8 @@ class Situation:
         it, against the strategy of the other player.
     reach : float
         The chance that play comes here; NaN where the answer doesn't know it.
+    number : int
+        Of the information set of this player; with simultaneous choices of the position.
     """
 
     seat: int
@@ -75,6 +80,7 @@ class Situation:
     probabilities: list[Any]
     values: list[float]
     reach: float
+    number: int = -1
 
     @property
     def text(self) -> str:
@@ -196,6 +202,23 @@ class Answer:
         """The payoff of the best response of a seat to a policy of the other, and its bound."""
         raise NotImplementedError
 
+    @property
+    def work_of_ranges(self) -> int:
+        """The size of the linear program of a range; 0 where there is none."""
+        return 0
+
+    def ranges(self, situation: Situation) -> list[tuple[float, float]]:
+        """The range of each probability over all optimal strategies that lead to a situation.
+
+        It is found by linear programs in doubles, to about 1e-5. It is empty if each probability is
+        one number, or no optimal strategy leads there.
+        """
+        raise NotImplementedError
+
+    def payoff_range(self, names: tuple[str, str]) -> tuple[float, float] | None:
+        """The range of `evaluate` over all optimal strategies; None if it is one number."""
+        return None
+
     def with_policies(self, names: tuple[str, str]) -> Answer:
         """The same game with other strategies, for simulation."""
         raise NotImplementedError
@@ -270,6 +293,7 @@ class TreeAnswer(Answer):
             self.found[seat][begin:end].tolist(),
             values,
             float(reach * plans[seat][side.parents[number]]),
+            number,
         )
 
     def _before(self, seat: int, number: int, sees: Mapping[str, Any]) -> str:
@@ -332,6 +356,31 @@ class TreeAnswer(Answer):
         return worth, rounding_bound(self.tree, most)
 
     @property
+    def work_of_ranges(self) -> int:
+        return sum(seat.n_sequences for seat in self.tree.seats)
+
+    @cached_property
+    def _faces(self) -> tuple[Face, Face]:
+        payoffs, (first, second) = payoff_matrix(self.tree), self.tree.seats
+        return (
+            Face(payoffs, first, second, self.value, self.error_bound),
+            Face(-payoffs.T, second, first, -self.value, self.error_bound),
+        )
+
+    def ranges(self, situation: Situation) -> list[tuple[float, float]]:
+        return self._faces[situation.seat].probabilities(situation.number)
+
+    def payoff_range(self, names: tuple[str, str]) -> tuple[float, float] | None:
+        if names.count("optimal") != 1 or self.work_of_ranges > MOST_FOR_RANGES:
+            return None
+        seat = names.index("optimal")
+        plan = plan_of(self.tree.seats[1 - seat], self.strategies(names)[1 - seat])
+        own, other = (self.tree.rows, self.tree.columns)[:: 1 - 2 * seat]
+        cost = added(own, self._payoffs * plan[other], self.tree.seats[seat].n_sequences)
+        low, high = self._faces[seat].payoffs(cost)
+        return (low, high) if high - low > NARROW else None
+
+    @property
     def _payoffs(self) -> NDArray[np.float64]:
         return self.tree.payoffs.astype(np.float64)
 
@@ -358,6 +407,22 @@ class StochasticAnswer(Answer):
     def n_situations(self) -> int:
         return sum(map(len, self.positions.menus))
 
+    def _entries(self, position: int) -> NDArray[np.float64]:
+        """The matrix game of a position: the mover's value of each pair of actions."""
+        entries = np.array([self._entry(c) for c in self.positions.choices(position)])
+        return entries.reshape(len(self.positions.menus[position][0]), -1)
+
+    @property
+    def work_of_ranges(self) -> int:
+        return 1
+
+    def ranges(self, situation: Situation) -> list[tuple[float, float]]:
+        side, place = situation.seat, situation.number
+        entries, value = self._entries(place), float(self.plan.values[place])
+        if side == 1:
+            entries, value = -entries.T, -value
+        return matrix_face(entries, value, float(self.plan.error_bounds[place])).probabilities(0)
+
     def _situation(self, position: int, side: int, player: int = 0) -> Situation:
         plan, positions = self.plan, self.positions
         menu = positions.menus[position]
@@ -366,8 +431,7 @@ class StochasticAnswer(Answer):
             part[slice(*first[position : position + 2].tolist())]
             for part, first in zip(shares, (plan.first_row, plan.first_column), strict=True)
         )
-        entries = np.array([self._entry(c) for c in positions.choices(position)])
-        entries = entries.reshape(len(rows), len(columns))
+        entries = self._entries(position)
         values = entries @ columns if side == 0 else -(rows @ entries)
         return Situation(
             side,
@@ -379,6 +443,7 @@ class StochasticAnswer(Answer):
             (columns if side else rows).tolist(),
             values.tolist(),
             np.nan,
+            position,
         )
 
     def _entry(self, choice: int) -> float:

@@ -38,6 +38,35 @@ def _flow(seat: Seat) -> Any:
     return csr_array((signs, (rows, columns)), shape=(n + 1, seat.n_sequences))
 
 
+def payoff_matrix(tree: Tree) -> Any:
+    """The payoffs of the first player: a row for each sequence of the second one."""
+    from scipy.sparse import csr_array
+
+    first, second = tree.seats
+    return csr_array(
+        (tree.payoffs.astype(np.float64), (tree.columns, tree.rows)),
+        shape=(second.n_sequences, first.n_sequences),
+    )
+
+
+def response_rows(payoffs: Any, own: Seat, other: Seat) -> tuple[Any, Any]:
+    """The rows of the program for a player's plan x and the values w of the other player's sets.
+
+    Returns
+    -------
+    upper : sparse array
+        At most 0: the value of each set, less each of its sequences.
+    equal : sparse array
+        The plan: 1 in the first row, and 0 in the others.
+    """
+    from scipy.sparse import csr_array, hstack
+
+    flow, answers = _flow(own), _flow(other)
+    upper = hstack([-payoffs, answers.T], format="csr")
+    equal = hstack([flow, csr_array((flow.shape[0], answers.shape[0]))], format="csr")
+    return upper, equal
+
+
 def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Optimal strategies of both players, up to the tolerance of HiGHS.
 
@@ -46,25 +75,16 @@ def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     NotConverged
     """
     from scipy.optimize import linprog
-    from scipy.sparse import csr_array, hstack
 
-    first, second = tree.seats
-    payoffs = csr_array(
-        (tree.payoffs.astype(np.float64), (tree.columns, tree.rows)),
-        shape=(second.n_sequences, first.n_sequences),
-    )
-    flow = _flow(first)
-    answers = _flow(second)
-    n, m = first.n_sequences, answers.shape[0]
-    cost = np.zeros(n + m)
-    cost[n] = -1.0
+    upper, equal = response_rows(payoff_matrix(tree), *tree.seats)
+    n, columns = tree.seats[0].n_sequences, equal.shape[1]
     found = linprog(
-        cost,
-        A_ub=hstack([-payoffs, answers.T], format="csr"),
-        b_ub=np.zeros(second.n_sequences),
-        A_eq=hstack([flow, csr_array((flow.shape[0], m))], format="csr"),
-        b_eq=np.eye(1, flow.shape[0])[0],
-        bounds=[(0, None)] * n + [(None, None)] * m,
+        -np.eye(1, columns, n)[0],
+        A_ub=upper,
+        b_ub=np.zeros(upper.shape[0]),
+        A_eq=equal,
+        b_eq=np.eye(1, equal.shape[0])[0],
+        bounds=[(0, None)] * n + [(None, None)] * (columns - n),
         method="highs",
     )
     if found.x is None:
