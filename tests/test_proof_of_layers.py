@@ -16,13 +16,13 @@ from rollwise import build
 from rollwise.builders.arrays import block_from, layer_of
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import expanded
-from rollwise.engine.bounds import bounds_of, is_proved, values_of
+from rollwise.engine.bounds import bounds_of, mended, values_of
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.layers import has_no_cycle, in_solving_order
-from rollwise.proofs.layers import intervals, staying
+from rollwise.proofs.layers import claims, holds, intervals, staying
 
 pytestmark = pytest.mark.kernels
 
@@ -39,6 +39,10 @@ def whole(game):
 def answer(layer):
     values = values_of(layer, NOTHING, lambda: True)
     return values, bounds_of(layer, values, (NOTHING, NOTHING)).bounds
+
+
+def is_proved(layer, values, bounds):
+    return holds(layer, claims(layer, values, bounds, NOTHING, NOTHING))
 
 
 def are_true(values, bounds, truth):
@@ -73,7 +77,7 @@ def test_what_is_proved_is_true(seed, orders, claim):
         scale = 10.0 ** random.uniform(-2, 3)
         others = values + random.normal(size=layer.n) * bounds * random.choice([0.0, 0.1, 1.0])
         claimed = scale * bounds * random.uniform(0.5, 1.0, layer.n)
-        if is_proved(layer, others, claimed, (NOTHING, NOTHING)):
+        if is_proved(layer, others, claimed):
             assert are_true(others, claimed, truth)
 
 
@@ -86,12 +90,27 @@ def test_answers_are_proved_and_shifted_ones_are_not(game, orders):
     values, bounds = answer(layer)
     assert bounds.max() < 1e-11
     wide = 4.0 * bounds
-    assert is_proved(layer, values, wide, (NOTHING, NOTHING))
+    assert is_proved(layer, values, wide)
     for shift in (1.5, -1.5):
-        assert not is_proved(layer, values + shift * wide, wide, (NOTHING, NOTHING))
+        assert not is_proved(layer, values + shift * wide, wide)
     one = values.copy()
     one[layer.n // 2] += 3.0 * wide.max()  # a single value that is wrong
-    assert not is_proved(layer, one, wide, (NOTHING, NOTHING))
+    assert not is_proved(layer, one, wide)
+
+
+def test_a_few_bounds_without_a_proof_grow():
+    layer, _ = whole(RoyalUr(pieces=1))
+    values, bounds = answer(layer)
+    off = np.full(layer.n, 1e-15)
+    narrow = bounds.copy()
+    narrow[layer.n // 2] *= 0.9
+    grown = narrow.copy()
+    assert not is_proved(layer, values, narrow)
+    assert mended(layer, values, grown, (NOTHING, NOTHING), off)
+    assert is_proved(layer, values, grown)
+    assert (grown >= narrow).all()
+    assert grown.max() <= 1.1 * bounds.max()
+    assert not mended(layer, values, 0.5 * bounds, (NOTHING, NOTHING), off)  # too many
 
 
 def test_orders_give_the_same_answer():

@@ -23,6 +23,8 @@ from rollwise.proofs import layers as proof
 TRIES = ((0.25, 1e-6), (0.25, 1e-9), (0.25, 1e-12), (1.0, 1e-14), (16.0, 1e-15))
 ROOM = 4.0  # times the distance from the fixed point
 SMALL = 1e-9  # bounds, in relation to the largest value
+MORE = 0.125  # of its local error, for a bound without a proof
+FEW, MOST_MENDS = 1e-3, 8  # share of such bounds, and proofs after which the search is repeated
 
 PIECES = 16  # of the positions, for two cores
 WORTHWHILE = 100_000  # outcomes, for two of them
@@ -53,6 +55,8 @@ class BoundsSearch:
     values : (n_places,) float64
     bounds : (n,) float64
         By place.
+    off : (n,) float64
+        The local error of each value.
     residual : float
         The largest distance of a value from its own look ahead.
     """
@@ -74,6 +78,7 @@ class BoundsSearch:
             sweeps.Errors(off, np.empty(len(block.lottery))) for _, block in layer.blocks
         ]
         self.bounds: Floats = found[: layer.n]
+        self.off: Floats = off
         self.residual, self._least = 0.0, self._size(slice(layer.n, None))
         self._extra = ROOM * tolerance * before
         spreading = replace(layer, tables=sweeps.tables_of_errors(layer.tables))
@@ -191,6 +196,7 @@ def bounds_of(
     believes: Callable[[Floats], bool] | None = None,
     progress: Callable[[int], None] | None = None,
     begun: BoundsSearch | None = None,
+    encloses: bool = True,
 ) -> Proved | None:
     """Proved error bounds of values; None if the proof fails.
 
@@ -205,23 +211,27 @@ def bounds_of(
     is_free : callable
         Whether another core is free.
     believes : callable, optional
-        Whether bounds, by place, are proved. The default is `is_proved`.
+        Whether bounds, by place, are proved. The default is `rollwise.proofs.layers`.
     progress : callable, optional
         Called at intervals with the number of finished positions.
     begun : BoundsSearch, optional
         The first try, if it has been run.
+    encloses : bool
+        Whether values of a layer without cycles are enclosed by one sweep.
     """
-    if believes is None:
-        if has_no_cycle(layer):
-            return Proved(enclosed(layer, values, border), np.nan)
+    if believes is None and encloses and has_no_cycle(layer):
+        return Proved(enclosed(layer, values, border), np.nan)
 
-        def believes(bounds: Floats) -> bool:
-            return is_proved(layer, values, bounds, border)
+    def holds(bounds: Floats, off: Floats) -> bool:
+        if believes is not None:
+            return believes(bounds)
+        return mended(layer, values, bounds, border, off)
 
     if not np.all(np.isfinite(values)):
         return None
-    if not values.any() and believes(np.zeros(layer.n)):
-        return Proved(np.zeros(layer.n), 0.0)  # all values are zero
+    nothing = np.zeros(layer.n)
+    if not values.any() and holds(nothing, nothing):
+        return Proved(nothing, 0.0)  # all values are zero
     before = 0.0
     for number in range(len(TRIES)):
         if begun is None or number:
@@ -231,7 +241,7 @@ def bounds_of(
             begun = search.run(progress)
         bounds = begun.bounds
         if np.all(np.isfinite(bounds)):
-            if believes(bounds):
+            if holds(bounds, begun.off):
                 return Proved(bounds, begun.residual)
             before = float(bounds.max())
     return None
@@ -248,6 +258,26 @@ def enclosed(layer: Layer, values: Floats, border: Border) -> Floats:
     return np.where(off == 0.0, 0.0, np.nextafter(off, np.inf))
 
 
-def is_proved(layer: Layer, values: Floats, bounds: Floats, border: Border) -> bool:
-    """Whether the proof accepts values and error bounds: (n,) float64, by place."""
-    return proof.holds(layer, proof.claims(layer, values, bounds, *border))
+def mended(layer: Layer, values: Floats, bounds: Floats, border: Border, off: Floats) -> bool:
+    """Whether the proof accepts values and bounds, where a few bounds may grow.
+
+    In a layer of millions of positions rounding may exceed its usual share in one of them. A small
+    growth of this bound is cheaper than another search, and targets of other positions have room
+    for it.
+
+    Parameters
+    ----------
+    values : (n,) float64
+        By place.
+    bounds : (n,) float64, changed
+    off : (n,) float64
+        The local errors.
+    """
+    for _ in range(MOST_MENDS):
+        weak = proof.unproved(layer, proof.claims(layer, values, bounds, *border))
+        if not len(weak):
+            return True
+        if len(weak) > 1 + FEW * layer.n or not off[weak].all():
+            return False
+        bounds[weak] += MORE * off[weak]
+    return False

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.engine.bounds import BoundsSearch, bounds_of, is_proved
+from rollwise.engine.bounds import BoundsSearch, bounds_of
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import Layer, layer_of_graph
@@ -169,13 +169,20 @@ def _certified(
     signed = sign * layer.by_place(values) if begun is None else begun.values[: layer.n]
 
     def is_believed(bounds: NDArray[np.float64]) -> bool:
-        if believes is not None:
-            return believes(layer.in_reading_order(bounds))
-        return is_proved(layer, signed, bounds, border)
+        assert believes is not None
+        return believes(layer.in_reading_order(bounds))
 
     n = graph.n_states
     told = None if progress is None else lambda done: progress(done, n)
-    found = bounds_of(layer, signed, border, believes=is_believed, progress=told, begun=begun)
+    found = bounds_of(
+        layer,
+        signed,
+        border,
+        believes=None if believes is None else is_believed,
+        progress=told,
+        begun=begun,
+        encloses=False,
+    )
     if progress is not None:
         progress(n, n)
     if found is None:
