@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import random
 import re
 import tomllib
@@ -14,13 +15,22 @@ from typing import NamedTuple
 
 import naive_hidden as naive
 import numpy as np
+import polars as pl
 import pytest
 from browser import open_browser
 from cli_runner import output, refusal
 
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
-from rollwise.errors import EndlessPlay, PolicyError, RulesError, TooManyStates, UsageError
+from rollwise.errors import (
+    EndlessPlay,
+    PolicyError,
+    RefusedFile,
+    RulesError,
+    SolutionFileError,
+    TooManyStates,
+    UsageError,
+)
 from rollwise.export.efg import efg
 from rollwise.games import available
 from rollwise.games.kuhn_poker import KuhnPoker
@@ -28,7 +38,7 @@ from rollwise.games.leduc_poker import LeducPoker
 from rollwise.games.liars_dice import LiarsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
-from rollwise.hidden import solve
+from rollwise.hidden import load, save, solve
 from rollwise.hidden.check import bounds, open_bounds
 from rollwise.hidden.open_play import minimize_regret_openly, open_game
 from rollwise.hidden.reading import read
@@ -563,6 +573,90 @@ def test_other_commands_refuse_in_one_line():
     )
     with pytest.raises(UsageError, match=r"rollwise\.hidden\.solve"):
         rollwise.solve(KuhnPoker())
+
+
+FILES = [KuhnPoker(), KuhnPoker(cards=5), LeducPoker(), SimultaneousPig(target=4)]
+
+
+@pytest.mark.parametrize("game", FILES, ids=str)
+def test_a_saved_answer_is_proved_anew(game, tmp_path):
+    place, answer = tmp_path / "answer.parquet", solve(game)
+    save(answer, place)
+    found = load(place, game)
+    assert (found.low, found.high) == (answer.low, answer.high)
+    pairs = zip(found.situations(), answer.situations(), strict=True)
+    assert all(str(one) == str(other) for one, other in pairs)
+    checked = rollwise.verify(place)
+    assert checked.verified
+    assert checked.answer.error_bound == answer.error_bound
+
+
+@pytest.mark.parametrize("game", FILES, ids=str)
+def test_files_of_a_dishonest_writer_are_refused(game, tmp_path):
+    """Other strategies prove less, and narrower bounds aren't proved."""
+    place, answer = tmp_path / "answer.parquet", solve(game)
+    save(answer, place)
+    frame = pl.read_parquet(place)
+    facts = json.loads(pl.read_parquet_metadata(place)["rollwise"])
+
+    def rewrite(frame, **changes):
+        frame.write_parquet(place, metadata={"rollwise": json.dumps(facts | changes)})
+        return rollwise.verify(place).fault
+
+    assert rewrite(frame) == ""
+    parts = [name for name in ("position", "player", "sees", "before") if name in frame.columns]
+    other = frame.with_columns(
+        pl.when(pl.col("action").is_null())
+        .then(1.0)
+        .otherwise(1 / pl.len().over(parts))
+        .alias("probability")
+    )
+    if answer.is_exact:
+        texts = [str(Fraction(p).limit_denominator(9)) for p in other["probability"]]
+        other = other.with_columns(pl.Series("fraction", texts))
+    assert "prove" in rewrite(other)
+    if "value" in frame.columns:
+        assert "don't prove" in rewrite(frame.with_columns(error_bound=pl.lit(0.0)))
+        assert "sum 1" in rewrite(frame.with_columns(probability=pl.col("probability") * 1.001))
+    middle = str(answer.low + 1) if answer.is_exact else str(answer.value)
+    assert "isn't between" in rewrite(frame, low=middle, high=middle)
+    for damaged, changes, says in (
+        (frame, {"graph_hash": "0"}, "other rules"),
+        (frame.head(3), {}, "damaged"),
+        (frame, {"low": "much"}, "damaged"),
+        (frame, {"high": 1}, "has no high"),
+    ):
+        with pytest.raises(RefusedFile if says == "has no high" else SolutionFileError, match=says):
+            rewrite(damaged, **changes)
+
+
+def test_commands_read_a_saved_answer(tmp_path):
+    place = str(tmp_path / "kuhn.parquet")
+    output("solve", "kuhn-poker", "--save", place)
+    assert "in fractions that the value is -1/18" in output("verify", place, "--exact")
+    for name, *more in (
+        ("table",),
+        ("advise", "--state", "mine=1"),
+        ("simulate", "--policy", "optimal", "--seed", "1"),
+    ):
+        shown = output(name, "kuhn-poker", *more)
+        assert output(name, "kuhn-poker", *more, "--load", place) == shown
+    assert "saved for kuhn-poker cards=3" in refusal("table", "leduc-poker", "--load", place)
+    with pytest.raises(SolutionFileError, match=r"rollwise\.hidden\.load"):
+        rollwise.load(place)
+    output("solve", "leduc-poker", "--save", place)
+    assert "no fractions" in refusal("verify", place, "--exact")
+
+
+def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):
+    positions = read(LiarsDice(sides=3))
+    game = open_game(positions)
+    average = minimize_regret_openly(game, 0.1, 10, 10.0, None)
+    large = answers.OpenAnswer(
+        positions, average.low, average.high, "regret minimization", {}, open=game, found=average
+    )
+    with pytest.raises(UsageError, match="too large to save"):
+        save(large, tmp_path / "large.parquet")
 
 
 def test_a_played_game(monkeypatch):

@@ -41,10 +41,12 @@ if TYPE_CHECKING:
 LISTS = ("throw_values", "throw_bounds")  # columns of a game with throws
 FORMAT = "1"
 EQUILIBRIUM = "equilibrium"  # the method of a file about three players or more
+HIDDEN = "hidden"  # the method of a file about hidden dice or simultaneous choices
 PLACE = "place"  # a column of such a file: the number of the action in the graph
 # The metadata of a file, with types.
 FACTS: dict[str, Any] = {"game": str, "parameters": dict, "graph_hash": str, "method": str}
 FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list}
+FACTS_OF_HIDDEN: dict[str, Any] = {"low": str, "high": str, "found_by": str}
 FACTS_OF_VALUES: dict[str, Any] = {
     "checksum": str,
     "tolerance": int | float | None,
@@ -214,8 +216,9 @@ def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
         raise SolutionFileError(
             f"{path} has the format {facts.get('format')}; this version of rollwise reads {FORMAT}"
         )
-    of_seats = facts.get("method") == EQUILIBRIUM
-    for name, kinds in (FACTS | (FACTS_OF_SEATS if of_seats else FACTS_OF_VALUES)).items():
+    of_method = {EQUILIBRIUM: FACTS_OF_SEATS, HIDDEN: FACTS_OF_HIDDEN}
+    more = of_method.get(str(facts.get("method")), FACTS_OF_VALUES)
+    for name, kinds in (FACTS | more).items():
         if name not in facts or not isinstance(facts[name], kinds):
             raise damaged_file(path, f"its description has no {name}")
     return facts

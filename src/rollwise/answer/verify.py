@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from rollwise.answer.storage import Memory
     from rollwise.builders.by_layer import Layers, Piece
+    from rollwise.hidden.files import Checked
     from rollwise.many.equilibrium import Equilibrium
 
 MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
@@ -186,6 +187,10 @@ def load(
         return Solution.open(path, game)
     recalled = memory.recall(path) if prove and memory is not None else None
     facts = storage.read_facts(path) if recalled is None else recalled.facts
+    if facts["method"] == storage.HIDDEN:
+        raise SolutionFileError(
+            f"{path} is about hidden dice or simultaneous choices: rollwise.hidden.load reads it"
+        )
     if facts["method"] == storage.EQUILIBRIUM:
         equilibrium, _ = storage.read_equilibrium(
             path, facts, game, max_states=max_states, progress=progress
@@ -223,7 +228,7 @@ def verify(
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
-) -> Verification:
+) -> Verification | Checked:
     """Check every value of a saved solution against its bound, without a solver.
 
     Parameters
@@ -242,7 +247,7 @@ certificate
 
     Returns
     -------
-    Verification
+    Verification, or Checked for hidden dice and simultaneous choices
         Its `fault` describes an error of the file; empty without errors.
 
     Raises
@@ -268,6 +273,10 @@ certificate
         raise RefusedFile(str(error)) if path.is_file() else error from None
     if facts["method"] == storage.EQUILIBRIUM:
         return _verify_seats(path, facts, game, exact, max_states=max_states, progress=progress)
+    if facts["method"] == storage.HIDDEN:
+        from rollwise.hidden import files
+
+        return files.verify(path, game, exact=exact, max_states=max_states)
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     game, graph, seconds = storage.build_saved(path, facts, game, **how)
     _require_small(graph, exact)

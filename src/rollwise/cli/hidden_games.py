@@ -47,8 +47,12 @@ def refuse_options(game: Game, **given: Any) -> None:
     refuse(BECAUSE.format(game.name), **given)
 
 
-def find_answer(game: Game, tolerance: float | None = None) -> Answer:
-    """The solution of the game, computed now."""
+def find_answer(game: Game, tolerance: float | None = None, *, saved: str | None = None) -> Answer:
+    """The solution of the game: of a file, or computed now."""
+    if saved is not None:
+        from rollwise.hidden.files import load
+
+        return load(Path(saved), game, ASKED.max_states)
     with Progress() as progress:
         return solve_game(
             game, tolerance=tolerance, max_states=ASKED.max_states, progress=progress.listener
@@ -78,11 +82,16 @@ def solved_document(answer: Answer) -> HiddenSolved:
     )
 
 
-def solve(game: Game, tolerance: float | None) -> None:
+def solve(game: Game, tolerance: float | None, save: Path | None = None) -> None:
     """``rollwise solve``."""
+    check_place(save)
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
     answer = find_answer(game, tolerance)
+    if save is not None:
+        from rollwise.hidden.files import save as write
+
+        write(answer, save)
     render(solved_document(answer))
     failed = tolerance is not None and answer.error_bound > tolerance
     end_if(failed, f"the error bound is {answer.error_bound:.1e}, above --tolerance")
@@ -106,12 +115,13 @@ def _frame(answer: Answer, situations: list[Situation]) -> pl.DataFrame:
 
 
 def table(
-    game: Game, where: str | None, limit: int | None, form: str | None, out: Path | None
-) -> None:
+    game: Game, where: str | None, limit: int | None, form: str | None, out: Path | None,
+    load: str | None,
+) -> None:  # fmt: skip
     """``rollwise table``."""
     from rollwise.answer.filters import rows_where
 
-    answer = find_answer(game)
+    answer = find_answer(game, saved=load)
     if answer.n_situations > MOST_ROWS:
         raise UsageError(
             f"{answer.positions.title} has {answer.n_situations:,} situations, too many for a "
@@ -134,10 +144,10 @@ def table(
         render(document)
 
 
-def advise(game: Game, state: str) -> None:
+def advise(game: Game, state: str, load: str | None) -> None:
     """``rollwise advise``."""
     sees = typed_state(state, lambda: f"as in {game.start()._fields[0]}=1")
-    answer = find_answer(game)
+    answer = find_answer(game, saved=load)
     found = answer.find(sees)
     render(
         HiddenAdvised.on(
@@ -189,12 +199,13 @@ def respond(game: Game, policy: str) -> None:
 
 
 def simulate(
-    game: Game, policy: str, against: str | None, games: int | None, seed: int | None
-) -> None:
+    game: Game, policy: str, against: str | None, games: int | None, seed: int | None,
+    load: str | None,
+) -> None:  # fmt: skip
     """``rollwise simulate``."""
     from rollwise.hidden.simulation import simulate as play_games
 
-    answer = find_answer(game)
+    answer = find_answer(game, saved=load)
     names = (policy, against or policy)
     seed = fresh_seed() if seed is None else check_seed(seed)
     expected, bound = answer.evaluate(names)
@@ -271,12 +282,12 @@ def export(game: Game, out: Path | None) -> None:
     render(Exported.on(game, format="efg", file=str(out), **sizes))
 
 
-def write_page(game: Game, place: Path, *, plays: bool) -> None:
+def write_page(game: Game, place: Path, *, plays: bool, load: str | None) -> None:
     """``rollwise page`` and ``rollwise report``."""
     from rollwise.documents.games import PageWritten, Reported
     from rollwise.page.hidden import page_of
 
-    answer = find_answer(game)
+    answer = find_answer(game, saved=load)
     shown = list(islice(answer.situations(), REPORTED))
     table = table_of(answer, answer.n_situations, shown)
     blocks = [*solved_document(answer).blocks(), *table.blocks()]

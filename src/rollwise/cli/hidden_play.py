@@ -23,11 +23,13 @@ from rollwise.numbers.randomness import check_seed, fresh_seed
 DOUBTFUL = 1e-4  # cost of a choice on which the coach remarks
 
 
-def play(game: Game, against: str, seat: str | None, coach: str, seed: int | None) -> None:
+def play(
+    game: Game, against: str, seat: str | None, coach: str, seed: int | None, load: str | None
+) -> None:
     """Play one game against a policy, and print its result."""
     if against == "human":
         raise UsageError(f"{game.name}: two people at one screen would see each other's dice")
-    mine, answer = int(seat == "second"), find_answer(game)
+    mine, answer = int(seat == "second"), find_answer(game, saved=load)
     opponent = answer.with_policies((against, against)) if against != "optimal" else answer
     seed = fresh_seed() if seed is None else check_seed(seed)
     walk, lost, last = Walk(answer, np.random.default_rng(seed)), 0.0, ""

@@ -42,6 +42,7 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.hidden import Answer, Situation
+    from rollwise.hidden.files import Checked
 
 PLAYERS = (("first", "second"), ("mover", "other"))
 LONG = 5.0  # seconds of a solution whose memory the text mentions
@@ -205,6 +206,47 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         is_long = self.memory and sum(self.seconds.values()) > LONG
         memory = f"; {in_bytes(as_number(self.memory or 0))} of memory" if is_long else ""
         yield f"  {self.method}{times}: {seconds_text(self.seconds)}{memory}"
+
+
+class HiddenVerified(Worth, frozen=True, kw_only=True, tag="rollwise/verify/hidden/1"):
+    """The check of a saved answer."""
+
+    verified: bool
+    value_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
+    exploitability: Number
+    positions: int
+    fault: Annotated[str, about("the reason for refusing the answer, or empty")]
+    seconds: Seconds
+
+    def blocks(self) -> Iterator[str | Rows]:
+        if self.fault:
+            yield f"{self.title} is refused: {self.fault}"
+            return
+        yield f"{self.title}: verified, without a solver"
+        if self.value_exact:
+            yield f"  both strategies prove in fractions that the value is {self.value_exact}"
+        else:
+            yield f"  both strategies prove that the first player {self.worth_text()}"
+        yield f"  {proved_text(self.exploitability)}"
+        yield f"  {how_many(self.positions, 'position')}, checked in {self.seconds['check']:.3f} s"
+
+
+def checked_document(checked: Checked) -> HiddenVerified:
+    """The document of `verify`."""
+    answer = checked.answer
+    return HiddenVerified.on(
+        answer.game,
+        kind=kind_of(answer),
+        unit=unit_of(answer),
+        value=answer.value,
+        error_bound=answer.error_bound,
+        verified=checked.verified,
+        **({"value_exact": str(answer.low)} if answer.is_exact else {}),
+        exploitability=exploitability_of(answer),
+        positions=len(answer.positions.states),
+        fault=checked.fault,
+        seconds={"check": checked.seconds},
+    )
 
 
 class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/hidden/1"):

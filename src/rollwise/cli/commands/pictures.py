@@ -198,8 +198,8 @@ def report(
     if chosen.is_hidden:
         from rollwise.cli import hidden_games
 
-        hidden_games.refuse_options(chosen, rules=rules, load=load)
-        hidden_games.write_page(chosen, place, plays=False)
+        hidden_games.refuse_options(chosen, rules=rules)
+        hidden_games.write_page(chosen, place, plays=False, load=load)
         return
     require_plotly()
     from rollwise.report import write_report
@@ -232,8 +232,8 @@ def page(
     if chosen.is_hidden:
         from rollwise.cli import hidden_games
 
-        hidden_games.refuse_options(chosen, policy=policy, load=load)
-        hidden_games.write_page(chosen, place, plays=True)
+        hidden_games.refuse_options(chosen, policy=policy)
+        hidden_games.write_page(chosen, place, plays=True, load=load)
         return
     from rollwise.page import too_large, write_page
 

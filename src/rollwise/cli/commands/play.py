@@ -109,9 +109,9 @@ def play(
         from rollwise.cli.hidden_play import play as play_hidden
 
         chosen = asked.make_game()
-        refuse_options(chosen, games=games, save=save, history=history, load=load, seats=seats)
+        refuse_options(chosen, games=games, save=save, history=history, seats=seats)
         refuse_options(chosen, dice=None if dice == "here" else dice)
-        play_hidden(chosen, against or "optimal", seat, coach, seed)
+        play_hidden(chosen, against or "optimal", seat, coach, seed, load)
         return
     if resume is None:
         table = lay_table(require_target(asked.make_game()), load)

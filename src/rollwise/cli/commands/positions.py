@@ -76,8 +76,8 @@ def table(
         from rollwise.cli import hidden_games
 
         others = {"throws": throws, "each_action": each_action, "grid": grid}
-        hidden_games.refuse_options(chosen, load=load, method=method, set=settings, **others)
-        hidden_games.table(chosen, where, limit, form, out)
+        hidden_games.refuse_options(chosen, method=method, set=settings, **others)
+        hidden_games.table(chosen, where, limit, form, out, load)
         return
     if limit is None and form is None:
         limit = SHOWN
@@ -139,9 +139,9 @@ def advise(
     if chosen.is_hidden:
         from rollwise.cli import hidden_games
 
-        others = {"throw": throw, "rolls_left": rolls_left, "load": load}
+        others = {"throw": throw, "rolls_left": rolls_left}
         hidden_games.refuse_options(chosen, method=method, set=settings, **others)
-        hidden_games.advise(chosen, state)
+        hidden_games.advise(chosen, state, load)
         return
     position, thrown = read_state(state, chosen), read_throw(throw)
     found = solve_or_open(chosen, load, method=method, options=options)

@@ -161,7 +161,14 @@ def verify(
             progress=progress,
         )
     if ASKED.json or verification.verified:
-        render(verification_document(verification))
+        from rollwise.answer.verify import Verification
+
+        if isinstance(verification, Verification):
+            render(verification_document(verification))
+        else:
+            from rollwise.documents.hidden import checked_document
+
+            render(checked_document(verification))
     end_if(not verification.verified, f"{asked.files[0]} is refused: {verification.fault}")
 
 

@@ -101,9 +101,9 @@ def simulate(
     if chosen.is_hidden:
         from rollwise.cli import hidden_games
 
-        others = {"workers": workers, "tell": tell, "load": load, "no_exact": not exact}
+        others = {"workers": workers, "tell": tell, "no_exact": not exact}
         hidden_games.refuse_options(chosen, **others)
-        hidden_games.simulate(chosen, policy, against, games, seed)
+        hidden_games.simulate(chosen, policy, against, games, seed, load)
         return
     if has_many(chosen) or "," in policy:
         others = {"against": against, "workers": workers, "tell": tell}

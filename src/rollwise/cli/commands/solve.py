@@ -131,10 +131,10 @@ def solve(
         from rollwise.cli import hidden_games
 
         hidden_games.refuse_options(
-            chosen, save=save, certificate=certificate, history=history, by_layer=by_layer,
+            chosen, certificate=certificate, history=history, by_layer=by_layer,
             set=settings, **_unusual(method, mode),
         )  # fmt: skip
-        hidden_games.solve(chosen, tolerance)
+        hidden_games.solve(chosen, tolerance, save)
         return
     if by_layer:
         if has_many(chosen):

@@ -1,0 +1,267 @@
+"""Answers on disk: a Parquet file with the strategies of both players, proved anew when it is read.
+
+A row is an action in a situation. The writer isn't trusted: the bounds of the file hold only if the
+strategies prove bounds between them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rollwise import __version__
+from rollwise.answer import storage
+from rollwise.errors import SolutionFileError, UsageError
+from rollwise.hidden.answer import Answer, StochasticAnswer, TreeAnswer
+from rollwise.hidden.check import bounds, never_ends, proves_positions
+from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
+from rollwise.hidden.stochastic import Matrices, Plan
+from rollwise.hidden.tree import unfold
+from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.parquet_files import read_parquet, write_parquet
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rollwise.game import Game
+
+NAMES = ("first", "second"), ("mover", "other")
+
+
+def hash_of(positions: Positions) -> str:
+    """A hash of the rules, as far as play can reach them."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (positions.states, positions.menus, *(
+        getattr(positions, name).tolist()
+        for name in ("kinds", "sights", "rewards", "first_choice", "first_outcome", "weights",
+                     "payoffs", "targets", "turns")
+    )):  # fmt: skip
+        digest.update(repr(part).encode())
+    return digest.hexdigest()
+
+
+def save(answer: Answer, path: Path) -> None:
+    """Write an answer to a Parquet file, all at once or not at all.
+
+    Raises
+    ------
+    UsageError
+        The game is too large.
+    """
+    import polars as pl
+
+    positions = answer.positions
+    if isinstance(answer, TreeAnswer):
+        rows = list(_of_tree(answer))
+    elif isinstance(answer, StochasticAnswer):
+        rows = list(_of_positions(answer))
+    else:
+        raise UsageError(f"{positions.title} is too large to save")
+    facts = {
+        "format": storage.FORMAT,
+        "game": positions.game.name,
+        "parameters": dict(positions.game.parameters),
+        "graph_hash": hash_of(positions),
+        "method": storage.HIDDEN,
+        "found_by": answer.method,
+        "low": str(answer.low),
+        "high": str(answer.high),
+        "versions": {"rollwise": __version__, "python": platform.python_version()},
+    }
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    metadata = {"rollwise": json.dumps(facts)}
+    write_atomically(path, lambda place: write_parquet(frame, place, metadata))
+
+
+def _of_tree(answer: TreeAnswer) -> Iterator[dict[str, Any]]:
+    for one in answer.situations():
+        for name, share in zip(one.names, one.probabilities, strict=True):
+            yield {
+                "player": NAMES[0][one.seat],
+                "sees": one.text,
+                "before": one.before,
+                "action": name,
+                "probability": float(share),
+                "fraction": str(share) if isinstance(share, Fraction) else None,
+            }
+
+
+def _of_positions(answer: StochasticAnswer) -> Iterator[dict[str, Any]]:
+    plan, positions = answer.plan, answer.positions
+    for place, kind in enumerate(positions.kinds.tolist()):
+        numbers = {
+            "value": float(plan.values[place]),
+            "error_bound": float(plan.error_bounds[place]),
+        }
+        text = positions.text(place)
+        if kind == DEAL:
+            yield {"position": text, "player": None, "action": None, "probability": 1.0, **numbers}
+            continue
+        for side in range(2 if kind == TOGETHER else 1):
+            one = answer.at(None, 0, side, place)
+            for name, share in zip(one.names, one.probabilities, strict=True):
+                yield {
+                    "position": text, "player": NAMES[1][side], "action": name,
+                    "probability": float(share), **numbers,
+                }  # fmt: skip
+
+
+def load(path: Path, game: Game | None = None, max_states: int | None = None) -> Answer:
+    """The answer of a file, with bounds proved by its strategies.
+
+    Raises
+    ------
+    SolutionFileError
+        The file is damaged, for other rules, or its strategies don't prove its bounds.
+    """
+    answer, fault = _examined(path, game, max_states)
+    if fault:
+        raise SolutionFileError(f"{path}: {fault}; solve the game again and save it")
+    return answer
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The result of verifying a file.
+
+    Attributes
+    ----------
+    answer : Answer
+        With the bounds that the strategies of the file prove.
+    fault : str
+        The reason for refusing the file; empty if its bounds are proved.
+    seconds : float
+    """
+
+    answer: Answer
+    fault: str
+    seconds: float
+
+    @property
+    def verified(self) -> bool:
+        """Whether the bounds of the file are proved."""
+        return not self.fault
+
+
+def verify(
+    path: Path, game: Game | None = None, *, exact: bool = False, max_states: int | None = None
+) -> Checked:
+    """Check the bounds of a file by its strategies, without a solver.
+
+    Parameters
+    ----------
+    exact : bool
+        In fractions.
+
+    Raises
+    ------
+    SolutionFileError
+        It is damaged, or for other rules.
+    UsageError
+        It isn't an answer in fractions.
+    """
+    started = time.perf_counter()
+    answer, fault = _examined(path, game, max_states)
+    if exact and not answer.is_exact:
+        raise UsageError(f"{path} has no fractions; verify it without exact arithmetic")
+    return Checked(answer, fault, time.perf_counter() - started)
+
+
+def _examined(path: Path, game: Game | None, max_states: int | None) -> tuple[Answer, str]:
+    """The answer of a file, and the reason for refusing it; empty if its bounds are proved."""
+    facts = storage.read_facts(path)
+    game = storage.require_rules(path, facts, game)
+    positions = read(game, max_states)
+    if hash_of(positions) != facts["graph_hash"]:
+        raise SolutionFileError(
+            f"{path} was made for other rules of {game.name}: they have changed since; solve the "
+            "game again"
+        )
+    try:
+        frame = read_parquet(path)
+        low, high = (_number(facts[name]) for name in ("low", "high"))
+        make = _tree_from if positions.is_hidden else _positions_from
+        answer, fault = make(positions, frame, facts)
+    except (ValueError, TypeError, ArithmeticError, LookupError) as error:
+        raise storage.damaged_file(path, str(error)) from error
+    if not fault and not (low <= answer.low and answer.high <= high):
+        fault = (
+            f"its strategies prove {float(answer.low)!r} to {float(answer.high)!r}, which isn't "
+            f"between its bounds {facts['low']} and {facts['high']}"
+        )
+    return answer, fault
+
+
+def _number(text: str) -> Any:
+    """A bound of a file: a fraction, or a double."""
+    return Fraction(text) if "." not in text and "e" not in text else float(text)
+
+
+def _tree_from(
+    positions: Positions, frame: pl.DataFrame, facts: dict[str, Any]
+) -> tuple[Answer, str]:
+    is_exact = isinstance(_number(facts["low"]), Fraction)
+    tree = unfold(positions, exact=is_exact)
+    found = []
+    for seat, name in zip(tree.seats, NAMES[0], strict=True):
+        column = frame.filter(frame["player"] == name)["fraction" if is_exact else "probability"]
+        shares = [Fraction(text) if is_exact else float(text) for text in column.to_list()]
+        if len(shares) != seat.n_sequences - 1:
+            raise ValueError(f"it has {len(shares)} actions of the {name} player")
+        one: list[Any] = [Fraction(1) if is_exact else 1.0]
+        found.append(np.array(one + shares, object if is_exact else np.float64))
+    low, high = bounds(tree, (found[0], found[1]))
+    return TreeAnswer(
+        positions, low, high, facts["found_by"], {}, tree=tree, found=(found[0], found[1])
+    ), ""
+
+
+def _positions_from(
+    positions: Positions, frame: pl.DataFrame, facts: dict[str, Any]
+) -> tuple[Answer, str]:
+    game = Matrices.of(positions)
+    heights, widths = game.heights, game.widths
+    choosers = [kind != DEAL for kind in positions.kinds.tolist()]
+    sizes = heights + np.where(positions.kinds == TOGETHER, widths, 0)
+    begin = np.cumsum(sizes) - sizes
+    shares, values, errors = (
+        frame[name].to_numpy() for name in ("probability", "value", "error_bound")
+    )
+    if len(shares) != sizes.sum():
+        raise ValueError(f"it has {len(shares)} rows")
+    first_row, first_column = (np.concatenate([[0], np.cumsum(part)]) for part in (heights, widths))
+    rows, columns = np.ones(first_row[-1]), np.ones(first_column[-1])
+    for place, chooses in enumerate(choosers):
+        middle = begin[place] + heights[place]
+        if chooses:
+            rows[first_row[place] : first_row[place + 1]] = shares[begin[place] : middle]
+        if positions.kinds[place] == TOGETHER:
+            columns[first_column[place] : first_column[place + 1]] = shares[
+                middle : middle + widths[place]
+            ]
+    plan = Plan(
+        values[begin].copy(), errors[begin].copy(), first_row, first_column, rows, columns, 0
+    )
+    fault = ""
+    for part, first in ((rows, first_row), (columns, first_column)):
+        sums = np.add.reduceat(part, first[:-1])
+        if not ((part >= 0).all() and (abs(sums - 1) <= 1e-14 * np.diff(first)).all()):
+            fault = "its probabilities aren't from 0 on with the sum 1"
+    if not fault and never_ends(positions) is not None:
+        fault = "some plays of the game never end"
+    arrays = (plan.values, plan.first_row, plan.first_column, plan.rows, plan.columns)
+    if not fault and not proves_positions(arrays, plan.error_bounds, game.arrays):
+        fault = "its strategies don't prove its bounds"
+    value, bound = float(plan.values[0]), float(plan.error_bounds[0])
+    return StochasticAnswer(
+        positions, value - bound, value + bound, facts["found_by"], {}, plan=plan
+    ), fault
