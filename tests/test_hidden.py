@@ -40,6 +40,7 @@ from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
 from rollwise.hidden import load, save, solve
 from rollwise.hidden.check import bounds, open_bounds
+from rollwise.hidden.learning import learn
 from rollwise.hidden.open_play import minimize_regret_openly, open_game
 from rollwise.hidden.reading import read
 from rollwise.hidden.simulation import simulate
@@ -646,6 +647,25 @@ def test_commands_read_a_saved_answer(tmp_path):
         rollwise.load(place)
     output("solve", "leduc-poker", "--save", place)
     assert "no fractions" in refusal("verify", place, "--exact")
+
+
+def test_learned_strategies_get_better_and_are_proved(tmp_path):
+    answer, curve = learn(LeducPoker(), 4_000, 1, points=5)
+    assert [point.games for point in curve] == [250, 500, 1000, 2000, 4000]
+    assert curve[-1].exploitability < 0.4 * curve[0].exploitability
+    low, high = bounds(answer.tree, answer.found)
+    assert (low, high) == (curve[-1].low, curve[-1].high)
+    assert low < solve(LeducPoker()).value < high
+    assert learn(LeducPoker(), 4_000, 1, points=1)[1] == curve[-1:]
+    assert learn(KuhnPoker(), 30_000, 2)[1][-1].exploitability < 0.03
+    place = str(tmp_path / "kuhn.parquet")
+    shown = output("learn", "kuhn-poker", "--games", "100", "--seed", "3", "--save", place)
+    assert "100 games learned by external sampling (seed 3)" in shown
+    assert "verified" in output("verify", place)
+    assert "optimal too" not in output("table", "kuhn-poker", "--load", place)
+    assert "no hidden fields" in refusal("learn", "simultaneous-pig", "--games", "5")
+    large = refusal("learn", "liars-dice", "--games", "5", "--max-states", "5000")
+    assert "more than 5,000 histories" in large
 
 
 def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):

@@ -10,16 +10,18 @@ import numpy as np
 import polars as pl
 
 from rollwise.cli.common import refuse
-from rollwise.cli.printing import SHOWN, end_if, render, write_rows
+from rollwise.cli.printing import SHOWN, end_if, place_line, render, write_rows
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import (
     PLAYERS,
     HiddenAdvised,
     HiddenEvaluated,
+    HiddenLearned,
     HiddenMatch,
     HiddenResponse,
     HiddenSolved,
+    LearnedPoint,
     exploitability_of,
     has_draws,
     kind_of,
@@ -226,6 +228,26 @@ def simulate(
             expected=expected,
         )
     )
+
+
+def learn(game: Game, games: int, seed: int | None, compare: int | None, save: Path | None) -> None:
+    """``rollwise learn``."""
+    from rollwise.hidden.files import save as write
+    from rollwise.hidden.learning import learn as learn_game
+
+    seed = fresh_seed() if seed is None else check_seed(seed)
+    with Progress() as progress:
+        answer, curve = learn_game(
+            game, games, seed, points=compare or 10, max_states=ASKED.max_states,
+            progress=progress.listener,
+        )  # fmt: skip
+    if save is not None:
+        write(answer, save)
+    points = [LearnedPoint(one.games, one.low, one.high, one.exploitability) for one in curve]
+    document = HiddenLearned.on(
+        game, kind="certified", method=answer.method, games=games, seed=seed, checkpoints=points
+    )
+    render(document, *place_line("Saved to", save))
 
 
 def check(game: Game) -> None:

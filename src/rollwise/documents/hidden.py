@@ -397,6 +397,37 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         yield f"  expected: {expected.number} ({expected.sure})"
 
 
+class LearnedPoint(Part, frozen=True):
+    """The strategies after some games."""
+
+    games: int
+    low: Annotated[Value, about("the first player gets at least this; proved")]
+    high: Annotated[Value, about("the second player allows at most this; proved")]
+    exploitability: Annotated[Number, about("high less low: 0 for optimal strategies")]
+
+
+class HiddenLearned(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn/hidden/1"):
+    """Strategies learned by self-play."""
+
+    method: str
+    games: int
+    seed: int
+    checkpoints: list[LearnedPoint]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield (
+            f"{self.title}: {how_many(self.games, 'game')} learned by {self.method} "
+            f"(seed {self.seed})"
+        )
+        cells = [
+            (f"{one.games:,}", *(_number(x) for x in (one.low, one.high, one.exploitability)))
+            for one in self.checkpoints
+        ]
+        heads = ("games", "first gets at least", "second allows at most", "exploitability")
+        yield Rows(heads, cells, indent=2)
+        yield "each is proved by the best responses to the average strategies of all games"
+
+
 class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/hidden/1"):
     """A game that a person played."""
 

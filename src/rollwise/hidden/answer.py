@@ -38,6 +38,7 @@ Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
 MOST_FOR_PROGRAM = 60_000  # sequences of both players, for the linear program
 MOST_FOR_FRACTIONS = 5_000  # pairs of sequences, for an exact answer
+SURE = 1e-8  # error bound of an answer whose optimal strategies have ranges
 MOST_FOR_RANGES = 5_000  # sequences of both players, for ranges over all optimal strategies
 MOST_FOR_TREE = 3_000_000  # sequences, for a list of all histories
 TOLERANCE, OPEN_TOLERANCE, ITERATIONS, SECONDS = 1e-4, 1e-3, 100_000, 3600.0
@@ -357,6 +358,8 @@ class TreeAnswer(Answer):
 
     @property
     def work_of_ranges(self) -> int:
+        if self.error_bound > SURE * max(1.0, float(abs(self._payoffs).max(initial=0.0))):
+            return 0  # these strategies aren't optimal
         return sum(seat.n_sequences for seat in self.tree.seats)
 
     @cached_property
@@ -371,7 +374,7 @@ class TreeAnswer(Answer):
         return self._faces[situation.seat].probabilities(situation.number)
 
     def payoff_range(self, names: tuple[str, str]) -> tuple[float, float] | None:
-        if names.count("optimal") != 1 or self.work_of_ranges > MOST_FOR_RANGES:
+        if names.count("optimal") != 1 or not 0 < self.work_of_ranges <= MOST_FOR_RANGES:
             return None
         seat = names.index("optimal")
         plan = plan_of(self.tree.seats[1 - seat], self.strategies(names)[1 - seat])

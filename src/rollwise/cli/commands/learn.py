@@ -108,6 +108,13 @@ def learn(
     games = _check_numbers(games, compare=compare)
     check_place(save)
     chosen = read_game(game, parameters)
+    if chosen.is_hidden:
+        from rollwise.cli import hidden_games
+
+        others = {"explore": explore, "method": method, "workers": workers, "against": against}
+        hidden_games.refuse_options(chosen, **others, resume=resume, csv=csv)
+        hidden_games.learn(chosen, games, seed, compare, save)
+        return
     if has_many(chosen):
         again = "begin anew with the same --seed and more --games: the first games are the same"
         refuse_with_seats(chosen, again, resume=resume)

@@ -1,0 +1,204 @@
+"""Learning by self-play with hidden fields: regret minimization by external sampling.
+
+In each game one player tries all own actions, and samples those of the other player and of chance.
+The regret of an action is the sum of its gains over the strategy so far. The next strategy takes
+actions in proportion to their positive regrets, and the average of all strategies tends to an
+equilibrium (Lanctot, Waugh, Zinkevich and Bowling, "Monte Carlo sampling for regret minimization in
+extensive games", NIPS 2009). The exploitability of the average is proved, not estimated.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.hidden.answer import Progress, TreeAnswer
+from rollwise.hidden.check import bounds
+from rollwise.hidden.reading import DEAL, Positions, read
+from rollwise.hidden.tree import Tree, unfold
+
+LIMIT = 3_000_000  # histories, unless a limit is given
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The average strategies after some games.
+
+    Attributes
+    ----------
+    games : int
+    low, high : float
+        Proved: the first strategy gets at least `low` against any opponent, and the second lets
+        the first player get at most `high`.
+    """
+
+    games: int
+    low: float
+    high: float
+
+    @property
+    def exploitability(self) -> float:
+        """What best responses of both players gain together, at most."""
+        return self.high - self.low
+
+
+class Learner:
+    """A learner of both players' strategies.
+
+    Parameters
+    ----------
+    game : Game
+    seed : int
+    max_states : int, optional
+        As in `rollwise.hidden.solve`.
+
+    Attributes
+    ----------
+    games : int
+        Games so far.
+
+    Raises
+    ------
+    UsageError
+        The game has simultaneous choices.
+    RulesError, EndlessPlay, TooManyStates
+    """
+
+    def __init__(self, game: Game, seed: int, max_states: int | None = None) -> None:
+        positions = read(game, max_states)
+        if not positions.is_hidden:
+            raise UsageError(f"{positions.title} has no hidden fields: `rollwise solve` solves it")
+        self.positions: Positions = positions
+        self.tree: Tree = unfold(positions, limit=max_states or LIMIT)
+        self.games = 0
+        self._random = random.Random(seed).random
+        self._regrets = [[0.0] * seat.n_sequences for seat in self.tree.seats]
+        self._sums = [[0.0] * seat.n_sequences for seat in self.tree.seats]
+        self._first = [seat.first.tolist() for seat in self.tree.seats]
+        self._kinds, self._sights = positions.kinds.tolist(), positions.sights.tolist()
+        self._choices = positions.first_choice.tolist()
+        self._rewards = [float(x) for x in positions.rewards]
+        self._outcomes = [
+            [(float(points), target, turn) for _, points, target, turn in positions.outcomes(k)]
+            for k in range(len(self._rewards))
+        ]
+        chances, first = positions.chances().tolist(), positions.first_outcome.tolist()
+        self._steps = [list(accumulate(chances[a:b])) for a, b in pairwise(first)]
+
+    def play(self, games: int) -> None:
+        """Play so many games more; in every second one the second player tries all actions."""
+        for _ in range(games):
+            self._walk(0, 0, (0, 0), self.games & 1)
+            self.games += 1
+
+    def _strategy(self, seat: int, begin: int, end: int) -> list[float]:
+        """The present probabilities of the actions of an information set."""
+        positive = [max(x, 0.0) for x in self._regrets[seat][begin:end]]
+        total = sum(positive)
+        if total <= 0.0:
+            return [1.0 / (end - begin)] * (end - begin)
+        return [x / total for x in positive]
+
+    def _walk(self, place: int, mover: int, last: tuple[int, int], learner: int) -> float:
+        """The payoff of the learner from a position on; regrets and sums change."""
+        choice, sign = self._choices[place], 1.0 if mover == learner else -1.0
+        if self._kinds[place] == DEAL:
+            return self._follow(choice, mover, last, learner)
+        number = self.tree.seats[mover].numbers[last[mover], self._sights[place]]
+        begin, end = self._first[mover][number : number + 2]
+        shares = self._strategy(mover, begin, end)
+        if mover != learner:
+            sums = self._sums[mover]
+            for k, share in enumerate(shares):
+                sums[begin + k] += share
+            taken = min(bisect(list(accumulate(shares)), self._random()), end - begin - 1)
+            after = (begin + taken, last[1]) if mover == 0 else (last[0], begin + taken)
+            worth = self._follow(choice + taken, mover, after, learner)
+            return float(sign * self._rewards[choice + taken] + worth)
+        worths = []
+        for k in range(end - begin):
+            after = (begin + k, last[1]) if mover == 0 else (last[0], begin + k)
+            worth = self._follow(choice + k, mover, after, learner)
+            worths.append(self._rewards[choice + k] + worth)
+        mean = float(sum(share * worth for share, worth in zip(shares, worths, strict=True)))
+        regrets = self._regrets[mover]
+        for k, worth in enumerate(worths):
+            regrets[begin + k] += worth - mean
+        return mean
+
+    def _follow(self, choice: int, mover: int, last: tuple[int, int], learner: int) -> float:
+        """The payoff of the learner after a choice, with a sampled outcome."""
+        steps = self._steps[choice]
+        drawn = min(bisect(steps, self._random()), len(steps) - 1) if len(steps) > 1 else 0
+        points, target, turn = self._outcomes[choice][drawn]
+        if target < 0:
+            return points if mover == learner else -points
+        return self._walk(target, mover ^ turn, last, learner)
+
+    def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The average strategies; uniform where play never came."""
+        found = []
+        for first, sums in zip(self._first, self._sums, strict=True):
+            strategy = np.ones(len(sums))
+            for begin, end in pairwise(first):
+                part = np.array(sums[begin:end])
+                total = part.sum()
+                strategy[begin:end] = part / total if total > 0 else 1.0 / (end - begin)
+            found.append(strategy)
+        return found[0], found[1]
+
+    def checkpoint(self) -> Checkpoint:
+        """The proved quality of the average strategies."""
+        low, high = bounds(self.tree, self.strategies())
+        return Checkpoint(self.games, float(low), float(high))
+
+    def answer(self) -> TreeAnswer:
+        """The average strategies as an answer, with proved bounds."""
+        found = self.strategies()
+        low, high = bounds(self.tree, found)
+        method = "external sampling"
+        return TreeAnswer(
+            self.positions, low, high, method, {}, self.games, tree=self.tree, found=found
+        )
+
+
+def learn(
+    game: Game,
+    games: int,
+    seed: int,
+    *,
+    points: int = 10,
+    max_states: int | None = None,
+    progress: Progress = None,
+) -> tuple[TreeAnswer, list[Checkpoint]]:
+    """Learn a game, and look at the strategies along the way.
+
+    Parameters
+    ----------
+    points : int
+        The number of checkpoints, at doubling numbers of games.
+
+    Returns
+    -------
+    answer, checkpoints
+
+    Raises
+    ------
+    UsageError, RulesError, EndlessPlay, TooManyStates
+    """
+    learner, curve = Learner(game, seed, max_states), list[Checkpoint]()
+    stops = sorted({max(games >> k, 1) for k in range(points)})
+    for stop in stops:
+        while learner.games < stop:
+            learner.play(min(stop - learner.games, 1_000))
+            if progress is not None:
+                progress("learning", learner.games, games)
+        curve.append(learner.checkpoint())
+    return learner.answer(), curve
