@@ -71,8 +71,14 @@ class Browser:
         self.call("Network.emulateNetworkConditions", offline=True, latency=0,
                   downloadThroughput=0, uploadThroughput=0)  # fmt: skip
         self.screen(1280, 800)
-        # Pages begin without games of earlier visits, except in `remembering_games`.
-        source = "try { if (window.name !== 'remembers') localStorage.clear() } catch {}"
+        # Pages begin without games of earlier visits, except in `remembering_games`. Their seeds
+        # are the same in each run of a test.
+        source = (
+            "try { if (window.name !== 'remembers') localStorage.clear() } catch {}"
+            "(() => { let drawn = 0; const draw = () => (drawn += 1) * 2654435761 % 2 ** 32;"
+            "crypto.getRandomValues = (array) => { for (const i in array) array[i] = draw();"
+            " return array; }; Math.random = () => draw() / 2 ** 32; })()"
+        )
         self.call("Page.addScriptToEvaluateOnNewDocument", source=source)
 
     @contextlib.contextmanager
