@@ -71,10 +71,13 @@ class Browser:
         self.call("Network.emulateNetworkConditions", offline=True, latency=0,
                   downloadThroughput=0, uploadThroughput=0)  # fmt: skip
         self.screen(1280, 800)
-        # Pages begin without games of earlier visits, except in `remembering_games`. Their seeds
-        # are the same in each run of a test.
+        # Pages begin without games of earlier visits, except in `remembering_games`: the name of a
+        # window holds them, since Chromium may empty the storage of a new profile. Seeds are the
+        # same in each run of a test.
         source = (
-            "try { if (window.name !== 'remembers') localStorage.clear() } catch {}"
+            "try { if (!window.name) localStorage.clear();"
+            " else for (const pair of Object.entries(JSON.parse(window.name)))"
+            " localStorage.setItem(...pair); } catch {}"
             "(() => { let drawn = 0; const draw = () => (drawn += 1) * 2654435761 % 2 ** 32;"
             "crypto.getRandomValues = (array) => { for (const i in array) array[i] = draw();"
             " return array; }; Math.random = () => draw() / 2 ** 32; })()"
@@ -84,7 +87,7 @@ class Browser:
     @contextlib.contextmanager
     def remembering_games(self) -> Iterator[None]:
         """Leave games on the device, also if the test fails inside."""
-        self.js("window.name = 'remembers'")
+        self.js("window.name = '{}'")
         try:
             yield
         finally:
@@ -156,8 +159,8 @@ class Browser:
         self.errors.clear()
 
     def reload(self) -> None:
-        """Load the page again in the same process, which has all it stored, and wait for it."""
-        self.js("window.isOld = true")
+        """Load the page again, and wait for it."""
+        self.js("if (window.name) window.name = JSON.stringify(localStorage); window.isOld = true")
         self.call("Page.reload")
         self.wait("!window.isOld && document.documentElement?.dataset.ready")
 
