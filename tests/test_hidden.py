@@ -668,6 +668,22 @@ def test_learned_strategies_get_better_and_are_proved(tmp_path):
     assert "more than 5,000 histories" in large
 
 
+def test_answers_are_kept_between_runs(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROLLWISE_NO_CACHE")
+    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("rollwise.hidden.files.WORTH_KEEPING", 0.0)
+    shown = output("solve", "kuhn-poker").splitlines()
+    again = output("solve", "kuhn-poker").splitlines()
+    assert again[:-1] == shown[:-1]
+    assert "kept from 20" in again[-1]
+    (file,) = (tmp_path / "answers").glob("kuhn-poker-*.parquet")
+    assert output("table", "kuhn-poker", "cards=4") != output("table", "kuhn-poker")
+    file.write_bytes(b"damaged")
+    assert output("solve", "kuhn-poker").splitlines()[:-1] == shown[:-1]
+    assert "kept from" in output("solve", "kuhn-poker")
+    assert "kept from" not in output("solve", "kuhn-poker", "--no-cache")
+
+
 def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):
     positions = read(LiarsDice(sides=3))
     game = open_game(positions)

@@ -320,7 +320,7 @@ def _key_of_content(path: Path) -> str | None:
             digest = hashlib.file_digest(file, hashlib.blake2b).hexdigest()
     except OSError:  # a later read gives the reason
         return None
-    return hashlib.blake2b(f"{digest} {_sources()}".encode(), digest_size=20).hexdigest()
+    return hashlib.blake2b(f"{digest} {sources()}".encode(), digest_size=20).hexdigest()
 
 
 def _content_of(found: dict[str, Any]) -> Content:
@@ -659,7 +659,7 @@ def _key_of(game: Game, rules: Rules) -> str | None:
         roots = rules.few_roots(SMALL)
         if roots is None:
             return None  # the roots are a part of the rules, and too many for a key
-        key = graph_key(rules, roots, _sources())
+        key = graph_key(rules, roots, sources())
     except (RollwiseError, TypeError, ValueError):
         return None  # the builder gives the reason
     return key.text if key.lasts else None
@@ -682,7 +682,7 @@ def _key_of_derived(game: Game, inner: str, names: Mapping[int, str]) -> str | N
 
 
 @cache
-def _sources() -> str:
+def sources() -> str:
     """A hash of the sources of rollwise that find answers."""
     digest = hashlib.blake2b(rollwise.__version__.encode(), digest_size=16)
     home = Path(rollwise.__file__).parent

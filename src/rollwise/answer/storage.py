@@ -46,7 +46,13 @@ PLACE = "place"  # a column of such a file: the number of the action in the grap
 # The metadata of a file, with types.
 FACTS: dict[str, Any] = {"game": str, "parameters": dict, "graph_hash": str, "method": str}
 FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list}
-FACTS_OF_HIDDEN: dict[str, Any] = {"low": str, "high": str, "found_by": str}
+FACTS_OF_HIDDEN: dict[str, Any] = {
+    "low": str,
+    "high": str,
+    "found_by": str,
+    "iterations": int,
+    "kept_from": str,
+}
 FACTS_OF_VALUES: dict[str, Any] = {
     "checksum": str,
     "tolerance": int | float | None,

@@ -29,6 +29,7 @@ from rollwise.documents.hidden import (
     table_of,
     unit_of,
 )
+from rollwise.documents.model import UNSET
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.naming import typed_state
@@ -56,6 +57,10 @@ def find_answer(game: Game, tolerance: float | None = None, *, saved: str | None
 
         return load(Path(saved), game, ASKED.max_states)
     with Progress() as progress:
+        if tolerance is None:
+            from rollwise.hidden.files import kept_or_solved
+
+            return kept_or_solved(game, max_states=ASKED.max_states, progress=progress.listener)
         return solve_game(
             game, tolerance=tolerance, max_states=ASKED.max_states, progress=progress.listener
         )
@@ -80,6 +85,7 @@ def solved_document(answer: Answer) -> HiddenSolved:
         positions=len(answer.positions.states),
         **sizes,
         memory=peak_memory(),
+        kept_from=answer.kept_from or UNSET,
         seconds=answer.seconds,
     )
 

@@ -174,6 +174,7 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
     histories: Annotated[Maybe[int], about("of play, where equal ones count once")] = UNSET
     situations: Annotated[Maybe[int], about("of both players")] = UNSET
     memory: Annotated[Maybe[Bytes], about("the most memory of the process so far")] = UNSET
+    kept_from: Annotated[Maybe[str], about("the run that found a kept answer")] = UNSET
     seconds: Seconds
 
     def blocks(self) -> Iterator[str | Rows]:
@@ -205,7 +206,8 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         times = f", {how_many(self.iterations, rounds)}" if self.iterations and rounds else ""
         is_long = self.memory and sum(self.seconds.values()) > LONG
         memory = f"; {in_bytes(as_number(self.memory or 0))} of memory" if is_long else ""
-        yield f"  {self.method}{times}: {seconds_text(self.seconds)}{memory}"
+        spent = seconds_text(self.seconds, self.kept_from)
+        yield f"  {self.method}{times}: {spent}{memory}"
 
 
 class HiddenVerified(Worth, frozen=True, kw_only=True, tag="rollwise/verify/hidden/1"):

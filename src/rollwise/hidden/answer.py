@@ -100,6 +100,10 @@ class Answer:
     method : str
     seconds : dict
         Run time of each stage.
+    iterations : int
+        Of regret minimization, or sweeps.
+    kept_from : str
+        The time of the run that found a kept answer; else empty.
     """
 
     positions: Positions
@@ -108,6 +112,7 @@ class Answer:
     method: str
     seconds: dict[str, float]
     iterations: int = 0
+    kept_from: str = ""
 
     @property
     def game(self) -> Game:
@@ -591,6 +596,7 @@ def solve(
     tolerance: float | None = None,
     max_states: int | None = None,
     progress: Progress = None,
+    positions: Positions | None = None,
 ) -> Answer:
     """Solve a game of two players with hidden fields or simultaneous choices.
 
@@ -601,13 +607,15 @@ def solve(
         for games too large for a list of histories. Given, it replaces the linear program.
     max_states : int, optional
         The most positions, or histories of the game.
+    positions : Positions, optional
+        Of the game, if they were read before.
 
     Raises
     ------
     RulesError, UsageError, TooManyStates, NotConverged
     """
     stages = {"read": time.perf_counter()}
-    positions = read(game, max_states)
+    positions = read(game, max_states) if positions is None else positions
     stages["solve"] = time.perf_counter()
     if not positions.is_hidden:
         plan = solve_positions(positions)

@@ -6,12 +6,15 @@ strategies prove bounds between them.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import platform
+import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,20 +23,23 @@ import numpy as np
 
 from rollwise import __version__
 from rollwise.answer import storage
-from rollwise.errors import SolutionFileError, UsageError
-from rollwise.hidden.answer import Answer, StochasticAnswer, TreeAnswer
+from rollwise.answer.kept import WORTH_KEEPING, sources
+from rollwise.errors import OutputError, SolutionFileError, UsageError
+from rollwise.hidden.answer import Answer, Progress, StochasticAnswer, TreeAnswer, solve
 from rollwise.hidden.check import bounds, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.stochastic import Matrices, Plan
 from rollwise.hidden.tree import unfold
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_parquet, write_parquet
+from rollwise.machine.user_cache import answers_folder, make_room
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.game import Game
 
+MOST_KEPT = 200e6  # bytes of kept answers
 NAMES = ("first", "second"), ("mover", "other")
 
 
@@ -49,8 +55,13 @@ def hash_of(positions: Positions) -> str:
     return digest.hexdigest()
 
 
-def save(answer: Answer, path: Path) -> None:
+def save(answer: Answer, path: Path, *, kept: bool = False) -> None:
     """Write an answer to a Parquet file, all at once or not at all.
+
+    Parameters
+    ----------
+    kept : bool
+        The file is in the cache, and holds the time.
 
     Raises
     ------
@@ -73,6 +84,8 @@ def save(answer: Answer, path: Path) -> None:
         "graph_hash": hash_of(positions),
         "method": storage.HIDDEN,
         "found_by": answer.method,
+        "iterations": answer.iterations,
+        "kept_from": time.strftime("%Y-%m-%d %H:%M") if kept else "",
         "low": str(answer.low),
         "high": str(answer.high),
         "versions": {"rollwise": __version__, "python": platform.python_version()},
@@ -126,6 +139,34 @@ def load(path: Path, game: Game | None = None, max_states: int | None = None) ->
     answer, fault = _examined(path, game, max_states)
     if fault:
         raise SolutionFileError(f"{path}: {fault}; solve the game again and save it")
+    return answer
+
+
+def kept_or_solved(
+    game: Game, *, max_states: int | None = None, progress: Progress = None
+) -> Answer:
+    """The answer to a game: kept from an earlier run and proved again, or solved and then kept."""
+    folder, began = answers_folder(), time.perf_counter()
+    if folder is None:
+        return solve(game, max_states=max_states, progress=progress)
+    positions = read(game, max_states)
+    reading = time.perf_counter() - began
+    key = hashlib.blake2b(f"{hash_of(positions)} {sources()}".encode(), digest_size=20).hexdigest()
+    place = folder / f"{re.sub(r'[^0-9a-zA-Z-]', '_', game.name)[:60]}-{key}.parquet"
+    if place.exists():
+        try:
+            answer = load(place, game, max_states)
+        except SolutionFileError:
+            place.unlink(missing_ok=True)  # damaged
+        else:
+            os.utime(place)
+            return replace(answer, seconds={"read": time.perf_counter() - began})
+    answer = solve(game, max_states=max_states, progress=progress, positions=positions)
+    answer.seconds["read"] = reading
+    if time.perf_counter() - began >= WORTH_KEEPING:
+        with contextlib.suppress(OutputError, UsageError):  # no room, or too large
+            save(answer, place, kept=True)
+            make_room(folder, "*.parquet", most_bytes=MOST_KEPT)
     return answer
 
 
@@ -221,8 +262,9 @@ def _tree_from(
         found.append(np.array(one + shares, object if is_exact else np.float64))
     low, high = bounds(tree, (found[0], found[1]))
     return TreeAnswer(
-        positions, low, high, facts["found_by"], {}, tree=tree, found=(found[0], found[1])
-    ), ""
+        positions, low, high, facts["found_by"], {}, facts["iterations"], facts["kept_from"],
+        tree=tree, found=(found[0], found[1]),
+    ), ""  # fmt: skip
 
 
 def _positions_from(
@@ -263,5 +305,6 @@ def _positions_from(
         fault = "its strategies don't prove its bounds"
     value, bound = float(plan.values[0]), float(plan.error_bounds[0])
     return StochasticAnswer(
-        positions, value - bound, value + bound, facts["found_by"], {}, plan=plan
-    ), fault
+        positions, value - bound, value + bound, facts["found_by"], {}, facts["iterations"],
+        facts["kept_from"], plan=plan,
+    ), fault  # fmt: skip
