@@ -695,6 +695,14 @@ def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):
         save(large, tmp_path / "large.parquet")
 
 
+def test_a_single_die_is_typed_as_a_number():
+    one, other = (
+        output("advise", "liars-dice", "sides=3", "--state", f"mine={die},bid=0")
+        for die in ("1", "(1)")
+    )
+    assert one == other
+
+
 def test_a_played_game(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\nhint\n1\n1\n"))
     told = output("play", "kuhn-poker", "--seed", "3", "--coach", "always")

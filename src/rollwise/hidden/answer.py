@@ -252,7 +252,10 @@ class Answer:
 
 
 def _plain(number: Any) -> Any:
-    return tuple(number) if isinstance(number, tuple | list) else int(number)
+    """A field, where a tuple of one number is this number."""
+    if not isinstance(number, tuple | list):
+        return int(number)
+    return int(number[0]) if len(number) == 1 else tuple(number)
 
 
 @dataclass(frozen=True, eq=False)
