@@ -38,7 +38,7 @@ from rollwise.games.leduc_poker import LeducPoker
 from rollwise.games.liars_dice import LiarsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
-from rollwise.hidden import load, save, solve
+from rollwise.hidden import load, save, solve, verify
 from rollwise.hidden.check import bounds, open_bounds
 from rollwise.hidden.learning import learn
 from rollwise.hidden.open_play import minimize_regret_openly, open_game
@@ -587,7 +587,7 @@ def test_a_saved_answer_is_proved_anew(game, tmp_path):
     assert (found.low, found.high) == (answer.low, answer.high)
     pairs = zip(found.situations(), answer.situations(), strict=True)
     assert all(str(one) == str(other) for one, other in pairs)
-    checked = rollwise.verify(place)
+    checked = verify(place)
     assert checked.verified
     assert checked.answer.error_bound == answer.error_bound
 
@@ -602,7 +602,7 @@ def test_files_of_a_dishonest_writer_are_refused(game, tmp_path):
 
     def rewrite(frame, **changes):
         frame.write_parquet(place, metadata={"rollwise": json.dumps(facts | changes)})
-        return rollwise.verify(place).fault
+        return verify(place).fault
 
     assert rewrite(frame) == ""
     parts = [name for name in ("position", "player", "sees", "before") if name in frame.columns]

@@ -230,6 +230,14 @@ def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
     return facts
 
 
+def is_hidden(path: Path) -> bool:
+    """Whether a file is an answer with hidden dice or simultaneous choices."""
+    try:
+        return bool(read_facts(path, damaged=True)["method"] == HIDDEN)
+    except SolutionFileError:
+        return False  # a later read gives the reason
+
+
 def damaged_file(path: Path, why: str) -> SolutionFileError:
     return SolutionFileError(f"{path} is damaged: {why}; solve the game again and save it")
 

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from rollwise.answer.storage import Memory
     from rollwise.builders.by_layer import Layers, Piece
-    from rollwise.hidden.files import Checked
     from rollwise.many.equilibrium import Equilibrium
 
 MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
@@ -188,9 +187,7 @@ def load(
     recalled = memory.recall(path) if prove and memory is not None else None
     facts = storage.read_facts(path) if recalled is None else recalled.facts
     if facts["method"] == storage.HIDDEN:
-        raise SolutionFileError(
-            f"{path} is about hidden dice or simultaneous choices: rollwise.hidden.load reads it"
-        )
+        raise _of_hidden(path, "load")
     if facts["method"] == storage.EQUILIBRIUM:
         equilibrium, _ = storage.read_equilibrium(
             path, facts, game, max_states=max_states, progress=progress
@@ -228,7 +225,7 @@ def verify(
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
-) -> Verification | Checked:
+) -> Verification:
     """Check every value of a saved solution against its bound, without a solver.
 
     Parameters
@@ -247,7 +244,7 @@ certificate
 
     Returns
     -------
-    Verification, or Checked for hidden dice and simultaneous choices
+    Verification
         Its `fault` describes an error of the file; empty without errors.
 
     Raises
@@ -274,9 +271,7 @@ certificate
     if facts["method"] == storage.EQUILIBRIUM:
         return _verify_seats(path, facts, game, exact, max_states=max_states, progress=progress)
     if facts["method"] == storage.HIDDEN:
-        from rollwise.hidden import files
-
-        return files.verify(path, game, exact=exact, max_states=max_states)
+        raise _of_hidden(path, "verify")
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     game, graph, seconds = storage.build_saved(path, facts, game, **how)
     _require_small(graph, exact)
@@ -300,6 +295,12 @@ certificate
         None if state is None else graph.view[state].named,
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
         rounding=game.rounding if exact else "",
+    )
+
+
+def _of_hidden(path: Path, name: str) -> SolutionFileError:
+    return SolutionFileError(
+        f"{path} is about hidden dice or simultaneous choices: rollwise.hidden.{name} is for it"
     )
 
 

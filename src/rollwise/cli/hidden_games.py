@@ -256,6 +256,17 @@ def learn(game: Game, games: int, seed: int | None, compare: int | None, save: P
     render(document, *place_line("Saved to", save))
 
 
+def verify(place: Path, game: Game | None, exact: bool) -> None:
+    """``rollwise verify``."""
+    from rollwise.documents.hidden import checked_document
+    from rollwise.hidden.files import verify as verify_file
+
+    checked = verify_file(place, game, exact=exact, max_states=ASKED.max_states)
+    if ASKED.json or checked.verified:
+        render(checked_document(checked))
+    end_if(not checked.verified, f"{place} is refused: {checked.fault}")
+
+
 def check(game: Game) -> None:
     """``rollwise check``: read and unfold the rules, which finds leaks and endless play."""
     from rollwise.documents.games import Checked, Finding

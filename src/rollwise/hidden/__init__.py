@@ -12,3 +12,4 @@ from rollwise.hidden.answer import Situation as Situation
 from rollwise.hidden.answer import solve as solve
 from rollwise.hidden.files import load as load
 from rollwise.hidden.files import save as save
+from rollwise.hidden.files import verify as verify

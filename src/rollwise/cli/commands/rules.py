@@ -139,6 +139,7 @@ def verify(
     mode: ModeOption = "auto",
 ) -> None:
     """Check a saved solution against its error bounds."""
+    from rollwise.answer.storage import is_hidden
     from rollwise.answer.verify import verify as verify_saved
     from rollwise.proofs.check_certificate import is_certificate
 
@@ -151,6 +152,11 @@ def verify(
     if asked.files[0].is_dir():
         options = {"exact": exact, "mode": None if how == "auto" else how}
         refuse("goes with a file, and not with a folder of layers", **options)
+    if asked.files[0].is_file() and is_hidden(asked.files[0]):
+        from rollwise.cli.hidden_games import verify as verify_hidden
+
+        verify_hidden(asked.files[0], chosen, exact)
+        return
     with Progress() as progress:
         verification = verify_saved(
             asked.files[0],
@@ -161,14 +167,7 @@ def verify(
             progress=progress,
         )
     if ASKED.json or verification.verified:
-        from rollwise.answer.verify import Verification
-
-        if isinstance(verification, Verification):
-            render(verification_document(verification))
-        else:
-            from rollwise.documents.hidden import checked_document
-
-            render(checked_document(verification))
+        render(verification_document(verification))
     end_if(not verification.verified, f"{asked.files[0]} is refused: {verification.fault}")
 
 
