@@ -24,7 +24,7 @@ import numpy as np
 from rollwise import __version__
 from rollwise.answer import storage
 from rollwise.answer.kept import WORTH_KEEPING, sources
-from rollwise.errors import OutputError, SolutionFileError, UsageError
+from rollwise.errors import OutputError, RefusedFile, SolutionFileError, UsageError
 from rollwise.hidden.answer import Answer, Progress, StochasticAnswer, TreeAnswer, solve
 from rollwise.hidden.check import bounds, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
@@ -219,7 +219,10 @@ def verify(
 
 def _examined(path: Path, game: Game | None, max_states: int | None) -> tuple[Answer, str]:
     """The answer of a file, and the reason for refusing it; empty if its bounds are proved."""
-    facts = storage.read_facts(path)
+    try:
+        facts = storage.read_facts(path)
+    except SolutionFileError as error:
+        raise RefusedFile(str(error)) if path.is_file() else error from None
     game = storage.require_rules(path, facts, game)
     positions = read(game, max_states)
     if hash_of(positions) != facts["graph_hash"]:
@@ -233,7 +236,7 @@ def _examined(path: Path, game: Game | None, max_states: int | None) -> tuple[An
         make = _tree_from if positions.is_hidden else _positions_from
         answer, fault = make(positions, frame, facts)
     except (ValueError, TypeError, ArithmeticError, LookupError) as error:
-        raise storage.damaged_file(path, str(error)) from error
+        raise RefusedFile(str(storage.damaged_file(path, str(error)))) from error
     if not fault and not (low <= answer.low and answer.high <= high):
         fault = (
             f"its strategies prove {float(answer.low)!r} to {float(answer.high)!r}, which isn't "
