@@ -136,7 +136,10 @@ def load(path: Path, game: Game | None = None, max_states: int | None = None) ->
     SolutionFileError
         The file is damaged, for other rules, or its strategies don't prove its bounds.
     """
-    answer, fault = _examined(path, game, max_states)
+    try:
+        answer, fault = _examined(path, game, max_states)
+    except RefusedFile as error:
+        raise SolutionFileError(str(error)) from error
     if fault:
         raise SolutionFileError(f"{path}: {fault}; solve the game again and save it")
     return answer
