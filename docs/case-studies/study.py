@@ -66,7 +66,7 @@ class Page:
         self.parts.append("\n".join(f"| {' | '.join(row)} |" for row in listed))
 
     def figure(self, name: str, figure: go.Figure, alt: str, width: int = WIDTH) -> None:
-        """Add a figure; `alt` says what can be seen, for those who don't see it."""
+        """Add a figure, with its description for screen readers in `alt`."""
         form = self.form
         if form == "svg" and any(trace.type == "surface" for trace in figure.data):
             form = "png"  # what is drawn in space is a picture anyway

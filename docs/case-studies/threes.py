@@ -388,7 +388,7 @@ def find_or_none(solution: Solution, state: dict[str, int]) -> int | None:
 
 
 def against_the_first(page: Page, solution: Solution) -> None:
-    """What policies of the first player are worth against a second who knows the score."""
+    """The values of policies of the first player, against a second player who knows the score."""
     game = solution.game
     contests = {ties: Contest(game, 2, ties) for ties in ("win-or-tie", "shared")}
     policies: list[tuple[str, Policy | None]] = [

@@ -116,7 +116,7 @@ def _when(entry: Entry) -> str:
 
 
 def _reference(entry: Entry) -> str:
-    """One line: who, when, what, where."""
+    """A line with the authors, the year, the title and the journal."""
     text = _people(entry)
     if "year" in entry:
         text += f" ({entry['year']})"
