@@ -234,9 +234,9 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
         while change > tolerance and sweep < most_sweeps:
             sweep += 1
             if feedback >= 0:
-                before[:] = numbers[0, feedback]
-                numbers[1, feedback] = 0.0
-                numbers[1, feedback, 0] = 1.0
+                for k in range(n_seats):
+                    before[k] = numbers[0, feedback, k]
+                    numbers[1, feedback, k] = 1.0 if k == 0 else 0.0
             change = 0.0
             for place in range(table.ends[c], table.ends[c + 1]):
                 s = index(table.order[place])
@@ -252,7 +252,9 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
                 if feedback < ACYCLIC:
                     for k in range(n_seats):
                         change = max(change, abs(best[0, k] - numbers[0, s, k]))
-                numbers[:m, s] = best[:m]
+                for i in range(m):
+                    for k in range(n_seats):
+                        numbers[i, s, k] = best[i, k]
             if feedback >= 0:
                 for k in range(n_seats):
                     change = max(change, abs(numbers[0, feedback, k] - before[k]))

@@ -370,18 +370,21 @@ def hurry(sweep, bounds, last, room):
     room : float
         The relative excess of the growth.
     """
-    if sweep == 1:
-        last[0] = 0.0
     rate = 0.0
     for i in range(bounds.shape[0]):
         for k in range(bounds.shape[1]):
+            if sweep == 1:
+                last[0, i, k] = 0.0
             before, now = last[0, i, k] - last[1, i, k], bounds[i, k] - last[0, i, k]
             if now > 0.0:
                 rate = max(rate, now / before if before > 0.0 else np.inf)
-    if sweep % 2 == 0 and rate < 1.0:
-        bounds += (bounds - last[0]) * (rate / (1.0 - rate) * (1.0 + room))
-    last[1] = last[0]
-    last[0] = bounds
+    more = rate / (1.0 - rate) * (1.0 + room) if sweep % 2 == 0 and rate < 1.0 else 0.0
+    for i in range(bounds.shape[0]):
+        for k in range(bounds.shape[1]):
+            if more > 0.0:
+                bounds[i, k] += (bounds[i, k] - last[0, i, k]) * more
+            last[1, i, k] = last[0, i, k]
+            last[0, i, k] = bounds[i, k]
 
 
 def prove_profile(

@@ -173,7 +173,7 @@ def sweep(place, block, tables, bounds, replace, proved):
         begin, end = index(lists[number]), index(lists[number + ONE])
         low, high, size = 0.0, 0.0, 0.0
         for t in range(begin, end):
-            low_high[:] = -np.inf
+            low_high[0] = low_high[1] = -np.inf
             for _ in range(index(count[s])):
                 look_ahead(tables, index(lottery[a]), target, o, bounds, found)
                 low_high[0] = max(low_high[0], found[0])
@@ -182,7 +182,7 @@ def sweep(place, block, tables, bounds, replace, proved):
                 a += ONE
             s += ONE
             if n_partial > 0:
-                kept[k] = low_high
+                kept[k, 0], kept[k, 1] = low_high[0], low_high[1]
                 k += ONE
                 if k == n_kept:  # the end of a round of situations
                     keep_the_best(pool, kept, best, t - begin < k - n_partial)
@@ -280,7 +280,8 @@ def keep_the_best(pool, kept, best, is_last):
                         break
                     low, high = max(low, best[fewer, 0]), max(high, best[fewer, 1])
                 best[k, 0], best[k, 1] = low, high
-            kept[n_partial:] = best[n_partial:]
+            for k in range(n_partial, n_kept):
+                kept[k, 0], kept[k, 1] = best[k, 0], best[k, 1]
         throw_dice(pool, kept)
 
 
