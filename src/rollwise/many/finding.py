@@ -236,7 +236,8 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
             if feedback >= 0:
                 for k in range(n_seats):
                     before[k] = numbers[0, feedback, k]
-                    numbers[1, feedback, k] = 1.0 if k == 0 else 0.0
+                    numbers[1, feedback, k] = 0.0
+                numbers[1, feedback, 0] = 1.0
             change = 0.0
             for place in range(table.ends[c], table.ends[c + 1]):
                 s = index(table.order[place])
@@ -252,9 +253,7 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
                 if feedback < ACYCLIC:
                     for k in range(n_seats):
                         change = max(change, abs(best[0, k] - numbers[0, s, k]))
-                for i in range(m):
-                    for k in range(n_seats):
-                        numbers[i, s, k] = best[i, k]
+                store(best, m, numbers, s)
             if feedback >= 0:
                 for k in range(n_seats):
                     change = max(change, abs(numbers[0, feedback, k] - before[k]))
@@ -264,6 +263,14 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
         if change > tolerance:
             return c
     return stop
+
+
+@inner_kernel
+def store(best, m, numbers, s):
+    """Write the first m rows of numbers of a state."""
+    for i in range(m):
+        for k in range(best.shape[1]):
+            numbers[i, s, k] = best[i, k]
 
 
 @inner_kernel
