@@ -38,6 +38,7 @@ LEFT = {True: 0.3, False: 0.01}  # share of a change, coarse or not, left before
 SETTLED = 2e-15  # a change of a sweep that is rounding, relative to the largest value
 MOST_ITERATIONS = 1000  # of BiCGSTAB: its residual may rise for hundreds of them before it falls
 HARDLY = 1e-3  # ratio of fall to rise below which a sweep counts as rising only
+MOST_RISES = 4  # steps in a row from sweeps that rise only, without a smaller change
 DIVERGED = 1e6  # multiple of the first residual that counts as divergence
 
 Floats = NDArray[np.float64]
@@ -295,11 +296,12 @@ class Search:
         After a step that does not reduce the change of a sweep, plain sweeps follow, twice as many
         each time. If a sweep raises numbers and hardly lowers any, these are the values of a
         policy that the sweep improves (Howard 1960). The improved policy is then evaluated,
-        whatever the change.
+        whatever the change. Two players can improve in a circle, so plain sweeps follow a few such
+        steps.
         """
         direct, may_be_direct = high - low <= LU_FIRST, high - low <= 10 * LU_FIRST
         best = last = np.inf
-        plain_next, here = 2, slice(low, high)
+        plain_next, rises, here = 2, 0, slice(low, high)
         for _ in range(MOST_NEWTON_STEPS):
             before = self.found[here].copy()
             moved = self.choose(low, high)
@@ -309,7 +311,9 @@ class Search:
             if change <= enough or (change >= last and change <= 64 * enough):
                 return True
             last = change
-            if change >= best and moved.fall > HARDLY * moved.rise:
+            rises = rises + 1 if change >= best else 0
+            if rises and (moved.fall > HARDLY * moved.rise or rises > MOST_RISES):
+                rises = 0
                 if plain_next > MOST_PLAIN_SWEEPS:
                     return False
                 for _plain in range(plain_next):

@@ -163,8 +163,7 @@ def sweep(place, block, tables, bounds, replace, proved):
     n_partial, n_kept = index(pool.with_face.shape[0]), index(pool.without.shape[0])
     kept, best = np.empty((n_kept, 2)), np.empty((n_kept, 2))
     found, low_high = np.empty(2), np.empty(2)
-    n_low, n_high, k = 0, 0, n_partial
-    i = index(throws.shape[0])
+    n_low, n_high, k, i = 0, 0, n_partial, index(throws.shape[0])
     while i > 0:
         i -= ONE
         p = index(place) + i
