@@ -631,6 +631,33 @@ def test_files_of_a_dishonest_writer_are_refused(game, tmp_path):
             rewrite(damaged, **changes)
 
 
+class Rounded(KuhnPoker):
+    """Payoffs with a decimal point."""
+
+    def outcomes(self, s, action):
+        for weight, then, after in super().outcomes(s, action):
+            yield weight, then, after
+
+    def reward(self, s, action):
+        return 0.1
+
+
+def test_fractions_of_rounded_rules_are_refused(tmp_path):
+    """Rounding isn't counted in fractions, so such a file would prove too much."""
+    place, answer = tmp_path / "answer.parquet", solve(Rounded())
+    assert not answer.is_exact
+    save(answer, place)
+    frame = pl.read_parquet(place)
+    facts = json.loads(pl.read_parquet_metadata(place)["rollwise"])
+    texts = [str(Fraction(share)) for share in frame["probability"]]
+    changed = json.dumps(facts | {"low": "-9", "high": "9"})
+    frame.with_columns(pl.Series("fraction", texts)).write_parquet(
+        place, metadata={"rollwise": changed}
+    )
+    with pytest.raises(RefusedFile, match="decimal point"):
+        verify(place, Rounded())
+
+
 def test_commands_read_a_saved_answer(tmp_path):
     place = str(tmp_path / "kuhn.parquet")
     output("solve", "kuhn-poker", "--save", place)

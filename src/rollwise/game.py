@@ -485,7 +485,7 @@ class Game:
         The chance that play goes on after a move, from 0 to 1; it may be a parameter. A later
         reward or win counts less by this factor. Otherwise play ends: for points without another
         reward, in a solitaire game of wins with a loss, in a game of two with a draw. A float is
-        its decimal digits, 0.99 is 99/100. If `outcomes` or a helper reads it, they apply it.
+        its decimal digits, 0.99 is 99/100. If `outcomes` or a helper reads it, it applies it.
     presets : mapping
         Parameters by the name of a version, for the lists of games in browsers: ``{"short":
         {"target": 50}}``. A short game is solved in seconds.

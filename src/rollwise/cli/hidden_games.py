@@ -51,7 +51,7 @@ def refuse_options(game: Game, **given: Any) -> None:
 
 
 def find_answer(game: Game, tolerance: float | None = None, *, saved: str | None = None) -> Answer:
-    """The solution of the game: of a file, or computed now."""
+    """The solution of the game: of a file, kept from an earlier run, or computed now."""
     if saved is not None:
         from rollwise.hidden.files import load
 

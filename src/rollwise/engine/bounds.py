@@ -262,8 +262,8 @@ def mended(layer: Layer, values: Floats, bounds: Floats, border: Border, off: Fl
     """Whether the proof accepts values and bounds, where a few bounds may grow.
 
     In a layer of millions of positions rounding may exceed its usual share in one of them. A small
-    growth of this bound is cheaper than another search, and targets of other positions have room
-    for it.
+    growth of this bound is cheaper than another search. The bounds of the positions that lead
+    there have room for it.
 
     Parameters
     ----------

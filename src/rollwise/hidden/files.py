@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import platform
 import re
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ from rollwise.answer import storage
 from rollwise.answer.kept import WORTH_KEEPING, sources
 from rollwise.errors import OutputError, RefusedFile, SolutionFileError, UsageError
 from rollwise.hidden.answer import Answer, Progress, StochasticAnswer, TreeAnswer, solve
-from rollwise.hidden.check import bounds, never_ends, proves_positions
+from rollwise.hidden.check import UNIT, bounds, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.stochastic import Matrices, Plan
 from rollwise.hidden.tree import unfold
@@ -257,6 +259,8 @@ def _tree_from(
     positions: Positions, frame: pl.DataFrame, facts: dict[str, Any]
 ) -> tuple[Answer, str]:
     is_exact = isinstance(_number(facts["low"]), Fraction)
+    if is_exact and not positions.is_exact:
+        raise ValueError("it has fractions, and the rules have numbers with a decimal point")
     tree = unfold(positions, exact=is_exact)
     found = []
     for seat, name in zip(tree.seats, NAMES[0], strict=True):
@@ -301,8 +305,10 @@ def _positions_from(
     )
     fault = ""
     for part, first in ((rows, first_row), (columns, first_column)):
-        sums = np.add.reduceat(part, first[:-1])
-        if not ((part >= 0).all() and (abs(sums - 1) <= 1e-14 * np.diff(first)).all()):
+        # `check.corners` leaves room for a sum that is off by the rounding of a normalization
+        sums = [math.fsum(part[a:b].tolist()) for a, b in pairwise(first.tolist())]
+        off = abs(np.array(sums) - 1) - (np.diff(first) + 2) * UNIT
+        if not ((part >= 0).all() and (off <= 0).all()):  # also of NaN
             fault = "its probabilities aren't from 0 on with the sum 1"
     if not fault and never_ends(positions) is not None:
         fault = "some plays of the game never end"
