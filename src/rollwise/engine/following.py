@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rollwise.engine.components import feedback_system
 from rollwise.engine.condensed import Workspace, accelerated_sweeps, condense, solve_small, spread
-from rollwise.engine.sweeps import NO_ERRORS, NOT_CHOSEN, Choice, evaluate, values_for
+from rollwise.engine.sweeps import NO_ERRORS, NO_PLACES, NOT_CHOSEN, Choice, evaluate, values_for
 from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.layers.layer import MOST_FEEDBACK, Layer
 from rollwise.machine.interrupts import heard
@@ -88,7 +88,7 @@ class Following:
         layer, workspace = self.layer, Workspace.of(self.layer)
         first = self.first_actions
         turn = np.empty((2, len(layer.tables.pool.without)))
-        chosen = Choice(self._first_outcome[first], self._block.lottery[first], *turn)
+        chosen = Choice(self._first_outcome[first], NO_PLACES, self._block.lottery[first], *turn)
         kept = chosen._replace(outcome=chosen.outcome.copy())
         waiting, values = np.zeros(layer.n, np.uint32), self.begin.copy()
         return Memory(chosen, kept, waiting, values, np.zeros(layer.n_places), workspace)

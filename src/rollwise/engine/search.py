@@ -439,7 +439,10 @@ class Search:
             n_outcomes = np.diff(indptr)[lottery]
             ends = np.cumsum(n_outcomes)
             along = np.arange(int(ends[-1])) - np.repeat(ends - n_outcomes, n_outcomes)
-            target = block.target[np.repeat(choice.outcome[situations], n_outcomes) + along]
+            if len(choice.target):
+                target = choice.target[situations]
+            else:
+                target = block.target[np.repeat(choice.outcome[situations], n_outcomes) + along]
             coefficient = tables.coefficient[np.repeat(indptr[lottery], n_outcomes) + along]
             constant += np.bincount(owner, chance * tables.reward[lottery], minlength=high - low)
             parts.append(

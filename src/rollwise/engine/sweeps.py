@@ -34,9 +34,14 @@ NOT_CHOSEN = 2**32 - 1
 
 
 class Choice(NamedTuple):
-    """The chosen action of each situation of a block, and memory for the turns of a pool."""
+    """The chosen action of each situation of a block, and memory for the turns of a pool.
+
+    Either `outcome` or `target` is empty. With `target`, every lottery has one outcome. Sweeps by
+    such choices read it in order, instead of some of the targets of a large block.
+    """
 
     outcome: Any  # (n_situations,) uint32: the first outcome of the action
+    target: Any  # (n_situations,) uint32: its target
     lottery: Any  # (n_situations,) the type of the block's lotteries
     kept: Any  # (n_kept,) float64: see `fold`
     best: Any  # (n_kept,) float64, likewise
@@ -51,6 +56,7 @@ class Errors(NamedTuple):
 
 NO_ERRORS = Errors(np.empty(0), np.empty(0))
 NO_SLOPE = np.empty(0)
+NO_PLACES = np.empty(0, np.uint32)
 
 
 def tables_of_errors(tables: Tables) -> Tables:
@@ -61,16 +67,15 @@ def tables_of_errors(tables: Tables) -> Tables:
 
 def choices_for(layer: Layer) -> list[Choice]:
     """Memory for the choices of each block; no action is chosen yet."""
-    n_kept = len(layer.tables.pool.without)
-    return [
-        Choice(
-            np.full(len(block.count), NOT_CHOSEN, np.uint32),
-            np.empty(len(block.count), block.lottery.dtype),
-            np.empty(n_kept),
-            np.empty(n_kept),
-        )
-        for _, block in layer.blocks
-    ]
+    n_kept, choices = len(layer.tables.pool.without), []
+    # a layer without a solving order is swept often by the same choices
+    has_targets = layer.parts is None and np.diff(layer.tables.indptr).max(initial=0) == 1
+    for _, block in layer.blocks:
+        places = np.full(len(block.count), NOT_CHOSEN, np.uint32)
+        each = (NO_PLACES, places) if has_targets else (places, NO_PLACES)
+        lottery = np.empty(len(block.count), block.lottery.dtype)
+        choices.append(Choice(*each, lottery, np.empty(n_kept), np.empty(n_kept)))
+    return choices
 
 
 def values_for(layer: Layer, border: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -147,7 +152,8 @@ def choose(place, low, high, block, tables, values, errors, choice):
     first, throws, count, lottery, target = block
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
-    to_outcome, to_lottery = choice.outcome, choice.lottery
+    has_targets, to_lottery = choice.target.shape[0] > 0, choice.lottery
+    to_place = choice.target if has_targets else choice.outcome
     off, gap = errors.off, errors.gap
     finds_bounds = off.shape[0] > 0
     n_partial = index(pool.with_face.shape[0])
@@ -179,9 +185,10 @@ def choose(place, low, high, block, tables, values, errors, choice):
                 q += rest
                 if q > best:
                     best, best_o, best_lottery = q, at, number
-            if to_outcome[s] != best_o or to_lottery[s] != best_lottery:
+            chosen = index(target[best_o]) if has_targets else best_o
+            if to_place[s] != chosen or to_lottery[s] != best_lottery:
                 switched += 1
-                to_outcome[s] = best_o
+                to_place[s] = chosen
                 to_lottery[s] = best_lottery
             s += ONE
             if n_partial == 0:
@@ -213,21 +220,31 @@ def evaluate(place, low, high, block, tables, choice, brought, values, slope):
         The constant term of each position, by place; a single number applies to all.
     values : (n_places,) float64, changed
     slope : (0,) or (n_places,) float64, changed
-        The derivative of each value with respect to one of them. An empty array is left alone.
+        The derivative of each value with respect to one of them. An empty array is left alone, and
+        so is any array where the choice has targets.
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw = tables.lists, tables.throw
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
     outcome, lottery, has_slope = choice.outcome, choice.lottery, slope.shape[0] > 0
+    to, has_targets = choice.target, choice.target.shape[0] > 0
     most = 0.0
     i = index(high)
     while i > index(low):
         i -= ONE
         p = index(place) + i
         s = index(first[i, 0])
+        new, d = brought[p] if brought.shape[0] > 1 else brought[0], 0.0
+        if has_targets:
+            for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+                number = index(lottery[s])
+                new += throw[t] * (reward[number] + coefficient[indptr[number]] * values[to[s]])
+                s += ONE
+            most = max(most, abs(new - values[p]))
+            values[p] = new
+            continue
         if outcome[s] == NOT_CHOSEN:
             continue
-        new, d = brought[p] if brought.shape[0] > 1 else brought[0], 0.0
         for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
             number, o = index(lottery[s]), index(outcome[s])
             s += ONE
