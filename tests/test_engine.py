@@ -205,7 +205,9 @@ def test_a_condensed_system_is_the_same_system(graph, random):
     (_, block), tables, first = layer.blocks[0], layer.tables, layer.first_outcomes()
     spans = itertools.pairwise(block.first[:, 1].tolist())
     chosen = np.array([random.randrange(*span) for span in spans])
-    choice = sweeps.Choice(first[chosen], sweeps.NO_PLACES, block.lottery[chosen], *np.empty((2, 0)))
+    choice = sweeps.Choice(
+        first[chosen], sweeps.NO_PLACES, block.lottery[chosen], *np.empty((2, 0))
+    )
     workspace, values = workspace_of(layer), values_for(layer, np.empty(0))
     matrix, right = np.eye(n), tables.reward[block.lottery[chosen]].copy()
     for i, a in enumerate(chosen):

@@ -131,7 +131,7 @@ class Search:
         self.layer, self.found = layer, found
         self._errors = errors or [NO_ERRORS] * len(layer.blocks)
         self._brought = errors[0].off if errors else np.zeros(1)
-        self.choices = sweeps.choices_for(layer)
+        self.choices = sweeps.choices_for(layer, targets=layer.parts is None)
         self._tolerance = tolerance
         self.sweeps, self.converged = 0, True
         self._is_free, self._is_over = is_free, is_over

@@ -65,11 +65,17 @@ def tables_of_errors(tables: Tables) -> Tables:
     return tables._replace(coefficient=coefficient, reward=reward)
 
 
-def choices_for(layer: Layer) -> list[Choice]:
-    """Memory for the choices of each block; no action is chosen yet."""
+def choices_for(layer: Layer, targets: bool = False) -> list[Choice]:
+    """Memory for the choices of each block; no action is chosen yet.
+
+    Parameters
+    ----------
+    targets : bool
+        Whether choices have targets if possible: see `Choice`. This is worthwhile if the layer is
+        swept often by the same choices.
+    """
     n_kept, choices = len(layer.tables.pool.without), []
-    # a layer without a solving order is swept often by the same choices
-    has_targets = layer.parts is None and np.diff(layer.tables.indptr).max(initial=0) == 1
+    has_targets = targets and np.diff(layer.tables.indptr).max(initial=0) == 1
     for _, block in layer.blocks:
         places = np.full(len(block.count), NOT_CHOSEN, np.uint32)
         each = (NO_PLACES, places) if has_targets else (places, NO_PLACES)
