@@ -12,6 +12,8 @@ import textwrap
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,8 @@ WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
 
 
+Fact = tuple[str, str]  # a known answer, its source
+
 # Too large for one graph, with the parameters of a small version: they take minutes.
 BY_LAYERS = {"bozo": {"sheet": "three"}, "yahtzee": {"boxes": 2}, "yatzy": {"boxes": 2}}
 
@@ -74,23 +78,15 @@ INDEX = """\
 # Which games come with rollwise?
 
 Each game has a card: rules, parameters, a position with its best action, the certified answer for
-the default parameters and perfect play, rules of thumb, and answers known from other sources. All
-digits are certified. The rule sheets are in [src/rollwise/games](../../src/rollwise/games).
+the default parameters, rules of thumb, and published answers. The rule sheets are in
+[src/rollwise/games](../../src/rollwise/games).
 
-```sh
-rollwise solve bear-off
-rollwise table bear-off --limit 10
-rollwise plot bear-off policy --out bear-off.html
-```
-
-Rules of thumb for two players play against perfect play. A rule *loses* so many games of a hundred,
-on average of both seats; *to an expert* is its loss to the best response. In games for stakes both
-are payoffs. Ranges cover all optimal policies.
-
-Tests compare the known answers with those of rollwise. Answers of large games without a
+A rule of thumb for two players *loses* so many games of a hundred against perfect play, on average
+of both seats, and *to an expert*, the best response. In games for stakes both are payoffs. Ranges
+cover all optimal policies. Published answers of large games without a
 [recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are marked *not compared*.
 
-The number of players is in brackets, and then the lesson of the game:
+The number of players is in brackets, followed by the lesson of the game:
 
 """
 
@@ -130,7 +126,7 @@ def hidden_card(name: str) -> str:
         chance = digits(50 * (1 + found.value), 50 * found.error_bound, DIGITS - 3)
         worth = f"The first player wins **{chance} %** of the games (value {shown})."
     proof = "in fractions" if found.is_exact else f"to {DIGITS - 1} digits or more"
-    rows = [
+    facts = [
         _fact(_given(known.get("parameters", {})), known["value"], known)
         for known in ANSWERS["hidden"]
         if known["game"] == name
@@ -142,7 +138,7 @@ def hidden_card(name: str) -> str:
         "## Answer",
         f"- {worth}\n- No player gains by another strategy: proved {proof}.\n- {sizes}.",
     ]
-    return _joined([*parts, "\n".join(["## Known answers", "", *rows]) if rows else ""])
+    return _joined([*parts, _facts_known(facts)])
 
 
 def _card_by_layers(game: Game) -> str:
@@ -176,8 +172,8 @@ def _parameters(cls: type[Game]) -> str:
     specs = parameter_specs(cls)
     rows = []
     for spec in specs:
-        span = "true or false" if spec.type is bool else spec.range_text
-        rows.append(f"- `{spec.name}={typed(spec.default)}` ({span}): {spec.about}")
+        span = "" if spec.type is bool else f" ({spec.range_text.removeprefix('from ')})"
+        rows.append(f"- `{spec.name}={typed(spec.default)}`{span}: {spec.about}")
     return "\n".join(rows)
 
 
@@ -245,7 +241,7 @@ def _facts(solution: rollwise.Solution) -> str:
         [
             f"- {worth}",
             f"- A game lasts {lasts} on average.",
-            f"- {graph.n_positions:,} states{thrown}, {graph.n_outcomes:,} outcomes.",
+            f"- {graph.n_positions:,} states{thrown}.",
         ]
     )
 
@@ -336,13 +332,13 @@ def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
 
 
 def _known(name: str, cls: type[Game]) -> str:
-    rows = []
+    facts = []
     for answer in ANSWERS["answer"]:
         if answer["game"] != name or answer["source"].startswith(OWN):
             continue
         parameters = answer.get("parameters", {})
         if "win_probabilities" in answer:
-            rows.append(_known_to_many(cls(**parameters), answer))
+            facts.append(_known_to_many(cls(**parameters), answer))
             continue
         solution = rollwise.solve(cls(**parameters))
         what, here = "win_probability", (1 + solution.value) / 2
@@ -353,7 +349,7 @@ def _known(name: str, cls: type[Game]) -> str:
         half_digit = Fraction(1, 2 * 10 ** len(printed.partition(".")[2] or "0000"))
         agree = abs(Fraction(here) - Fraction(printed)) <= max(half_digit, Fraction(1, 10**4))
         assert agree, f"{name}: {printed} is printed, and {here} found"
-        rows.append(_fact(given, printed, answer))
+        facts.append(_fact(given, printed, answer))
     for table in ANSWERS.values():
         if (
             isinstance(table, dict)
@@ -361,7 +357,7 @@ def _known(name: str, cls: type[Game]) -> str:
             and not table["source"].startswith(OWN)
         ):
             given = _given(table["parameters"])
-            rows.append(_fact(given, table["what"], table))
+            facts.append(_fact(given, table["what"], table))
     for answer in LARGE["answer"]:
         if answer["game"] == name and not answer["source"].startswith(OWN):
             given = _given(answer.get("parameters", {}))
@@ -369,19 +365,26 @@ def _known(name: str, cls: type[Game]) -> str:
             (printed,) = (answer[what] for what in WORTHS if what in answer)
             if answer["name"] not in json.loads(MEASURED.read_text(encoding="utf-8")):
                 printed += ", not compared"
-            rows.append(_fact(given, printed, answer))
-    if not rows:
-        return ""
-    return "\n".join(["## Known answers", "", *rows])
+            facts.append(_fact(given, printed, answer))
+    return _facts_known(facts)
 
 
-def _fact(given: str, known: str, answer: Mapping[str, Any]) -> str:
+def _facts_known(facts: list[Fact]) -> str:
+    """The section of known answers: a row for neighbours of one source; nothing without any."""
+    rows = [
+        f"- {'; '.join(text for text, _ in group)} ({source})"
+        for source, group in groupby(facts, key=itemgetter(1))
+    ]
+    return "\n".join(["## Known answers", "", *rows]) if rows else ""
+
+
+def _fact(given: str, known: str, answer: Mapping[str, Any]) -> Fact:
     """A known answer and its source."""
-    return f"- {given.strip() or 'Default'}: {known} ({answer['source']})"
+    return f"{given.strip() or 'Default'}: {known}", answer["source"]
 
 
-def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
-    """The row of a game for three or more."""
+def _known_to_many(game: Game, answer: Mapping[str, Any]) -> Fact:
+    """The fact on a game for three or more."""
     found, printed = rollwise.equilibrium(game), answer["win_probabilities"]
     for worth, text in zip(found.win_probabilities, printed, strict=True):
         half_digit = Fraction(1, 2 * 10 ** len(text.partition(".")[2]))
