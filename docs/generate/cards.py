@@ -274,9 +274,7 @@ def span(least: float, most: float, bound: float, places: int) -> str:
 def _policies(game: Game, solution: rollwise.Solution) -> str:
     rows = []
     of_two = solution.graph.players == 2
-    text = STAKES if solution.graph.has_stakes else TWO
-    if not of_two:
-        text = ONE if solution.graph.is_score else ONE_WINS
+    text = OF_TWO if of_two else ONE if solution.graph.is_score else ONE_WINS
     for name, function in type(game).policies().items():
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         policy = Policies(solution.graph, game).find(name)
@@ -287,8 +285,7 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
 
 ONE = "Expected score {}, worse by {}"
 ONE_WINS = "Wins with probability {}, worse by {}"
-TWO = "Wins {} moving first and {} second; loses {}, to an expert {}"
-STAKES = "Payoff {} moving first and {} second; loses {}, to an expert {}"
+OF_TWO = "Loses {}, to an expert {}"
 
 
 def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
@@ -308,27 +305,20 @@ def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
 
 
 def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
-    graph, best = solution.graph, solution.value
+    graph = solution.graph
     found = loss_of(Policies(graph, solution.game, solution), policy)
     spread, bound = found.spread, found.error_bound
-    assert found.second is not None
     assert found.exploitability is not None
     assert found.exploitability_bound is not None
-    ends = (found.first,) * 2, (found.second,) * 2, (found.loss,) * 2
+    least = most = found.loss
     if spread is not None:
         assert spread.is_known, f"{graph.title}: the loss of {policy.name} is unknown"
-        ends, bound = (spread.first, spread.second, spread.mean), spread.error_bound
-    scale, places, unit = (1, 6, "") if graph.has_stakes else (100, 4, " %")
-    even, worth = (0.0, best) if graph.has_stakes else (0.5, best / 2)
-    shown = [
-        span(scale * (even + own - most), scale * (even + own - least), scale * bound, places)
-        + unit
-        for own, (least, most) in zip((worth, -worth), ends[:2], strict=True)
-    ]
-    shown.append(span(scale * ends[2][0], scale * ends[2][1], scale * bound, places))
+        (least, most), bound = spread.mean, spread.error_bound
+    scale, places = (1, 6) if graph.has_stakes else (100, 4)
+    shown = span(scale * least, scale * most, scale * bound, places)
     known, known_bound = found.exploitability, found.exploitability_bound
     half = scale if graph.has_stakes else scale / 2
-    return [*shown, digits(half * known, half * known_bound, places)]
+    return [shown, digits(half * known, half * known_bound, places)]
 
 
 def _known(name: str, cls: type[Game]) -> str:
