@@ -137,9 +137,9 @@ def sample_games(page: Page, solution: Solution) -> None:
     (wrong,) = [entry for entry in throws if entry.is_mistake]
     here = solution.graph.view[wrong.state].named
     page.text("""
-        *Playing.* `rollwise review dice-blackjack dice_blackjack.game` reviews the source's three
-        [sample games](dice_blackjack.game). Each throw, the mover's win probability before it under
-        best play, the cost of the number of dice in percentage points, and the best number:
+        *Playing.* The source's three [sample games](dice_blackjack.game), by `rollwise review`:
+        each throw, the mover's win probability before it under best play, the cost of the number of
+        dice in percentage points, and the best number:
     """)
     page.table(["game", "told", "chance", "cost", "best"], rows, words=2)
     one, two = (solution.action_values[a] for a in solution.graph.view[wrong.state].action_range)
@@ -182,8 +182,7 @@ def exact_answer(page: Page, solution: Solution) -> None:
         {certified(solution.win_probability, solution.error_bound / 2)}, certified. Two dice are
         right in {two} of the {choice.sum()} positions; in {either.sum()} both numbers are equally
         good. `rollwise table dice-blackjack --grid` prints the source's two arrays, the number of
-        dice and its win probability; `rollwise learn dice-blackjack --games 100000` prints those of
-        the learner. As a picture:
+        dice and its win probability. As a picture:
     """)
     figure = solution.plot("policy")
     alt = (
@@ -260,12 +259,10 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
         page.figure(file, log_axes(figure, "x", "y"), alt)
         if file == "loss":
             page.text("""
+                A small M settles early; with a large M the rates include many games of bad play.
                 The *mean error* of the learned win probabilities, weighted by the frequency of
                 positions under good play:
             """)
-    page.text("""
-        A small M settles early; with a large M the rates include many games of bad play.
-    """)
     trap(page, most)
     return shown
 
@@ -315,21 +312,11 @@ def what_is_wrong(page: Page, solution: Solution, found: Assessment) -> None:
         number of dice is right in {percent(found.optimal_share, 1)} of the reachable positions, and
         in {percent(found.weighted_optimal_share, 1)} weighted by frequency under good play.
     """)
-    meaning = {
-        "hopeless": "nothing wins there",
-        "unreachable": "no play comes there",
-        "bad play": "only bad play comes there, and the learner unlearns it",
-        "near tie": "the other number costs at most a percentage point",
-        "rare": "it comes up too seldom to tell the two apart",
-        "not explored": "the better number was tried too seldom",
-        "early games": "its rates still hold badly played games",
-        "unexplained": "none of these",
-    }
-    page.text("Each wrong or missing answer under the first reason that explains it:")
-    rows = [
-        [name, meaning[name], str(count)] for name, count in found.reason_counts().items() if count
-    ]
-    page.table(["reason", "", "positions"], rows, words=2)
+    counts = {name: count for name, count in found.reason_counts().items() if count}
+    page.text("""
+        Wrong or missing answers by the first [reason](../learning.md#self-play) that explains them:
+    """)
+    page.table(["reason", *counts], [["positions", *map(str, counts.values())]])
     games = learned.games
     figure = solution.plot("learning", games=games)
     page.figure("learned", figure, f"Learned against exact after {games:,} games, and the loss")
