@@ -224,23 +224,22 @@ def _facts(solution: rollwise.Solution) -> str:
         chance = float(50 * (1 + solution.value))
         shown = f"{digits(chance, 100 * solution.error_bound, DIGITS - 2)} %"
     if isinstance(solution.game, Average):
-        worth = f"The best average in the long run is **{digits(*average_of(solution), 6)}**."
+        worth = f"The best average in the long run is **{digits(*average_of(solution), 6)}**"
     elif graph.objective != "win":
         aim = "smallest" if graph.objective == "minimize" else "largest"
-        worth = f"The {aim} expected score is **{shown}**."
+        worth = f"The {aim} expected score is **{shown}**"
     elif graph.has_stakes:
         whose = "" if graph.players == 1 else " of the first player"
-        worth = f"The expected payoff{whose} is **{shown}**."
+        worth = f"The expected payoff{whose} is **{shown}**"
     else:
         first = "" if graph.players == 1 else "first "
-        worth = f"The {first}player wins **{shown}** of the games."
+        worth = f"The {first}player wins **{shown}** of the games"
     lasts = _lasts(solution)
     after = graph.n_states - graph.n_positions
     thrown = f" and {after:,} after a throw" if after else ""
     return "\n".join(
         [
-            f"- {worth}",
-            f"- A game lasts {lasts} on average.",
+            f"- {worth}, in {lasts} on average.",
             f"- {graph.n_positions:,} states{thrown}.",
         ]
     )
