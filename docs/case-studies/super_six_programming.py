@@ -258,7 +258,7 @@ def rim(page: Page) -> None:
         assert np.all(alone[choice] > 0)
         least = [float(visits[choice & (layer == k)].min()) for k in (0, 1)]
     page.text(f"""
-        The least net visits of any position with a choice are {least[0]:.6f} on the rim of {n}
+        The least net visits of any position with a choice are −{-least[0]:.6f} on the rim of {n}
         pegs, and {least[1]:.6f} one peg further in. Only the rim has negative ones, in games of 20,
         41 and 101 pegs; within components none are. A proof for all sizes is open. Other games
         differ:
