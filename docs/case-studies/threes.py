@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import numpy as np
-from study import Page, certified, percent, points, power, printed, run
+from study import Page, certified, minus, percent, points, power, printed, run
 
 import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
@@ -325,7 +325,8 @@ def winners_curse(page: Page, solution: Solution) -> None:
     page.text(f"""
         No standard error includes the *winner's curse*: the least of several estimates is too low
         on average. In {runs:,} runs with {DRAWS:,} draws each (seeds from 0) the mean error of the
-        first roll is {shown.number} ± {shown.bound}, and the spread of the errors {spread:.5f}.
+        first roll is {minus(shown.number)} ± {shown.bound}, and the spread of the errors
+        {spread:.5f}.
     """)
 
 
