@@ -222,7 +222,7 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
         runs = []
         for seed in seeds:
             results = play(solution, reference, marks, method, explore, seed)
-            runs.append([(found.loss, found.weighted_error) for found in results])
+            runs.append([found.loss for found in results])
             if (name, seed) == ("M = 100", SEEDS[0]):
                 shown = results[-1]
         curves[name] = np.median(np.array(runs), axis=0)
@@ -236,33 +236,26 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
     """)
     at = [n for n in marks if str(n).startswith("1") or page.small]
     rows = [
-        [name, *[points(curves[name][marks.index(n), 0], 3) for n in at]] for name, *_ in settings
+        [name, *[points(curves[name][marks.index(n)], 3) for n in at]] for name, *_ in settings
     ]
     page.table(["loss after games", *[f"{n:,}" for n in at]], rows)
-    for column, file, what in (
-        (0, "loss", "loss (percentage points)"),
-        (1, "error", "mean error (percentage points)"),
-    ):
-        lines = [
-            Line(name, marks, (100 * curves[name][:, column]).tolist(), colour)
+    what = "loss (percentage points)"
+    figure = draw_lines(
+        [
+            Line(name, marks, (100 * curves[name]).tolist(), colour)
             for name, _, _, colour in settings
-        ]
-        figure = draw_lines(
-            lines,
-            title=f"Learning dice blackjack: {what.partition(' (')[0]} after so many games",
-            notes=[f"Medians of {len(seeds)} runs."],
-            x_title="games played",
-            y_title=what,
-            log=True,
-        )
-        alt = f"Learning dice blackjack: {what} by games played, falling for every learner"
-        page.figure(file, log_axes(figure, "x", "y"), alt)
-        if file == "loss":
-            page.text("""
-                A small M settles early; with a large M the rates include many games of bad play.
-                The *mean error* of the learned win probabilities, weighted by the frequency of
-                positions under good play:
-            """)
+        ],
+        title="Learning dice blackjack: loss after so many games",
+        notes=[f"Medians of {len(seeds)} runs."],
+        x_title="games played",
+        y_title=what,
+        log=True,
+    )
+    alt = f"Learning dice blackjack: {what} by games played, falling for every learner"
+    page.figure("loss", log_axes(figure, "x", "y"), alt)
+    page.text("""
+        A small M settles early; with a large M the rates include many games of bad play.
+    """)
     trap(page, most)
     return shown
 
