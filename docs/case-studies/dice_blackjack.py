@@ -28,7 +28,7 @@ from rollwise.learn import Learner, choice_probabilities
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, GREY, ORANGE, RED
 
-TITLE = "Dice blackjack by self-play"
+TITLE = "What does self-play learn of dice blackjack?"
 STEP = (
     "the learned policy is compared with the exact answer. The page shows its loss to an opponent "
     "with knowledge of its habits, and the cause of each mistake"
@@ -52,10 +52,8 @@ def study(page: Page) -> None:
         total from 15 to 17 wins at once, a total above 17 loses. (Six sides and at most two dice:
         the source's example, which has no solution.)
 
-        The source's NSides, LTarget, UTarget and NDice are the parameters `sides`, `low`, `high`
-        and `dice`; its NGames and M are `--games` and `--explore` of `rollwise learn`, and its
-        WinCount and LoseCount are `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers,
-        `[X, Y, J]`.
+        `rollwise help learn` tells the source's names of parameters. Its WinCount and LoseCount are
+        `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers, `[X, Y, J]`.
     """)
     worked_examples(page, solution)
     sample_games(page, solution)

@@ -17,7 +17,7 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE
 from rollwise.simulate import simulate
 
-TITLE = "Pig: from hold-at-20 to optimal"
+TITLE = "How good is hold-at-20 in Pig?"
 STEP = (
     "from one policy evaluated to the best answer to it, the optimal policy with a proof, and "
     "rules a person can remember with what each of them loses"

@@ -23,7 +23,7 @@ from rollwise.simulate.lengths import expected_lengths
 
 WIDE = HERE / "super_six_10000.json"  # what the command printed
 
-TITLE = "The family of Super Six"
+TITLE = "How do other rules and more sticks change Super Six?"
 VERSIONS: dict[str, dict[str, Any]] = {
     "as published": {},
     "one throw each in the first round": {"one_each": True},
@@ -133,14 +133,6 @@ def jehn(page: Page) -> None:
     """)
     alt = "Chance to win by throwing on and by stopping, in all situations with seven sticks"
     page.figure("situations", situations(7), alt)
-    turn = first_stops(solution)[3]
-    gains = [f"{name} (by {100 * gain:.3f} points)" for name, gain in first_at_three(solution)]
-    after = ", ".join(map(str, range(turn, len(codes) + 1)))
-    page.text(f"""
-        With {turn} sticks stopping with three in the lid is
-        right for the first time: at {", ".join(gains)}. Jehn's codes for {after} sticks say the
-        same.
-    """)
 
 
 def situations_of(sticks: int) -> list[tuple[int, int, int]]:
@@ -165,16 +157,6 @@ def choice_at(solution: Solution, place: tuple[int, int, int]) -> tuple[float, f
     throw, stop = (1 + solution.action_values[begin:end]) / 2
     assert solution.graph.action_label[begin:end].tolist() == [THROW, STOP]
     return float(throw), float(stop)
-
-
-def first_at_three(solution: Solution) -> list[tuple[str, float]]:
-    """The situations with three in the lid in which one should first stop, and the gain."""
-    found = []
-    for place in situations_of(first_stops(solution)[3]):
-        throw, stop = choice_at(solution, place)
-        if place[0] == 3 and stop > throw:
-            found.append(("/".join(map(str, place)), stop - throw))
-    return sorted(found)
 
 
 def situations(sticks: int) -> Any:

@@ -31,7 +31,7 @@ from rollwise.methods.result import MethodResult, Status, fraction_text
 from rollwise.plot import Choices
 from rollwise.plot.kinds.error import ERROR, RESIDUAL, draw_result
 
-TITLE = "Super Six by mathematical programming"
+TITLE = "Why does a linear program fail in Super Six?"
 STEP = (
     "it is shown why the linear program fails, that with one peg more it works, what makes the "
     "integer program scale, and the answer as fractions"
@@ -423,25 +423,17 @@ def fractions(page: Page) -> None:
 
 def further(page: Page, source: dict[str, int]) -> None:
     """Beyond the source's largest game."""
-    rows = []
+    found = {}
     for n in (16,) if page.small else (source["solved_to"], 400):
         solution = rollwise.solve(SuperSix(sticks=n))
         assert solution.win_probability is not None
-        rows.append(
-            [
-                str(n),
-                f"{solution.graph.n_states:,}",
-                f"{solution.sweeps:,}",
-                certified(solution.win_probability, solution.error_bound / 2),
-            ]
-        )
+        chance = certified(solution.win_probability, solution.error_bound / 2)
+        found[n] = f"{chance} with {n} pegs"
     page.text(f"""
-        ## Further
-
         Before the source, answers were known up to {source["solved_before"]} pegs (Jehn 2021); it
-        reached {source["solved_to"]}. Strategy iteration with proof:
+        reached {source["solved_to"]}. The first player's probability is {", ".join(found.values())}
+        ([more](super_six_family.md)).
     """)
-    page.table(["pegs", "positions", "sweeps", "first player's chance"], rows)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -29,7 +29,7 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
 
 THRESHOLD = 1e-10  # of the source
-TITLE = "Super Six by value iteration"
+TITLE = "How good is value iteration in Super Six?"
 STEP = (
     "the answer is proved, the method's true error is shown beside its stopping threshold, and the "
     "published strategy is followed to games of many sticks, where it turns out to change"
@@ -257,7 +257,7 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
         (certified to ± {power(100 * bound)}); the last column is the loss against the best
         response:
     """)
-    shown = [n for n in (8, 12, 20, 40, 100) if n <= large.game.sticks]
+    shown = [n for n in (12, 20, 40) if n <= large.game.sticks]
     rows = [
         [name, *[points(found[counts.index(n)]) for n in shown], points(exploited[name])]
         for name, found in lag.items()

@@ -26,7 +26,7 @@ from rollwise.numbers.printed import estimated
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
 
-TITLE = "Threes"
+TITLE = "How do I play Threes for a score, and how to win?"
 STEP = (
     "every number is exact instead of simulated, and the three questions that the source asks its "
     "readers are answered: thousands of dice, betting, and more than two players"

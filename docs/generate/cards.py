@@ -81,12 +81,12 @@ Each game has a card: rules, parameters, a position with its best action, the ce
 the default parameters, rules of thumb, and published answers. The rule sheets are in
 [src/rollwise/games](../../src/rollwise/games).
 
-A rule of thumb for two players *loses* so many games of a hundred against perfect play, on average
-of both seats, and *to an expert*, the best response. In games for stakes both are payoffs. Ranges
-cover all optimal policies. Published answers of large games without a
-[recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are marked *not compared*.
+A rule of thumb for two players *loses* so many games of a hundred (or so much of a stake) against
+perfect play, on average of both seats, and *to an expert*, the best response. Published answers of
+large games without a [recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are
+marked *not compared*.
 
-The number of players is in brackets, followed by the lesson of the game:
+Games, numbers of players, and lessons:
 
 """
 
@@ -152,8 +152,8 @@ def _card_by_layers(game: Game) -> str:
         _parameters(type(game)),
         position(game.name),
         "## Answer",
-        f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
-        f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
+        f"The largest expected score is **{digits(solution.value, solution.error_bound)}**\n"
+        f"({n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers).",
         _known(game.name, type(game)),
     ]
     return _joined(parts)
@@ -236,13 +236,8 @@ def _facts(solution: rollwise.Solution) -> str:
         worth = f"The {first}player wins **{shown}** of the games"
     lasts = _lasts(solution)
     after = graph.n_states - graph.n_positions
-    thrown = f" and {after:,} after a throw" if after else ""
-    return "\n".join(
-        [
-            f"- {worth}, in {lasts} on average.",
-            f"- {graph.n_positions:,} states{thrown}.",
-        ]
-    )
+    thrown = f", {after:,} after a throw" if after else ""
+    return f"{worth}, in {lasts} on average ({graph.n_positions:,} states{thrown})."
 
 
 def _lasts(solution: rollwise.Solution) -> str:
