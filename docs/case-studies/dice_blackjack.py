@@ -233,9 +233,7 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
         Medians of {len(seeds)} runs each, seeds {seeds[0]} to {seeds[-1]}:
     """)
     at = [n for n in marks if str(n).startswith("1") or page.small]
-    rows = [
-        [name, *[points(curves[name][marks.index(n)], 3) for n in at]] for name, *_ in settings
-    ]
+    rows = [[name, *[points(curves[name][marks.index(n)], 3) for n in at]] for name, *_ in settings]
     page.table(["loss after games", *[f"{n:,}" for n in at]], rows)
     what = "loss (percentage points)"
     figure = draw_lines(
