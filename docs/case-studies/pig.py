@@ -19,8 +19,8 @@ from rollwise.simulate import simulate
 
 TITLE = "How good is hold-at-20 in Pig?"
 STEP = (
-    "from one policy evaluated to the best answer to it, the optimal policy with a proof, and "
-    "rules a person can remember with what each of them loses"
+    "from one evaluated policy to the best answer to it, the optimal policy with a proof, and "
+    "rules to remember, each with its loss"
 )
 HELD = 20
 TURNS = "turn == 0 or turn == 10 or turn == 19"
@@ -87,7 +87,7 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
     )
     assert itself.bounds is not None
     page.text(f"""
-        ## What {holds.name} wins against itself
+        ## {holds.name[0].upper()}{holds.name[1:]} against itself
 
         The notebook sweeps backwards over all positions from a probability of 0 until none changes
         by more than θ = {power(Decimal(repr(theta)))}. The game has cycles, so this is an
@@ -259,7 +259,7 @@ def shape(page: Page, solution: Solution) -> None:
     rolls = (graph.action_label[solution.best_actions] == ROLL) & (i + k < target)
     again = len(np.unique((i * target + j)[rolls & (level[i, j] > 0) & (k > level[i, j])]))
     page.text(f"""
-        ## What the optimal policy looks like
+        ## The shape of the optimal policy
 
         For each pair of scores one should hold from some number of points at risk on. The surface
         of these numbers, with the flat {HELD} in orange:

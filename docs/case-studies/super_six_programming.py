@@ -33,8 +33,8 @@ from rollwise.plot.kinds.error import ERROR, RESIDUAL, draw_result
 
 TITLE = "Why does a linear program fail in Super Six?"
 STEP = (
-    "it is shown why the linear program fails, that with one peg more it works, what makes the "
-    "integer program scale, and the answer as fractions"
+    "why the linear program fails, and works with one peg more, how the integer program scales, "
+    "and the answer as fractions"
 )
 
 

@@ -45,7 +45,7 @@ def study(page: Page) -> None:
     page.text("""
         After M. Höhle,
         [*Dynamic Programming for Super Six Gameplay*](https://mhoehle.github.io/blog/2023/03/20/dynprog.html)
-        (2023), who solved the game for two players and seven sticks.
+        (2023), a solution for two players and seven sticks.
         ([All sources](../sources.md))
 
         A lid has six holes. You throw a die and put a stick into the hole of that number; if a
