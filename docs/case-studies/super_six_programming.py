@@ -107,7 +107,8 @@ def one_roll(page: Page, solution: Solution) -> None:
         P_end is one minus the opponent's P_roll with c and o swapped, P_choice is the larger of
         P_roll and P_end, and P_roll is the mean over the table.
 
-        `rollwise table super-six sticks=40 --each-action` prints P_roll and P_end (P_throw, P_stop).
+        `rollwise table super-six sticks=40 --each-action` prints P_roll and P_end (P_throw,
+        P_stop).
     """)
 
 
