@@ -138,13 +138,13 @@ def test_the_cards_of_large_games_are_up_to_date(name, monkeypatch):
     monkeypatch.setattr(cards.kept, "solve_by_layers", lambda game: rollwise.solve_by_layers(small))
     made = cards.card(name).splitlines()
     known = (DOCS / "games" / f"{name}.md").read_text().splitlines()
-    whole = ("- The largest expected score", "- ")
+    whole = ("The largest expected score", "(")
     differ = [(one, other) for one, other in zip(made, known, strict=True) if one != other]
     assert len(differ) == 2, "run make docs"
     assert all(one.startswith(whole) and other.startswith(whole) for one, other in differ)
     answer = rollwise.solve(small)
     assert f"**{cards.digits(answer.value, answer.error_bound)}**" in differ[0][0]
-    assert f"- {len(answer):,} positions, each with a turn of 1,176 states; " in differ[1][0]
+    assert f"({len(answer):,} positions, each with a turn of 1,176 states; " in differ[1][0]
 
 
 @pytest.mark.parametrize("name", available(hidden=True))

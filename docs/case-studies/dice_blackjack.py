@@ -28,7 +28,7 @@ from rollwise.learn import Learner, choice_probabilities
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, GREY, ORANGE, RED
 
-TITLE = "Dice blackjack by self-play"
+TITLE = "What does self-play learn of dice blackjack?"
 STEP = (
     "the learned policy is compared with the exact answer. The page shows its loss to an opponent "
     "with knowledge of its habits, and the cause of each mistake"
@@ -52,10 +52,8 @@ def study(page: Page) -> None:
         total from 15 to 17 wins at once, a total above 17 loses. (Six sides and at most two dice:
         the source's example, which has no solution.)
 
-        The source's NSides, LTarget, UTarget and NDice are the parameters `sides`, `low`, `high`
-        and `dice`; its NGames and M are `--games` and `--explore` of `rollwise learn`, and its
-        WinCount and LoseCount are `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers,
-        `[X, Y, J]`.
+        `rollwise help learn` tells the source's names of parameters. Its WinCount and LoseCount are
+        `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers, `[X, Y, J]`.
     """)
     worked_examples(page, solution)
     sample_games(page, solution)
@@ -137,9 +135,9 @@ def sample_games(page: Page, solution: Solution) -> None:
     (wrong,) = [entry for entry in throws if entry.is_mistake]
     here = solution.graph.view[wrong.state].named
     page.text("""
-        *Playing.* `rollwise review dice-blackjack dice_blackjack.game` reviews the source's three
-        [sample games](dice_blackjack.game). Each throw, the mover's win probability before it under
-        best play, the cost of the number of dice in percentage points, and the best number:
+        *Playing.* The source's three [sample games](dice_blackjack.game), by `rollwise review`:
+        each throw, the mover's win probability before it under best play, the cost of the number of
+        dice in percentage points, and the best number:
     """)
     page.table(["game", "told", "chance", "cost", "best"], rows, words=2)
     one, two = (solution.action_values[a] for a in solution.graph.view[wrong.state].action_range)
@@ -182,8 +180,7 @@ def exact_answer(page: Page, solution: Solution) -> None:
         {certified(solution.win_probability, solution.error_bound / 2)}, certified. Two dice are
         right in {two} of the {choice.sum()} positions; in {either.sum()} both numbers are equally
         good. `rollwise table dice-blackjack --grid` prints the source's two arrays, the number of
-        dice and its win probability; `rollwise learn dice-blackjack --games 100000` prints those of
-        the learner. As a picture:
+        dice and its win probability. As a picture:
     """)
     figure = solution.plot("policy")
     alt = (
@@ -223,7 +220,7 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
         runs = []
         for seed in seeds:
             results = play(solution, reference, marks, method, explore, seed)
-            runs.append([(found.loss, found.weighted_error) for found in results])
+            runs.append([found.loss for found in results])
             if (name, seed) == ("M = 100", SEEDS[0]):
                 shown = results[-1]
         curves[name] = np.median(np.array(runs), axis=0)
@@ -236,33 +233,22 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
         Medians of {len(seeds)} runs each, seeds {seeds[0]} to {seeds[-1]}:
     """)
     at = [n for n in marks if str(n).startswith("1") or page.small]
-    rows = [
-        [name, *[points(curves[name][marks.index(n), 0], 3) for n in at]] for name, *_ in settings
-    ]
+    rows = [[name, *[points(curves[name][marks.index(n)], 3) for n in at]] for name, *_ in settings]
     page.table(["loss after games", *[f"{n:,}" for n in at]], rows)
-    for column, file, what in (
-        (0, "loss", "loss (percentage points)"),
-        (1, "error", "mean error (percentage points)"),
-    ):
-        lines = [
-            Line(name, marks, (100 * curves[name][:, column]).tolist(), colour)
+    what = "loss (percentage points)"
+    figure = draw_lines(
+        [
+            Line(name, marks, (100 * curves[name]).tolist(), colour)
             for name, _, _, colour in settings
-        ]
-        figure = draw_lines(
-            lines,
-            title=f"Learning dice blackjack: {what.partition(' (')[0]} after so many games",
-            notes=[f"Medians of {len(seeds)} runs."],
-            x_title="games played",
-            y_title=what,
-            log=True,
-        )
-        alt = f"Learning dice blackjack: {what} by games played, falling for every learner"
-        page.figure(file, log_axes(figure, "x", "y"), alt)
-        if file == "loss":
-            page.text("""
-                The *mean error* of the learned win probabilities, weighted by the frequency of
-                positions under good play:
-            """)
+        ],
+        title="Learning dice blackjack: loss after so many games",
+        notes=[f"Medians of {len(seeds)} runs."],
+        x_title="games played",
+        y_title=what,
+        log=True,
+    )
+    alt = f"Learning dice blackjack: {what} by games played, falling for every learner"
+    page.figure("loss", log_axes(figure, "x", "y"), alt)
     page.text("""
         A small M settles early; with a large M the rates include many games of bad play.
     """)
@@ -315,21 +301,11 @@ def what_is_wrong(page: Page, solution: Solution, found: Assessment) -> None:
         number of dice is right in {percent(found.optimal_share, 1)} of the reachable positions, and
         in {percent(found.weighted_optimal_share, 1)} weighted by frequency under good play.
     """)
-    meaning = {
-        "hopeless": "nothing wins there",
-        "unreachable": "no play comes there",
-        "bad play": "only bad play comes there, and the learner unlearns it",
-        "near tie": "the other number costs at most a percentage point",
-        "rare": "it comes up too seldom to tell the two apart",
-        "not explored": "the better number was tried too seldom",
-        "early games": "its rates still hold badly played games",
-        "unexplained": "none of these",
-    }
-    page.text("Each wrong or missing answer under the first reason that explains it:")
-    rows = [
-        [name, meaning[name], str(count)] for name, count in found.reason_counts().items() if count
-    ]
-    page.table(["reason", "", "positions"], rows, words=2)
+    counts = {name: count for name, count in found.reason_counts().items() if count}
+    page.text("""
+        Wrong or missing answers by the first [reason](../learning.md#self-play) that explains them:
+    """)
+    page.table(["reason", *counts], [["positions", *map(str, counts.values())]])
     games = learned.games
     figure = solution.plot("learning", games=games)
     page.figure("learned", figure, f"Learned against exact after {games:,} games, and the loss")

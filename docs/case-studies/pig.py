@@ -17,10 +17,10 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE
 from rollwise.simulate import simulate
 
-TITLE = "Pig: from hold-at-20 to optimal"
+TITLE = "How good is hold-at-20 in Pig?"
 STEP = (
-    "from one policy evaluated to the best answer to it, the optimal policy with a proof, and "
-    "rules a person can remember with what each of them loses"
+    "from one evaluated policy to the best answer to it, the optimal policy with a proof, and "
+    "rules to remember, each with its loss"
 )
 HELD = 20
 TURNS = "turn == 0 or turn == 10 or turn == 19"
@@ -87,7 +87,7 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
     )
     assert itself.bounds is not None
     page.text(f"""
-        ## What {holds.name} wins against itself
+        ## {holds.name[0].upper()}{holds.name[1:]} against itself
 
         The notebook sweeps backwards over all positions from a probability of 0 until none changes
         by more than θ = {power(Decimal(repr(theta)))}. The game has cycles, so this is an
@@ -113,18 +113,16 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
             The notebook prints {source["one_sweep"][:6]} for {place}, after a single update from
             zero, as in the first row: the probability of a 1, after which the opponent's
             probability 0 counts as a sure win. The true probability is
-            {percent(itself.win_probability[s])}. (`rollwise evaluate pig --policy hold-at-20 --set
-            max_sweeps=1 --set order=synchronous --state banked=50,rival=50,turn=10`)
-            [Environments](../environments.md) shows the notebook's environment, and
-            [export](../export.md) its array V[i, j, k].
+            {percent(itself.win_probability[s])}. [Environments](../environments.md) shows the
+            notebook's environment, and [export](../export.md) its array V[i, j, k].
         """)
     figure = solution.plot("convergence", policy=holds, theta=theta)
     off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]
     page.text(f"""
         The notebook's only figure shows the largest change of each sweep (dotted), here with the
-        true error (`rollwise plot pig convergence --policy hold-at-20 --set theta=1e-5`). When the
-        change falls below θ, the error is {off[0] / theta:.2g} θ after backward sweeps and
-        {off[1] / theta:.2g} θ after forward sweeps. A stopping threshold is no error bound.
+        true error. When the change falls below θ, the error is {off[0] / theta:.2g} θ after
+        backward sweeps and {off[1] / theta:.2g} θ after forward sweeps. A stopping threshold is no
+        error bound.
     """)
     page.figure("evaluation", figure, f"Change and true error by sweep, {holds.name}")
     shown = replace(solution, values=itself.values, error_bounds=itself.bounds)
@@ -155,9 +153,8 @@ def two_agents(page: Page) -> None:
 
         The agent is meant to hold if that wins, but the next `if` overwrites this rule: it rolls on
         below 20 with {target} points in hand. The notebook's points must be banked
-        (`must_bank=true`), so this costs games.
-        `hold-at-20` against `hold-at-20-blindly`, exactly and simulated ({games:,} games, seed
-        {SEED}, ± standard error):
+        (`must_bank=true`), so this costs games. `hold-at-20` against the agent, exactly and
+        simulated ({games:,} games, seed {SEED}, ± standard error):
     """)
     rows = []
     for side, chance, seat in zip(
@@ -179,8 +176,7 @@ def two_agents(page: Page) -> None:
         )
     page.table(["hold-at-20 wins", "exactly", "simulated", ""], rows)
     page.text(f"""
-        A best response to the agent as written wins {points(exploited)} percentage points more than
-        half.
+        A best response to the agent gains {points(exploited)} percentage points.
     """)
 
 
@@ -234,11 +230,9 @@ def improvement(
         ],
     )
     page.text(f"""
-        {holds.name} can be exploited for {points(response.exploitability() / 2)} percentage points.
-        The exploiting policy can itself be exploited for {points(again.exploitability() / 2)}
-        points. The optimal policy cannot be exploited and gains
-        {points(float(meets.win_probability[0] + meets.win_probability_second[0]) / 2 - 0.5)} points
-        from {holds.name}. The first of two perfect players wins with probability
+        The policy that exploits {holds.name} can itself be exploited for
+        {points(again.exploitability() / 2)} percentage points; the optimal policy cannot. The first
+        of two perfect players wins with probability
         {certified(float(solution.win_probability or 0), solution.error_bound / 2)}.
     """)
     if not page.small:
@@ -265,7 +259,7 @@ def shape(page: Page, solution: Solution) -> None:
     rolls = (graph.action_label[solution.best_actions] == ROLL) & (i + k < target)
     again = len(np.unique((i * target + j)[rolls & (level[i, j] > 0) & (k > level[i, j])]))
     page.text(f"""
-        ## What the optimal policy looks like
+        ## The shape of the optimal policy
 
         For each pair of scores one should hold from some number of points at risk on. The surface
         of these numbers, with the flat {HELD} in orange:
@@ -283,8 +277,6 @@ def shape(page: Page, solution: Solution) -> None:
         {pairs - len(finite):,} of the {pairs:,} reachable pairs of scores it never is. In {again:,}
         the surface has an overhang: with still more at risk the goal is near enough to roll for it.
 
-        {short_games(37 if page.small else 20)}
-
         The same as maps for some numbers of points at risk, and the cost of a mistake:
     """)
     cut = "turn == 15 or turn == 20 or turn == 25"
@@ -300,23 +292,6 @@ def shape(page: Page, solution: Solution) -> None:
         "Pig: what the wrong action costs; little along the boundary between the two actions, and "
         "more the farther from it",
     )
-
-
-def short_games(begin: int) -> str:
-    """Up to which target holding is never right."""
-    target = begin
-    while not np.any(first_actions(target) == HOLD):
-        target += 1
-    return (
-        f"In short games there is no surface: in those to {begin}, {begin + 1}, … {target - 1} "
-        f"points it is never right to hold, in the one to {target} it is somewhere."
-    )
-
-
-def first_actions(target: int) -> NDArray[np.int64]:
-    """The best actions in a game to so many points, where one could hold without winning."""
-    solution = rollwise.solve(Pig(target=target))
-    return np.asarray(solution.graph.action_label[solution.best_actions])
 
 
 def boundary(solution: Solution) -> NDArray[np.int64]:

@@ -62,7 +62,7 @@ class Page:
     def table(self, head: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) -> None:
         """Add a table; all but the first `words` columns are numbers, to the right."""
         line = ["---" if i < words else "---:" for i in range(len(head))]
-        listed = [head, line, *([_minus(str(cell)) for cell in row] for row in rows)]
+        listed = [head, line, *([minus(str(cell)) for cell in row] for row in rows)]
         self.parts.append("\n".join(f"| {' | '.join(row)} |" for row in listed))
 
     def figure(self, name: str, figure: go.Figure, alt: str, width: int = WIDTH) -> None:
@@ -203,7 +203,8 @@ def _layouts(figure: go.Figure) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return meta, [meta["wide"], meta["narrow"]]
 
 
-def _minus(cell: str) -> str:
+def minus(cell: str) -> str:
+    """A number with a minus sign in the place of a hyphen."""
     return re.sub(r"^-(?=\d)", "−", cell)
 
 

@@ -23,7 +23,7 @@ from rollwise.simulate.lengths import expected_lengths
 
 WIDE = HERE / "super_six_10000.json"  # what the command printed
 
-TITLE = "The family of Super Six"
+TITLE = "How do other rules and more sticks change Super Six?"
 VERSIONS: dict[str, dict[str, Any]] = {
     "as published": {},
     "one throw each in the first round": {"one_each": True},
@@ -63,21 +63,18 @@ def versions(page: Page) -> None:
         typed = " ".join(f"{key}={str(value).lower()}" for key, value in given.items())
         chances = [percent(chance_of(solution)) for solution in (small, large)]
         rows.append([name, f"`{typed}`" if typed else "", *chances, turns(large), stopping(large)])
-    page.text("""
+    page.text(f"""
         ## Versions of the rules
 
         *Solving Super Six* mentions versions of the rules. They are parameters (`rollwise solve
         super-six sticks=40 take_all=true`). One throw each in the first round is Höhle's
         description in an earlier post and the rule of manufacturers. A full hole that costs all
         sticks is the riskier version in the German Wikipedia. If players may always stop, endless
-        play is a draw. The last column lists the sticks in the lid with which stopping is somewhere
-        right:
+        play is a draw. Probabilities are certified; turns are the mean of a game with {many}
+        sticks. The last column lists the sticks in the lid with which stopping is somewhere right:
     """)
     head = ["version", "", *[f"first player, {n} sticks" for n in (few, many)]]
     page.table([*head, "turns", f"stops at ({many} sticks)"], rows, words=2)
-    page.text(f"""
-        The probabilities are certified. Turns are the mean of a game with {many} sticks.
-    """)
 
 
 def chance_of(solution: Solution) -> float:
@@ -136,14 +133,6 @@ def jehn(page: Page) -> None:
     """)
     alt = "Chance to win by throwing on and by stopping, in all situations with seven sticks"
     page.figure("situations", situations(7), alt)
-    turn = first_stops(solution)[3]
-    gains = [f"{name} (by {100 * gain:.3f} points)" for name, gain in first_at_three(solution)]
-    after = ", ".join(map(str, range(turn, len(codes) + 1)))
-    page.text(f"""
-        With {turn} sticks stopping with three in the lid is
-        right for the first time: at {", ".join(gains)}. Jehn's codes for {after} sticks say the
-        same.
-    """)
 
 
 def situations_of(sticks: int) -> list[tuple[int, int, int]]:
@@ -168,16 +157,6 @@ def choice_at(solution: Solution, place: tuple[int, int, int]) -> tuple[float, f
     throw, stop = (1 + solution.action_values[begin:end]) / 2
     assert solution.graph.action_label[begin:end].tolist() == [THROW, STOP]
     return float(throw), float(stop)
-
-
-def first_at_three(solution: Solution) -> list[tuple[str, float]]:
-    """The situations with three in the lid in which one should first stop, and the gain."""
-    found = []
-    for place in situations_of(first_stops(solution)[3]):
-        throw, stop = choice_at(solution, place)
-        if place[0] == 3 and stop > throw:
-            found.append(("/".join(map(str, place)), stop - throw))
-    return sorted(found)
 
 
 def situations(sticks: int) -> Any:
@@ -205,16 +184,13 @@ def situations(sticks: int) -> Any:
 def lids(page: Page) -> None:
     """Other numbers of holes."""
     most = 16 if page.small else 60
-    measured = 40 if page.small else 400
     rows = []
-    for holes in (4, 6) if page.small else range(3, 11):
+    for holes in (4, 6) if page.small else (3, 4, 5, 6, 8, 10):
         far = limit_of(SuperSix(holes=holes))
         first = first_stops(rollwise.solve(SuperSix(sticks=most, holes=holes)))
         full = ", ".join(f"{lid} from {first[lid]}" for lid in sorted(first, reverse=True))
-        edge_there = chance_of(rollwise.solve(SuperSix(sticks=measured, holes=holes))) - 0.5
         shown = f"{float(far.lead):.4f}", f"{far.edge():.4f}"
-        from_lid = str(min(far.stops))
-        rows.append([str(holes), full, from_lid, *shown, f"{edge_there * math.sqrt(measured):.4f}"])
+        rows.append([str(holes), full, str(min(far.stops)), *shown])
     kept = edges()
     low = [lid for lid, sticks in kept["first_stops"].items() if int(lid) < 3 and sticks]
     page.text(f"""
@@ -222,11 +198,10 @@ def lids(page: Page) -> None:
 
         Sticks in the lid with which stopping is right, each with the fewest sticks in the game (up
         to {most}); the sticks in the lid from which one stops with very many sticks; the value of
-        beginning, in sticks; the limit of edge × √sticks (see below); and the same measured with
-        {measured} sticks:
+        beginning, in sticks; and the limit of edge × √sticks (see below):
     """)
     head = ["holes", "stop with", "very many", "worth of beginning", "limit"]
-    page.table([*head, f"{measured} sticks"], rows, words=2)
+    page.table(head, rows, words=2)
     page.text(f"""
         **With fewer than three in the lid it is {"never" if not low else "NOT never"} better to
         stop in the published game, in any position of up to {sticks_of(kept):,} sticks** (within
@@ -255,10 +230,10 @@ def edge(page: Page) -> None:
         ## How the first player's edge falls
 
         The edge is the first player's win probability less a half. `{kept["made_by"]}` solved
-        {most:,} sticks by layers ({kept["states"]:,} states, certified to ±
-        {power(kept["error_bound"])}; {kept["seconds"]:,} s and {kept["gigabytes"]} GB), and with it
-        every smaller game. Its answers are in [super_six_edges.json](super_six_edges.json) and
-        agree with {checked} games solved for this page.
+        {most:,} sticks by layers ({kept["states"]:,} states, {kept["seconds"]:,} s and
+        {kept["gigabytes"]} GB), and with it every smaller game. Its answers are in
+        [super_six_edges.json](super_six_edges.json) and agree with {checked} games solved for this
+        page.
     """)
     wide = json.loads(WIDE.read_text(encoding="utf-8"))
     n = wide["parameters"]["sticks"]
@@ -286,7 +261,7 @@ def edge(page: Page) -> None:
         "edge", edge_figure(kept, published), "Edge times the root of the sticks, by sticks"
     )
     reason(page, published)
-    against(page, scaled, published)
+    against(page, scaled)
     others(page)
 
 
@@ -336,12 +311,11 @@ def reason(page: Page, far: Limit) -> None:
     """)
     page.table(
         ["sticks in the lid", *map(str, lids)],
-        [["w", *worth], ["", *numbers], ["may choose", *best], ["is met by", *visits(far)]],
+        [["w", *worth], ["", *numbers], ["may choose", *best]],
     )
     turn = first_stops(rollwise.solve(SuperSix(sticks=16)))[3]
     page.text(f"""
-        With three in the lid w is barely negative: stopping is right from {turn} sticks on, and
-        forgetting it once costs `{fraction_text(-2 * far.worth[3, 1])}` of a stick.
+        With three in the lid w is barely negative, and stopping is right from {turn} sticks on.
 
         The lead plus w is a martingale. Its steps have the same distribution throughout the game,
         because the lid changes by the same probabilities for all choices: it is the urn of
@@ -354,35 +328,21 @@ def reason(page: Page, far: Limit) -> None:
         first player's probability − ½ ≈ w / √(2π · {float(far.spread):.5f} · sticks) =
         **{far.edge():.7f} / √sticks**
 
-        The last few sticks do not change the limit. With an odd number of sticks the first player
-        leads by w + 1, and the limit is {far.edge(1):.7f}. This is an argument, not a proof; the
-        certified numbers support it.
+        With an odd number of sticks the first player leads by w + 1, and the limit is
+        {far.edge(1):.7f}. This is an argument, not a proof; the certified numbers support it.
     """)
 
 
-def visits(far: Limit) -> list[str]:
-    """How often each lid is met."""
-    return [f"{fraction_text(share)}" for share in far.visits.values()]
-
-
-def against(page: Page, scaled: dict[int, tuple[float, float]], far: Limit) -> None:
-    """The limit that the numbers have, against the one that the argument says."""
+def against(page: Page, scaled: dict[int, tuple[float, float]]) -> None:
+    """The limit that the numbers have, to compare with the one of the argument."""
     most = max(scaled)
     nodes = dict.fromkeys(most * k // 8 // 100 * 100 for k in (8, 6, 4, 3, 2, 1))
     nodes = [n for n in nodes if n in scaled]
     found, bound = extrapolated({n: scaled[n] for n in nodes})
-    slope = most * (scaled[most][0] - far.edge())
     page.text(f"""
-        A polynomial in 1/sticks through {len(nodes)} games of {nodes[-1]:,} to {nodes[0]:,} sticks,
-        extrapolated to infinitely many sticks, gives {found:.9f} (estimated; the certified numbers
-        leave ± {power(bound)}), which is off the argument by {signed(found - far.edge())}. The
-        difference at n sticks is about {slope:.2f} / n.
+        A polynomial in 1/sticks through {len(nodes)} games of {nodes[-1]:,} to {nodes[0]:,} sticks
+        has the limit {found:.9f} (estimated; the certified numbers leave ± {power(bound)}).
     """)
-
-
-def signed(off: float) -> str:
-    """A small difference with its sign."""
-    return ("+" if off > 0 else "−") + power(abs(off), 1)
 
 
 def extrapolated(points: dict[int, tuple[float, float]]) -> tuple[float, float]:

@@ -31,10 +31,10 @@ from rollwise.methods.result import MethodResult, Status, fraction_text
 from rollwise.plot import Choices
 from rollwise.plot.kinds.error import ERROR, RESIDUAL, draw_result
 
-TITLE = "Super Six by mathematical programming"
+TITLE = "Why does a linear program fail in Super Six?"
 STEP = (
-    "it is shown why the linear program fails, that with one peg more it works, what makes the "
-    "integer program scale, and the answer as fractions"
+    "why the linear program fails, and works with one peg more, how the integer program scales, "
+    "and the answer as fractions"
 )
 
 
@@ -65,8 +65,8 @@ def study(page: Page) -> None:
     one_player(page)
     integers(page)
     answer(page, solution)
-    fractions(page)
     further(page, source)
+    fractions(page)
     page.text("""
         ## Corrected in the source
 
@@ -107,8 +107,8 @@ def one_roll(page: Page, solution: Solution) -> None:
         P_end is one minus the opponent's P_roll with c and o swapped, P_choice is the larger of
         P_roll and P_end, and P_roll is the mean over the table.
 
-        The command `rollwise table super-six sticks=40 --each-action --where "forced == 0"` has
-        P_roll and P_end of every position (P_throw and P_stop).
+        `rollwise table super-six sticks=40 --each-action` prints P_roll and P_end (P_throw,
+        P_stop).
     """)
 
 
@@ -177,14 +177,13 @@ def measures(page: Page, solution: Solution) -> None:
             ]
         )
     page.text(f"""
-        There are two measures. The *relative residual* compares P_choice with the larger of P_roll
-        and P_end of the program itself (the source calls it relative error). The *relative error*
-        compares P_choice with the certified probability (± {power(solution.error_bound / 2)}). With
-        {solution.game.sticks} pegs, where the mover may choose:
+        The *relative residual* compares P_choice with the larger of P_roll and P_end of the program
+        itself (the source calls it relative error), the *relative error* with the certified
+        probability (± {power(solution.error_bound / 2)}). With {solution.game.sticks} pegs, where
+        the mover may choose:
     """)
     head = ["measure", "positions above 10⁻⁶", "largest", "pegs on the board"]
     page.table(head, rows)
-    page.text("`rollwise plot super-six residual sticks=40` and `error` draw them:")
     for kind, measure in {"residual": RESIDUAL, "error": ERROR}.items():
         figure = draw_result(solution, found, measure, Choices(), "linear-programming")
         page.figure(kind, figure, f"Relative {kind} of the linear program")
@@ -221,12 +220,11 @@ def published(page: Page, solution: Solution, source: dict[str, Any]) -> None:
 def why(page: Page) -> None:
     """Why the program is right for one player and where it is for two."""
     page.text("""
-        *Why.* With two players the end of a turn changes the sign, and no point is least everywhere
-        ([theory](../theory.md#why-linear-programming-needs-one-player)). Start one play in each
-        position with a choice. The *net visits* of a position are the visits by the player who
-        began, less those by the opponent. **The program is right if no position with a choice has
-        negative net visits, and wrong if one has.** On the rim some positions with four pegs on the
-        board are visited more often by the opponent.
+        *Why.* Start one play in each position with a choice. The *net visits* of a position are the
+        visits by the player who began, less those by the opponent. **The program is right if no
+        position with a choice has negative net visits, and wrong if one has**
+        ([proof](../theory.md#why-linear-programming-needs-one-player)). On the rim some positions
+        with four pegs on the board are visited more often by the opponent.
     """)
 
 
@@ -251,25 +249,20 @@ def rim(page: Page) -> None:
     """)
     head = ["pegs", "positions", "one program", "--set rim=1", "--set whole=no"]
     page.table(head, rows)
-    rows = []
-    for n in (10, 15) if page.small else (20, 41, 101):
+    for n in (10, 15) if page.small else (20, 101, 41):
         game = rollwise.solve(SuperSix(sticks=n))
         choice = has_choice(game)
         layer = n - game.graph.states[:, :3].sum(axis=1)
         visits = net_visits(game.graph, game.best_actions)
         alone = net_visits(game.graph, game.best_actions, whole=False)
         assert np.all(layer[choice & (visits < 0)] == 0)
-        least = [float(visits[choice & (layer == k)].min()) for k in (0, 1, 2, 3)]
-        least.append(float(alone[choice].min()))
-        rows.append([str(n), *(f"{x:.6f}" for x in least)])
-    page.text("""
-        The least net visits of any position with a choice, on the rim, and one, two and three pegs
-        further in; and the least within components:
-    """)
-    page.table(["pegs", "on the rim", "1 in", "2 in", "3 in", "by component"], rows)
-    page.text("""
-        Only the rim has negative ones. One peg more is enough for all these sizes; a proof for all
-        sizes is open. Other games differ:
+        assert np.all(alone[choice] > 0)
+        least = [float(visits[choice & (layer == k)].min()) for k in (0, 1)]
+    page.text(f"""
+        The least net visits of any position with a choice are −{-least[0]:.6f} on the rim of {n}
+        pegs, and {least[1]:.6f} one peg further in. Only the rim has negative ones, in games of 20,
+        41 and 101 pegs; within components none are. A proof for all sizes is open. Other games
+        differ:
     """)
     page.table(["game", "negative", "one program", "--set rim=1", "--set whole=no"], others(page))
 
@@ -299,32 +292,17 @@ def others(page: Page) -> list[list[str]]:
 
 def one_player(page: Page) -> None:
     """Where the same program is right."""
-    rows = []
-    dice = 3 if page.small else 5
-    for name, game in (
-        (f"Threes, {dice} dice, least score", Threes(dice=dice)),
-        (f"Threes, {dice} dice, chance of at most {dice}", Chase(Threes(dice=dice), dice)),
-    ):
+    dice, error = 3 if page.small else 5, 0.0
+    for game in (Threes(dice=dice), Chase(Threes(dice=dice), dice)):
         solution = rollwise.solve(game)
         found = run_method(solution.graph, "linear-programming")
-        error = float(np.max(np.abs(found.values - solution.values)))
+        error = max(error, float(np.max(np.abs(found.values - solution.values))))
         assert found.status is Status.CONVERGED
-        rows.append(
-            [
-                name,
-                f"{solution.graph.n_states:,}",
-                f"{found.values[0]:.10f}",
-                f"{solution.value:.10f}",
-                power(error),
-            ]
-        )
-    page.text("""
-        ## One player: right
-
-        The same program on games for one player, for points and for a win probability (as values
-        from −1 to 1), against the certified answer:
+    page.text(f"""
+        **For one player the same program is right:** in Threes with {dice} dice, for the least
+        score and for the chance of at most {dice} points, all values are within {power(error)} of
+        the certified ones.
     """)
-    page.table(["game", "positions", "program", "certified", "largest difference"], rows)
 
 
 def integers(page: Page) -> None:
@@ -344,47 +322,28 @@ def integers(page: Page) -> None:
         binaries of {sticks} pegs choose best, and the values are off by at most {power(error)}
         (`--set tighten=0`: M = 1, all binaries free).
     """)
-    rows = []
-    for name, options in (
-        ("by component, tight M", {}),
-        ("by component, M = 1", {"tighten": 0}),
-        ("whole, tight M", {"whole": True}),
-    ):
-        found = run_method(small.graph, "mixed-integer", **options)
-        details = found.details
-        decided = f"{details['binaries_fixed_beforehand']:,} of {details['binaries']:,}"
-        programs = f"{details['programs']:,}"
-        rows.append([name, programs, decided, f"{found.sweeps:,}", *told(small, found)[:2]])
-    page.text("""
+    details = run_method(small.graph, "mixed-integer").details
+    seconds = measured()
+    page.text(f"""
         Two preparations make it scale. Each *component* is a program of its own, the last ones
-        first. Some sweeps of interval iteration make M small and decide most binaries:
-    """)
-    head = ["way", "programs", "decided beforehand", "nodes", "status", "largest error"]
-    page.table(head, rows)
-    page.text("""
+        first. Some sweeps of interval iteration make M small and decide binaries beforehand, with
+        {sticks} pegs {details["binaries_fixed_beforehand"]:,} of {details["binaries"]:,}.
+
         The source's figure of errors is that of one linear program for each number of pegs, so its
-        integer programs probably were, too. Solved so with M = 1 and a tolerance of 1e-9, SCIP
-        took:
-    """)
-    page.table(["pegs", "status", "seconds", "largest error"], as_published())
-    page.text("""
-        The last run was stopped. With SCIP's own tolerance of 1e-6 the programs for 2 to 130 pegs
-        took at most two nodes each and 148 s of processor time altogether; P_choice then errs by up
-        to 1e-6. More in [benchmarks/milp.md](../../benchmarks/milp.md). [Export](../export.md)
-        writes both models as files.
+        integer programs probably were, too. [Solved so](../../benchmarks/milp.md) with M = 1 and a
+        tolerance of 1e-9, SCIP took {seconds["40"]} s for 40 pegs and {seconds["60"]} s for 60; the
+        run for 130 was stopped after {seconds["130"]} s. With SCIP's own tolerance of 1e-6 the
+        programs for 2 to 130 pegs took 148 s of processor time; P_choice then errs by up to 1e-6.
+        [Export](../export.md) writes both models as files.
     """)
 
 
-def as_published() -> list[list[str]]:
-    """What the benchmark measured of a program for each number of pegs."""
+def measured() -> dict[str, str]:
+    """The seconds that the benchmark measured with a program for each number of pegs, by pegs."""
     text = (Path(__file__).parents[2] / "benchmarks" / "milp.md").read_text(encoding="utf-8")
     section = text.partition("## By number of sticks")[2].partition("\n## ")[0]
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in section.splitlines()
-        if line.startswith("| scip")
-    ]
-    return [[row[1], row[2], row[3], power(float(row[8]))] for row in rows]
+    rows = [line.split("|")[1:] for line in section.splitlines() if line.startswith("| scip")]
+    return {row[1].strip(): row[3].strip() for row in rows}
 
 
 def told(solution: Solution, found: MethodResult) -> list[str]:
@@ -435,7 +394,7 @@ def answer(page: Page, solution: Solution) -> None:
 def fractions(page: Page) -> None:
     """The answer without rounding."""
     rows = []
-    for n in (4, 6, 10) if page.small else (4, 6, 10, 15, 20, 24):
+    for n in (4, 6, 10) if page.small else (4, 6, 10, 24):
         solution = rollwise.solve(SuperSix(sticks=n))
         exact = run_method(solution.graph, "exact")
         assert exact.fractions is not None
@@ -465,25 +424,17 @@ def fractions(page: Page) -> None:
 
 def further(page: Page, source: dict[str, int]) -> None:
     """Beyond the source's largest game."""
-    rows = []
-    for n in (16,) if page.small else (source["solved_before"], source["solved_to"], 400):
+    found = {}
+    for n in (16,) if page.small else (source["solved_to"], 400):
         solution = rollwise.solve(SuperSix(sticks=n))
         assert solution.win_probability is not None
-        rows.append(
-            [
-                str(n),
-                f"{solution.graph.n_states:,}",
-                f"{solution.sweeps:,}",
-                certified(solution.win_probability, solution.error_bound / 2),
-            ]
-        )
+        chance = certified(solution.win_probability, solution.error_bound / 2)
+        found[n] = f"{chance} with {n} pegs"
     page.text(f"""
-        ## Further
-
         Before the source, answers were known up to {source["solved_before"]} pegs (Jehn 2021); it
-        reached {source["solved_to"]}. Strategy iteration with proof:
+        reached {source["solved_to"]}. The first player's probability is {", ".join(found.values())}
+        ([more](super_six_family.md)).
     """)
-    page.table(["pegs", "positions", "sweeps", "first player's chance"], rows)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The table of docs/design.md: what ten games do to their players."""
+"""The table of docs/design.md: what eight games do to their players."""
 
 from __future__ import annotations
 
@@ -41,12 +41,10 @@ def asked() -> list[Asked]:
     """The games of the table."""
     kinds = {
         "Pig": ("pig", {}),
-        "Piglet": ("piglet", {}),
         "Hog": ("hog", {}),
         "Super Six, 40 sticks": ("super-six", {"sticks": "40"}),
         "Dice blackjack": ("dice-blackjack", {}),
         "Royal Ur, 2 pieces": ("royal-ur", {"pieces": "2"}),
-        "Snakes and ladders": ("snakes-and-ladders", {}),
         "Threes": ("threes", {}),
         "Shut the box": ("shut-the-box", {}),
     }

@@ -12,6 +12,8 @@ import textwrap
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,8 @@ WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
 
 
+Fact = tuple[str, str]  # a known answer, its source
+
 # Too large for one graph, with the parameters of a small version: they take minutes.
 BY_LAYERS = {"bozo": {"sheet": "three"}, "yahtzee": {"boxes": 2}, "yatzy": {"boxes": 2}}
 
@@ -74,23 +78,15 @@ INDEX = """\
 # Which games come with rollwise?
 
 Each game has a card: rules, parameters, a position with its best action, the certified answer for
-the default parameters and perfect play, rules of thumb, and answers known from other sources. All
-digits are certified. The rule sheets are in [src/rollwise/games](../../src/rollwise/games).
+the default parameters, rules of thumb, and published answers. The rule sheets are in
+[src/rollwise/games](../../src/rollwise/games).
 
-```sh
-rollwise solve bear-off
-rollwise table bear-off --limit 10
-rollwise plot bear-off policy --out bear-off.html
-```
+A rule of thumb for two players *loses* so many games of a hundred (or so much of a stake) against
+perfect play, on average of both seats, and *to an expert*, the best response. Published answers of
+large games without a [recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are
+marked *not compared*.
 
-Rules of thumb for two players play against perfect play. A rule *loses* so many games of a hundred,
-on average of both seats; *to an expert* is its loss to the best response. In games for stakes both
-are payoffs. Ranges cover all optimal policies.
-
-Tests compare the known answers with those of rollwise. Answers of large games without a
-[recorded run](../../benchmarks/RESULTS.md#known-answers-of-large-games) are marked *not compared*.
-
-The number of players is in brackets, and then the lesson of the game:
+Games, numbers of players, and lessons:
 
 """
 
@@ -130,7 +126,7 @@ def hidden_card(name: str) -> str:
         chance = digits(50 * (1 + found.value), 50 * found.error_bound, DIGITS - 3)
         worth = f"The first player wins **{chance} %** of the games (value {shown})."
     proof = "in fractions" if found.is_exact else f"to {DIGITS - 1} digits or more"
-    rows = [
+    facts = [
         _fact(_given(known.get("parameters", {})), known["value"], known)
         for known in ANSWERS["hidden"]
         if known["game"] == name
@@ -142,7 +138,7 @@ def hidden_card(name: str) -> str:
         "## Answer",
         f"- {worth}\n- No player gains by another strategy: proved {proof}.\n- {sizes}.",
     ]
-    return _joined([*parts, "\n".join(["## Known answers", "", *rows]) if rows else ""])
+    return _joined([*parts, _facts_known(facts)])
 
 
 def _card_by_layers(game: Game) -> str:
@@ -156,8 +152,8 @@ def _card_by_layers(game: Game) -> str:
         _parameters(type(game)),
         position(game.name),
         "## Answer",
-        f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
-        f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
+        f"The largest expected score is **{digits(solution.value, solution.error_bound)}**\n"
+        f"({n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers).",
         _known(game.name, type(game)),
     ]
     return _joined(parts)
@@ -176,8 +172,8 @@ def _parameters(cls: type[Game]) -> str:
     specs = parameter_specs(cls)
     rows = []
     for spec in specs:
-        span = "true or false" if spec.type is bool else spec.range_text
-        rows.append(f"- `{spec.name}={typed(spec.default)}` ({span}): {spec.about}")
+        span = "" if spec.type is bool else f" ({spec.range_text.removeprefix('from ')})"
+        rows.append(f"- `{spec.name}={typed(spec.default)}`{span}: {spec.about}")
     return "\n".join(rows)
 
 
@@ -228,26 +224,20 @@ def _facts(solution: rollwise.Solution) -> str:
         chance = float(50 * (1 + solution.value))
         shown = f"{digits(chance, 100 * solution.error_bound, DIGITS - 2)} %"
     if isinstance(solution.game, Average):
-        worth = f"The best average in the long run is **{digits(*average_of(solution), 6)}**."
+        worth = f"The best average in the long run is **{digits(*average_of(solution), 6)}**"
     elif graph.objective != "win":
         aim = "smallest" if graph.objective == "minimize" else "largest"
-        worth = f"The {aim} expected score is **{shown}**."
+        worth = f"The {aim} expected score is **{shown}**"
     elif graph.has_stakes:
         whose = "" if graph.players == 1 else " of the first player"
-        worth = f"The expected payoff{whose} is **{shown}**."
+        worth = f"The expected payoff{whose} is **{shown}**"
     else:
         first = "" if graph.players == 1 else "first "
-        worth = f"The {first}player wins **{shown}** of the games."
+        worth = f"The {first}player wins **{shown}** of the games"
     lasts = _lasts(solution)
     after = graph.n_states - graph.n_positions
-    thrown = f" and {after:,} after a throw" if after else ""
-    return "\n".join(
-        [
-            f"- {worth}",
-            f"- A game lasts {lasts} on average.",
-            f"- {graph.n_positions:,} states{thrown}, {graph.n_outcomes:,} outcomes.",
-        ]
-    )
+    thrown = f", {after:,} after a throw" if after else ""
+    return f"{worth}, in {lasts} on average ({graph.n_positions:,} states{thrown})."
 
 
 def _lasts(solution: rollwise.Solution) -> str:
@@ -278,9 +268,7 @@ def span(least: float, most: float, bound: float, places: int) -> str:
 def _policies(game: Game, solution: rollwise.Solution) -> str:
     rows = []
     of_two = solution.graph.players == 2
-    text = STAKES if solution.graph.has_stakes else TWO
-    if not of_two:
-        text = ONE if solution.graph.is_score else ONE_WINS
+    text = OF_TWO if of_two else ONE if solution.graph.is_score else ONE_WINS
     for name, function in type(game).policies().items():
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         policy = Policies(solution.graph, game).find(name)
@@ -291,8 +279,7 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
 
 ONE = "Expected score {}, worse by {}"
 ONE_WINS = "Wins with probability {}, worse by {}"
-TWO = "Wins {} moving first and {} second; loses {}, to an expert {}"
-STAKES = "Payoff {} moving first and {} second; loses {}, to an expert {}"
+OF_TWO = "Loses {}, to an expert {}"
 
 
 def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
@@ -312,37 +299,30 @@ def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
 
 
 def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
-    graph, best = solution.graph, solution.value
+    graph = solution.graph
     found = loss_of(Policies(graph, solution.game, solution), policy)
     spread, bound = found.spread, found.error_bound
-    assert found.second is not None
     assert found.exploitability is not None
     assert found.exploitability_bound is not None
-    ends = (found.first,) * 2, (found.second,) * 2, (found.loss,) * 2
+    least = most = found.loss
     if spread is not None:
         assert spread.is_known, f"{graph.title}: the loss of {policy.name} is unknown"
-        ends, bound = (spread.first, spread.second, spread.mean), spread.error_bound
-    scale, places, unit = (1, 6, "") if graph.has_stakes else (100, 4, " %")
-    even, worth = (0.0, best) if graph.has_stakes else (0.5, best / 2)
-    shown = [
-        span(scale * (even + own - most), scale * (even + own - least), scale * bound, places)
-        + unit
-        for own, (least, most) in zip((worth, -worth), ends[:2], strict=True)
-    ]
-    shown.append(span(scale * ends[2][0], scale * ends[2][1], scale * bound, places))
+        (least, most), bound = spread.mean, spread.error_bound
+    scale, places = (1, 6) if graph.has_stakes else (100, 4)
+    shown = span(scale * least, scale * most, scale * bound, places)
     known, known_bound = found.exploitability, found.exploitability_bound
     half = scale if graph.has_stakes else scale / 2
-    return [*shown, digits(half * known, half * known_bound, places)]
+    return [shown, digits(half * known, half * known_bound, places)]
 
 
 def _known(name: str, cls: type[Game]) -> str:
-    rows = []
+    facts = []
     for answer in ANSWERS["answer"]:
         if answer["game"] != name or answer["source"].startswith(OWN):
             continue
         parameters = answer.get("parameters", {})
         if "win_probabilities" in answer:
-            rows.append(_known_to_many(cls(**parameters), answer))
+            facts.append(_known_to_many(cls(**parameters), answer))
             continue
         solution = rollwise.solve(cls(**parameters))
         what, here = "win_probability", (1 + solution.value) / 2
@@ -353,7 +333,7 @@ def _known(name: str, cls: type[Game]) -> str:
         half_digit = Fraction(1, 2 * 10 ** len(printed.partition(".")[2] or "0000"))
         agree = abs(Fraction(here) - Fraction(printed)) <= max(half_digit, Fraction(1, 10**4))
         assert agree, f"{name}: {printed} is printed, and {here} found"
-        rows.append(_fact(given, printed, answer))
+        facts.append(_fact(given, printed, answer))
     for table in ANSWERS.values():
         if (
             isinstance(table, dict)
@@ -361,7 +341,7 @@ def _known(name: str, cls: type[Game]) -> str:
             and not table["source"].startswith(OWN)
         ):
             given = _given(table["parameters"])
-            rows.append(_fact(given, table["what"], table))
+            facts.append(_fact(given, table["what"], table))
     for answer in LARGE["answer"]:
         if answer["game"] == name and not answer["source"].startswith(OWN):
             given = _given(answer.get("parameters", {}))
@@ -369,19 +349,26 @@ def _known(name: str, cls: type[Game]) -> str:
             (printed,) = (answer[what] for what in WORTHS if what in answer)
             if answer["name"] not in json.loads(MEASURED.read_text(encoding="utf-8")):
                 printed += ", not compared"
-            rows.append(_fact(given, printed, answer))
-    if not rows:
-        return ""
-    return "\n".join(["## Known answers", "", *rows])
+            facts.append(_fact(given, printed, answer))
+    return _facts_known(facts)
 
 
-def _fact(given: str, known: str, answer: Mapping[str, Any]) -> str:
+def _facts_known(facts: list[Fact]) -> str:
+    """The section of known answers: a row for neighbours of one source; nothing without any."""
+    rows = [
+        f"- {'; '.join(text for text, _ in group)} ({source})"
+        for source, group in groupby(facts, key=itemgetter(1))
+    ]
+    return "\n".join(["## Known answers", "", *rows]) if rows else ""
+
+
+def _fact(given: str, known: str, answer: Mapping[str, Any]) -> Fact:
     """A known answer and its source."""
-    return f"- {given.strip() or 'Default'}: {known} ({answer['source']})"
+    return f"{given.strip() or 'Default'}: {known}", answer["source"]
 
 
-def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
-    """The row of a game for three or more."""
+def _known_to_many(game: Game, answer: Mapping[str, Any]) -> Fact:
+    """The fact on a game for three or more."""
     found, printed = rollwise.equilibrium(game), answer["win_probabilities"]
     for worth, text in zip(found.win_probabilities, printed, strict=True):
         half_digit = Fraction(1, 2 * 10 ** len(text.partition(".")[2]))

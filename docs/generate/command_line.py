@@ -23,18 +23,16 @@ Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists 
   `dragon.py:Dragon` if the file has several games. A rule sheet may import modules beside it.
 - **Parameters** follow the game: `rollwise solve pig target=50`. `rollwise games` lists them with
   their ranges.
-- **Forms** make another game. `as=chase target=7` reaches a score (`ties=win`, `draw` or `lose`).
-  `as=contest` is a contest of two (`ties=shared`, `first` or `win-or-tie`). `as=score` keeps the
-  points made so far in the state. `as=within turns=10` wins within ten turns (moves of one player).
-  `solve` also takes `as=contest players=N` and `as=blind`, a simultaneous contest of two
-  ([scores](threes.md)). `as=cube` adds a
+- **Forms** make another game. `as=chase target=7` reaches a score, `as=contest` is a contest of
+  two; `solve` also takes `as=contest players=N` and `as=blind`, a simultaneous contest
+  ([scores](threes.md)). `as=score` keeps the points made so far in the state. `as=within turns=10`
+  wins within ten turns (moves of one player). `as=cube` adds a
   [doubling cube](faq.md#how-do-i-play-for-a-stake-with-a-doubling-cube).
 - **States** name every field: `--state banked=50,rival=50,turn=20`.
 - **Policies** are `optimal`, `random`, a policy of the rule sheet (`hold-at-20`), a table
   (`.csv` or `.parquet` with the fields of the state, `action`, and `probability` if it mixes), a
   saved learner (`.npz`), a rule of thumb (`.json`), or a mixture: `0.9*optimal+0.1*random`. Some
-  commands take `longest` and `shortest`: all players prolong or shorten the game. `rollwise table
-  GAME --out mine.csv` writes a table of this form.
+  commands take `longest` and `shortest`: all players prolong or shorten the game.
 - **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one
   [document](json.md). Files are written completely or not at all.
 - **Kept answers.** rollwise keeps graphs and answers in the user's cache folder. "Kept from" marks

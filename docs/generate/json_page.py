@@ -13,8 +13,8 @@ INTRODUCTION = """\
 # How do I read the JSON documents?
 
 `rollwise COMMAND ... --json` prints one document in one line, and `rollwise serve` sends the same
-documents. `rollwise schema COMMAND` prints the JSON schema of a command's documents, with types,
-units and meanings of all keys. The site made by `make site` has all keys on one page.
+documents. `rollwise schema COMMAND` prints their JSON schema, with types, units and meanings of all
+keys. The site (`make site`) has all keys on one page.
 
 ```sh
 python -m rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json \\
@@ -29,11 +29,7 @@ python -m rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json
         "target": 3
     },
     "kind": "certified",
-    "state": {
-        "banked": 1,
-        "rival": 1,
-        "turn": 1
-    },
+...
     "unit": "win probability",
     "value": 0.42857142857142855,
     "win_probability": 0.7142857142857143,

@@ -16,16 +16,12 @@ PAGE = Path(__file__).resolve().parents[1] / "models.md"
 BEGIN, END = "<!-- from docs/generate/storm.py -->", "<!-- end -->"
 CHANCE, LEAST = {"rewards": "none"}, {"optimum": "min"}
 MODELS = [  # a name, a file of the package, a query, the same question here
-    ("a die from coins", "dtmc/die.pm", 'P=? [F "one"]', {"goal": "one", **CHANCE}),
     ("two dice", "mdp/two_dice.nm", 'Rmax=? [F "done"]', {"goal": "done"}),
     ("consensus of two", "mdp/coin2-2.nm", 'Rmax=? [F "finished"]', {"goal": "finished"}),
     ("retransmission", "dtmc/brp-16-2.pm", 'P=? [F "target"]', {"goal": "target", **CHANCE}),
-    ("NAND gates", "dtmc/nand-5-2.pm", 'P=? [F "target"]', {"goal": "target", **CHANCE}),
     ("CSMA of two", "mdp/csma2-2.nm", 'Rmin=? [F "all_delivered"]',
      {"goal": "all_delivered", **LEAST}),
-    ("a slippery grid", "mdp/slipgrid.nm", 'Rmin=? [F "target"]', {"goal": "target", **LEAST}),
     ("crowds", "dtmc/crowds-5-5.pm", 'P=? [F "observe0Greater1"]', {"goal": "observe0Greater1"}),
-    ("leader election", "mdp/leader4.nm", 'Rmin=? [F "elected"]', {"rewards": "rounds", **LEAST}),
     ("FireWire", "mdp/firewire3-0.5.nm", 'R{"time"}min=? [F "elected"]',
      {"rewards": "time", **LEAST}),
 ]  # fmt: skip

@@ -40,6 +40,7 @@ class Asked(NamedTuple):
     numbers: int
     evaluations: int
     known: Mapping[str, Clauses] = {}
+    listed: bool = True  # whether the page has a table, or the picture only
 
 
 class Found(NamedTuple):
@@ -85,7 +86,7 @@ def asked() -> list[Asked]:
     return [
         Asked("Pig", create(find("pig"), {}), 5, 2000, pig),
         Asked("Super Six, 40 sticks", sticks, 4, 2000, until_4),
-        Asked("Hog", create(find("hog"), {}), 4, 1000),
+        Asked("Hog", create(find("hog"), {}), 4, 1000, listed=False),
         Asked("Threes", create(find("threes"), {}), 4, 2000),
     ]
 
@@ -101,7 +102,8 @@ def write() -> None:
         found[one.title] = look(one)
         print(f"rules of thumb: {one.title}", flush=True)
     page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(PLACE.sub(lambda _: tables(found), page), encoding="utf-8")
+    listed = {one.title: found[one.title] for one in asked() if one.listed}
+    PAGE.write_text(PLACE.sub(lambda _: tables(listed), page), encoding="utf-8")
     _draw(found)
 
 

@@ -32,36 +32,21 @@ def study(page: Page) -> None:
     page.text(f"""
         # What has a learner learned?
 
-        Its exact loss says it: the loss of its policy against the best response to its opponent,
-        in the mean of all games. A reward curve is an estimate, and shows the learner while it
-        explores. `policy_of` asks a learner for its action in every state, and `mean_reward` sums
-        over all games ([environments](../environments.md)).
+        Its exact loss tells: the loss of its policy against the best response to its opponent, in
+        the mean of all games. A reward curve is an estimate, and shows the learner while it
+        explores. ([How to compute the loss](../environments.md#exact-values))
 
         Two learners take the second seat of Pig against the optimal player: MaskablePPO of
         sb3-contrib {easy["versions"]["sb3-contrib"]}, with its own settings, and tabular
         Q-learning that takes any action in a tenth of its moves. They play
         {easy["runs"][0]["checkpoints"][-1]["steps"]:,} steps each.
     """)
-    page.code("""
-        from rollwise.environments import GameEnv, mean_reward, policy_of
-
-        env = GameEnv("pig", target=20, opponent="optimal", seat="second")
-        best = mean_reward(env).value
-        always_roll = policy_of(env, lambda observations, masks: [0] * len(masks))
-        print(f"exact loss: {best - mean_reward(env, always_roll).value:z.12f}")
-    """)
-    page.code("exact loss: 0.000000000000", "text")
-    page.text("""
-        A model of sb3-contrib is asked in the same way:
-        `lambda seen, masks: model.predict(seen, action_masks=masks, deterministic=True)[0]`.
-    """)
-    chapter(page, easy, "20")
+    chapter(page, easy, "20", table=False)
     page.text(f"""
-        The optimal second player gets {_signed(best.value, 6)} a game. In Pig to 20 a player who
-        never holds plays optimally. Every seed finds that within the first checkpoints: the exact
-        loss of the greedy policy is 0. The reward of MaskablePPO goes on rising for ten times as
-        long, because it holds by chance less often. The reward of Q-learning stays, since it
-        explores as much as ever.
+        The optimal second player gets {_signed(best.value, 6)} a game, and never holds. Every seed
+        finds this within the first checkpoints: the exact loss of the greedy policy is 0. The
+        reward of MaskablePPO goes on rising for ten times as long, because it holds by chance less
+        often. The reward of Q-learning stays, since it explores as much as ever.
     """)
     chapter(page, hard, "50")
     ppo, table = hard["runs"]
@@ -76,24 +61,21 @@ def study(page: Page) -> None:
         {ppo["checkpoints"][-1]["standard_error"]:.2f}. A reward curve can't tell such policies
         apart; the exact loss can.
     """)
-    page.text(f"""
+    page.text("""
         ## How it was measured
 
-        The runs are kept in [pig-20.json](pig-20.json) and [pig-50.json](pig-50.json), with their
-        seeds and versions (torch {easy["versions"]["torch"]}, gymnasium
-        {easy["versions"]["gymnasium"]}). The head of `train.py` names the libraries to install.
+        Losses and rewards of policies are certified to 1e-12. The rewards of training games are
+        estimates, with standard errors. The runs are kept in [pig-20.json](pig-20.json) and
+        [pig-50.json](pig-50.json), with their seeds and versions. The head of `train.py` names the
+        libraries to install.
     """)
     page.parts.append(
         "<!-- not run: it trains for minutes, with libraries that rollwise doesn't need -->\n"
         f"```sh\n{easy['command']}\n{hard['command']}\npython docs/learners/learners.py\n```"
     )
-    page.text("""
-        Losses and rewards of policies are certified to 1e-12. The rewards of training games are
-        estimates, with standard errors.
-    """)
 
 
-def chapter(page: Page, found: dict[str, Any], goal: str) -> None:
+def chapter(page: Page, found: dict[str, Any], goal: str, table: bool = True) -> None:
     """The curves of a game, and where they end."""
     page.text(f"## Pig to {goal}")
     estimated, exact = [], []
@@ -124,6 +106,8 @@ def chapter(page: Page, found: dict[str, Any], goal: str) -> None:
             baseline=name == "loss",
         )
         page.figure(f"{goal}-{name}", figure, f"{what} in Pig to {goal}: {who}")
+    if not table:
+        return
     rows = []
     for made in found["runs"]:
         first, last = made["checkpoints"][0], made["checkpoints"][-1]

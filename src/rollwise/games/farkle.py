@@ -207,13 +207,8 @@ class Farkle(Thrown):
 
     Dice are fair, or `loaded`: a face falls `weight` times as often as each other face.
 
-    The number of positions grows a little faster than the third power of the target: to 1,000
-    points there are 15,560, to 2,000 there are 155,120. With a penalty, and no bank below 0, there
-    are nine times as many, all in one component, because banks fall too. Busche (2016) gives
-    53.487 % to the first of two players to 10,000, with his "Facebook" scoring, a penalty,
-    and no bank below -2,500. With `lowest` -2,500 these rules have 407,988,000 positions to 10,000
-    and some 238 billion outcomes, at 20 bytes each in a graph: 5 TB. His figure is
-    not reproduced here.
+    Busche (2016) gives 53.487 % to the first of two players to 10,000, with a penalty and no bank
+    below -2,500. That game has 407,988,000 positions, too many to compare his figure.
     """
 
     presets: ClassVar = {"short": {"target": 400}}
