@@ -26,6 +26,7 @@ from typer.models import CommandInfo
 
 import rollwise
 from rollwise.cli import commands
+from rollwise.cli.described import describe
 from rollwise.cli.streams import ASKED
 from rollwise.errors import ParameterError, RollwiseError, UsageError
 from rollwise.machine import memory_limits, user_cache
@@ -238,7 +239,10 @@ def _modules() -> dict[str, str]:
 
 def _info(name: str, module: str) -> CommandInfo:
     importlib.import_module(module)  # its import registers the command
-    return next(info for info in app.registered_commands if info.name == name)
+    info = next(info for info in app.registered_commands if info.name == name)
+    assert info.callback is not None
+    describe(info.callback)
+    return info
 
 
 def all_functions() -> dict[str, Callable[..., Any]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rollwise.cli.described import POLICIES
 from rollwise.cli.printing import check_file
 from rollwise.cli.streams import ASKED
 from rollwise.documents.model import encode
@@ -86,14 +87,6 @@ ModeOption = Annotated[
     str,
     typer.Option("--mode", help="Execution of the rules: auto, interpreted or compiled."),
 ]
-
-
-POLICIES = (
-    "optimal, random, longest, shortest (most, fewest moves), a policy of the game, a .csv or "
-    ".parquet table, a file of `learn --save` (.npz), a rule of thumb (.json), or a mixture: "
-    "0.9*optimal+0.1*random."
-)
-
 
 PolicyOption = Annotated[
     str, typer.Option(metavar="P", autocompletion=_complete_policy, help=POLICIES)

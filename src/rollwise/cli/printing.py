@@ -256,10 +256,3 @@ def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | Non
         return []
     write_text(save, model.encode(rules[-1].rule.document(graph)) + "\n")
     return [f"Saved to {save}."]
-
-
-def gets(graph: StateGraph) -> str:
-    """The words before the result of a seat."""
-    from rollwise.many.seats import has_payoffs
-
-    return "gets on average" if has_payoffs(graph) else "wins"

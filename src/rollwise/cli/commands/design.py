@@ -11,7 +11,7 @@ import typer
 from rollwise.answer import kept
 from rollwise.cli.app import app
 from rollwise.cli.common import Workers, read_game, read_values
-from rollwise.cli.options import POLICIES, GameArgument, ParametersArgument, WorkersOption
+from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
@@ -31,16 +31,16 @@ RULES, SEED = 300, 1
 def balance(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    evaluations: Annotated[
-        int, typer.Option(metavar="N", help="How many rules of thumb are scored; 0 for none.")
-    ] = RULES,
-    seed: Annotated[int, typer.Option(help="Seed of the search.", min=0)] = SEED,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a page for people, with pictures (.html, .pdf)."),
-    ] = None,
+    evaluations: int = RULES,
+    seed: Annotated[int, typer.Option(min=0)] = SEED,
+    out: Path | None = None,
 ) -> None:
-    """Measure edge, turns, drama, decisions, luck and skill."""
+    """Measure edge, turns, drama, decisions, luck and skill.
+
+    --evaluations N  How many rules of thumb are scored; 0 for none.
+    --seed N         Seed of the search.
+    --out FILE       Write a page for people, with pictures (.html, .pdf).
+    """
     from rollwise.analysis.balance import balance as find_balance
 
     if out is not None:
@@ -72,17 +72,14 @@ def diff(
             help="Another game; a parameter twice, as it was and as it is to be; others once.",
         ),
     ] = None,
-    limit: Annotated[
-        int, typer.Option(metavar="N", help="How many positions are listed, the dearest first.")
-    ] = LIMIT,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw the losses of the old strategy (.html, .svg, .png)."
-        ),
-    ] = None,
+    limit: int = LIMIT,
+    out: Path | None = None,
 ) -> None:
-    """Compare two versions of the rules."""
+    """Compare two versions of the rules.
+
+    --limit N   How many positions are listed, the dearest first.
+    --out FILE  Draw the losses of the old strategy (.html, .svg, .png).
+    """
     from rollwise.analysis.difference import difference
 
     if limit < 0:
@@ -146,23 +143,18 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
 @app.command("handicap")
 def handicap(
     game: GameArgument,
-    points: Annotated[
-        str,
-        typer.Option(
-            metavar="FIELD=A..B",
-            help="Field of the points given to the player, and their range: banked=0..40, "
-            "or banked,rival=0..40 with the opponent's view of that field.",
-        ),
-    ],
+    points: str,
     parameters: ParametersArgument = None,
-    policy: Annotated[
-        str, typer.Option(metavar="P", help=f"Policy of the player with the points. {POLICIES}")
-    ] = "optimal",
-    against: Annotated[
-        str, typer.Option(metavar="P", help="Policy of the other player.")
-    ] = "optimal",
+    policy: str = "optimal",
+    against: str = "optimal",
 ) -> None:
-    """Find the head start, or komi of the second player, that makes two players even."""
+    """Find the head start, or komi of the second player, that makes two players even.
+
+    --points FIELD=A..B  Field of the points given to the player, and their range: banked=0..40, or
+                         banked,rival=0..40 with the opponent's view of that field.
+    --policy P           Policy of the player with the points. {POLICIES}
+    --against P          Policy of the other player.
+    """
     from rollwise.analysis.handicap import handicap as find_handicap
     from rollwise.analysis.tuning import values_of
 
@@ -181,29 +173,19 @@ def handicap(
 @app.command("tune")
 def tune(
     game: GameArgument,
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME=A..B", help="A parameter and its values: 20..120, 20..120..10 or 4,6,8."
-        ),
-    ],
-    aim: Annotated[
-        str,
-        typer.Option(
-            "--for",
-            metavar="AIM",
-            help="Quantity and goal: first_player = 0.5, min turns, max skill; also value, "
-            "luck, draws.",
-        ),
-    ],
+    vary: list[str],
+    aim: Annotated[str, typer.Option("--for")],
     parameters: ParametersArgument = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the curve (.html, .svg, .png)."),
-    ] = None,
+    out: Path | None = None,
     workers: WorkersOption = None,
 ) -> None:
-    """Solve a game for a range of parameters."""
+    """Solve a game for a range of parameters.
+
+    --vary NAME=A..B  A parameter and its values: 20..120, 20..120..10 or 4,6,8.
+    --for AIM         Quantity and goal: first_player = 0.5, min turns, max skill; also value, luck,
+                      draws.
+    --out FILE        Draw the curve (.html, .svg, .png).
+    """
     from rollwise.analysis import tuning
     from rollwise.documents.design import tuning_document
     from rollwise.games import find

@@ -57,16 +57,6 @@ if TYPE_CHECKING:
     from rollwise.graph.policies import Policy
 
 THETA, ORDER = 1e-10, "reversed"
-AgainstOption = Annotated[
-    str | None, typer.Option(metavar="Q", help="The opponent's policy; P unless given.")
-]
-EvaluationOption = Annotated[
-    str | None,
-    typer.Option(
-        help="exact (linear systems, certified; the default) or iterative (sweeps; the default "
-        "with an option of it)."
-    ),
-]
 IterativeOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -86,9 +76,6 @@ SETTINGS = {
         ("time_limit", float, None, "seconds"),
     )
 }
-RowsOption = Annotated[
-    bool, typer.Option("--table", help="The value of the policy in each position, a row each.")
-]
 
 
 @app.command("evaluate")
@@ -96,17 +83,23 @@ def evaluate(
     game: GameArgument,
     parameters: ParametersArgument = None,
     policy: PolicyOption = ...,  # type: ignore[assignment]
-    against: AgainstOption = None,
-    method: EvaluationOption = None,
+    against: str | None = None,
+    method: str | None = None,
     settings: IterativeOption = None,
     history: HistoryOption = None,
     state: PositionOption = None,
-    table: RowsOption = False,
+    table: bool = False,
     where: WhereOption = None,
     out: OutOption = None,
     csv: CsvOption = False,
 ) -> None:
-    """Compute the exact value of a policy."""
+    """Compute the exact value of a policy.
+
+    --against Q    The opponent's policy; P unless given.
+    --method TEXT  exact (linear systems, certified; the default) or iterative (sweeps; the default
+                   with an option of it).
+    --table        The value of the policy in each position, a row each.
+    """
     _check_rows(table, where=where, out=out, csv=csv)
     form = form_of(out, csv=csv)
     from rollwise.graph.policies import ties_in_play

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -25,69 +25,21 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned, Learner
 
-GamesOption = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Games to play; with --resume, all of them together."),
-]
-ExploreOption = Annotated[
-    float | None,
-    typer.Option(metavar="M", help="The larger, the longer it explores (100)."),
-]
-SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")]
-LearningOption = Annotated[
-    str | None, typer.Option(help="counts (the default), monte-carlo or q-learning.")
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Threads that play in parallel (1).",
-    ),
-]
-CompareOption = Annotated[
-    int | None,
-    typer.Option(
-        "--compare",
-        metavar="[K]",
-        help="Compare the learned policy with the exact solution; K times along the way, at "
-        "doubling numbers of games.",
-    ),
-]
-AgainstOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="P",
-        help="Learn to beat a policy, moving first in one game of two, instead of by self-play.",
-    ),
-]
-SaveOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Save the learner's counts, also after Ctrl-C (.npz); with --against the policy "
-        "(.csv, .parquet).",
-    ),
-]
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
-ResumeOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Continue from a file of --save.")
-]
-
 
 @app.command("learn")
 def learn(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    games: GamesOption = None,
-    explore: ExploreOption = None,
-    seed: SeedOption = None,
-    method: LearningOption = None,
-    workers: WorkersOption = None,
-    compare: CompareOption = None,
-    against: AgainstOption = None,
-    save: SaveOption = None,
-    resume: ResumeOption = None,
-    csv: CsvOption = False,
+    games: int | None = None,
+    explore: float | None = None,
+    seed: int | None = None,
+    method: str | None = None,
+    workers: int | None = None,
+    compare: int | None = None,
+    against: str | None = None,
+    save: Path | None = None,
+    resume: Path | None = None,
+    csv: bool = False,
 ) -> None:
     """Learn a game by self-play.
 
@@ -97,6 +49,19 @@ def learn(
     In the assignment behind this learner, NGames is --games and M is --explore. NSides,
     LTarget, UTarget and NDice are the parameters sides, low, high and dice of the game
     dice-blackjack.
+
+    --games N      Games to play; with --resume, all of them together.
+    --explore M    The larger, the longer it explores (100).
+    --seed N       Of the random numbers; else a new one.
+    --method TEXT  counts (the default), monte-carlo or q-learning.
+    --workers N    Threads that play in parallel (1).
+    --compare [K]  Compare the learned policy with the exact solution; K times along the way, at
+                   doubling numbers of games.
+    --against P    Learn to beat a policy, moving first in one game of two, instead of by self-play.
+    --save FILE    Save the learner's counts, also after Ctrl-C (.npz); with --against the policy
+                   (.csv, .parquet).
+    --resume FILE  Continue from a file of --save.
+    --csv          Print the table as CSV.
     """
     if csv and ASKED.json:
         raise UsageError("--csv and --json can't both be had")

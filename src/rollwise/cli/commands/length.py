@@ -8,7 +8,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, refuse
-from rollwise.cli.options import POLICIES, GameArgument, ParametersArgument
+from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
@@ -24,46 +24,24 @@ if TYPE_CHECKING:
 def length(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            metavar="P",
-            help=f"Policy of all players; with --within also one for each, P,Q. {POLICIES}",
-        ),
-    ] = "optimal",
-    within: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="K",
-            help="The chances that the game is over, and won by each player, within 1 to K turns "
-            "of all players (moves of one).",
-        ),
-    ] = None,
-    best: Annotated[
-        bool,
-        typer.Option("--best", help="With --within: also the first player's best chance."),
-    ] = False,
-    by_layer: Annotated[
-        bool,
-        typer.Option(
-            "--by-layer",
-            help="One layer at a time, where the rules have a progress(s): how short "
-            "and how long the game can be, if all want the same.",
-        ),
-    ] = False,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="With --by-layer: seconds of search; open positions then keep their proved "
-            "bounds.",
-        ),
-    ] = None,
+    policy: str = "optimal",
+    within: Annotated[int | None, typer.Option(min=1)] = None,
+    best: bool = False,
+    by_layer: bool = False,
+    time_limit: float | None = None,
 ) -> None:
     """Compute the fewest and the most expected moves of a game, or chances within some turns.
 
     Moves are counted from the start. A throw before a choice is no move.
+
+    --policy P            Policy of all players; with --within also one for each, P,Q. {POLICIES}
+    --within K            The chances that the game is over, and won by each player, within 1 to K
+                          turns of all players (moves of one).
+    --best                With --within: also the first player's best chance.
+    --by-layer            One layer at a time, where the rules have a progress(s): how short and how
+                          long the game can be, if all want the same.
+    --time-limit SECONDS  With --by-layer: seconds of search; open positions then keep their proved
+                          bounds.
     """
     from rollwise.analysis.length_range import length_range_by_layer
 

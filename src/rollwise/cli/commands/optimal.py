@@ -28,54 +28,28 @@ from rollwise.documents.scores import (
 from rollwise.errors import UsageError
 from rollwise.game import Game
 
-UNPROVED = "unknown, without a proved bound"
-AIMS = "score<=N, variance, win (win:first, win:win-or-tie), draw, moves, rolls, or an action."
-ThenOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--then",
-        metavar="AIM",
-        help=f"A second aim among optimal policies: {AIMS} least:AIM asks for the least; give it "
-        "again for a third aim.",
-    ),
-]
-
 
 @app.command("optimal")
 def optimal(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    then: ThenOption = None,
-    range_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--range",
-            metavar="QUANTITY",
-            help=f"The least and the most of this under optimal policies: {AIMS}",
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            metavar="POLICY",
-            help="The range of optimal policies' values against this opponent.",
-        ),
-    ] = None,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Decide ties between actions in fractions.")
-    ] = False,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the policy chosen by --then to a .csv or .parquet file, for use as a "
-            "policy. A policy that depends on the points made so far is for the game with "
-            "as=score.",
-        ),
-    ] = None,
+    then: list[str] | None = None,
+    range_of: Annotated[list[str] | None, typer.Option("--range")] = None,
+    against: str | None = None,
+    exact: bool = False,
+    save: Path | None = None,
 ) -> None:
-    """Show where optimal policies differ: ranges and second aims."""
+    """Show where optimal policies differ: ranges and second aims.
+
+    --then AIM        A second aim among optimal policies: {AIMS} least:AIM asks for the least; give
+                      it again for a third aim.
+    --range QUANTITY  The least and the most of this under optimal policies: {AIMS}
+    --against POLICY  The range of optimal policies' values against this opponent.
+    --exact           Decide ties between actions in fractions.
+    --save FILE       Write the policy chosen by --then to a .csv or .parquet file, for use as a
+                      policy. A policy that depends on the points made so far is for the game with
+                      as=score.
+    """
     from rollwise.analysis.second_aims import ranges_in, second_aims
     from rollwise.answer.optimal_set import OptimalSet, ranges_against
     from rollwise.answer.references import Policies
@@ -114,53 +88,36 @@ def optimal(
 def distribution(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="POLICY",
-            help="A policy, or chase-7 for the best chance of 7; optimal unless given; give it "
-            "again for several side by side.",
-        ),
-    ] = None,
-    count: Annotated[
-        str | None,
-        typer.Option(metavar="ACTION", help="How often this action is taken, not the score."),
-    ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option("--state", metavar="STATE", help="The score still to come from this state."),
-    ] = None,
-    then: ThenOption = None,
-    range_of_all: Annotated[
-        bool,
-        typer.Option("--range", help="Also the least and the most over all optimal policies."),
-    ] = False,
-    simulate: Annotated[
-        int, typer.Option(min=0, max=10**9, metavar="GAMES", help="Simulate games beside it.")
-    ] = 0,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")
-    ] = None,
-    given: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CONDITION",
-            help='Only among plays with such a number, "score>=5", or with such a position at some '
-            'time: "turn >= 20".',
-        ),
-    ] = None,
-    reach: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="Instead: the best chance of each of these scores or better, also of a game too "
-            "large for one graph: 250,300 or 100..400..50.",
-        ),
-    ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    policy: list[str] | None = None,
+    count: str | None = None,
+    state: str | None = None,
+    then: list[str] | None = None,
+    range_of_all: Annotated[bool, typer.Option("--range")] = False,
+    simulate: Annotated[int, typer.Option(min=0, max=10**9)] = 0,
+    seed: Annotated[int | None, typer.Option(min=0)] = None,
+    given: str | None = None,
+    reach: str | None = None,
+    exact: bool = False,
+    csv: bool = False,
 ) -> None:
-    """Compute the distribution of the final score."""
+    """Compute the distribution of the final score.
+
+    --policy POLICY    A policy, or chase-7 for the best chance of 7; optimal unless given; give it
+                       again for several side by side.
+    --count ACTION     How often this action is taken, not the score.
+    --state STATE      The score still to come from this state.
+    --then AIM         A second aim among optimal policies: {AIMS} least:AIM asks for the least;
+                       give it again for a third aim.
+    --range            Also the least and the most over all optimal policies.
+    --simulate GAMES   Simulate games beside it.
+    --seed N           Seed of the simulation; 1 unless given.
+    --given CONDITION  Only among plays with such a number, "score>=5", or with such a position at
+                       some time: "turn >= 20".
+    --reach N,N,...    Instead: the best chance of each of these scores or better, also of a game
+                       too large for one graph: 250,300 or 100..400..50.
+    --exact            Probabilities as fractions.
+    --csv              Print comma-separated values.
+    """
     from rollwise.analysis.contest import distribution_of_chase
     from rollwise.analysis.distributions import distribution as distribution_of
     from rollwise.analysis.distributions import exact_distribution
@@ -275,18 +232,14 @@ def _write_csv(document: Distributions) -> None:
 def frontier(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    aim: Annotated[
-        str,
-        typer.Option(
-            "--aim",
-            metavar="AIM",
-            help="The second aim: win (a contest with an opponent who plays next and knows the "
-            "score; win:first, win:win-or-tie), score<=N, least:moves, most:rolls, draw or an "
-            "action. Unless given win, or least:moves of a game that is won or lost.",
-        ),
-    ] = "",
+    aim: str = "",
 ) -> None:
-    """Compute the best second aim for each mean score or chance to win."""
+    """Compute the best second aim for each mean score or chance to win.
+
+    --aim AIM  The second aim: win (a contest with an opponent who plays next and knows the score;
+               win:first, win:win-or-tie), score<=N, least:moves, most:rolls, draw or an action.
+               Unless given win, or least:moves of a game that is won or lost.
+    """
     from rollwise.analysis.frontier import frontier as find_frontier
 
     chosen = read_game(game, parameters)

@@ -19,7 +19,6 @@ from rollwise.cli.common import (
     solve_or_open,
 )
 from rollwise.cli.options import (
-    POLICIES,
     GameArgument,
     LoadOption,
     ParametersArgument,
@@ -58,60 +57,36 @@ def plot(
         typer.Argument(
             metavar="KIND [NAME=VALUE]...",
             autocompletion=complete_parameter,
-            help="; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items()),
+            help="; ".join((f"{name}: {kind.about}" for name, kind in KINDS.items())),
         ),
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A .html file (interactive), or .png or .svg where a browser is installed; "
-            "GAME-KIND.html unless given.",
-        ),
-    ] = None,
-    x: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along x.")] = None,
-    y: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along y.")] = None,
-    where: Annotated[
-        str | None, typer.Option(metavar="EXPR", help='A condition on states: "rival == 50".')
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="A policy to compare with; to evaluate, for `convergence`."
-        ),
-    ] = None,
-    state: Annotated[
-        str | None, typer.Option(metavar="FIELD=N,...", help="One position, for `graph`.")
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="A,B,...",
-            help="Methods, for `convergence` (value-iteration:components:sound has an order and "
-            "bounds; orders alone with --policy); one for `error`.",
-        ),
-    ] = None,
-    with_: Annotated[
-        Path | None,
-        typer.Option(
-            "--with",
-            metavar="FILE",
-            help="Scores of people, or games saved by `play`, for `scores`.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="games=N of a learner (`learning`); theta=X, stop when a sweep changes all values "
-            "by less (`convergence` of a policy); width=N of a .png or .svg in pixels (1,100).",
-        ),
-    ] = None,
+    out: Path | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    where: str | None = None,
+    policy: str | None = None,
+    state: str | None = None,
+    method: list[str] | None = None,
+    with_: Path | None = None,
+    settings: Annotated[list[str] | None, typer.Option("--set")] = None,
     load: LoadOption = None,
 ) -> None:
-    """Draw a picture: policy, values, boundaries, turns, ..."""
+    """Draw a picture: policy, values, boundaries, turns, ...
+
+    --out FILE           A .html file (interactive), or .png or .svg where a browser is installed;
+                         GAME-KIND.html unless given.
+    --x FIELD            The field along x.
+    --y FIELD            The field along y.
+    --where EXPR         A condition on states: "rival == 50".
+    --policy NAME        A policy to compare with; to evaluate, for `convergence`.
+    --state FIELD=N,...  One position, for `graph`.
+    --method A,B,...     Methods, for `convergence` (value-iteration:components:sound has an order
+                         and bounds; orders alone with --policy); one for `error`.
+    --with FILE          Scores of people, or games saved by `play`, for `scores`.
+    --set NAME=VALUE     games=N of a learner (`learning`); theta=X, stop when a sweep changes all
+                         values by less (`convergence` of a policy); width=N of a .png or .svg in
+                         pixels (1,100).
+    """
     from rollwise.plot import check_choices, find_kind, require_plotly
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
@@ -174,22 +149,16 @@ def _solved(game: Game, kind: str, where: str | None, load: str | None) -> Solut
 def report(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A .html file; GAME-report.html unless given."),
-    ] = None,
-    rules: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Score so many rules of thumb for the cheat card; unless given, ten seconds of "
-            "search; 0 for none.",
-        ),
-    ] = None,
+    out: Path | None = None,
+    rules: Annotated[int | None, typer.Option(min=0)] = None,
     load: LoadOption = None,
 ) -> None:
-    """Write a report: edge, strategy and how certain both are."""
+    """Write a report: edge, strategy and how certain both are.
+
+    --out FILE  A .html file; GAME-report.html unless given.
+    --rules N   Score so many rules of thumb for the cheat card; unless given, ten seconds of
+                search; 0 for none.
+    """
     from rollwise.plot import require_plotly
 
     chosen = read_game(game, parameters)
@@ -214,17 +183,15 @@ def report(
 def page(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A .html file; GAME.html unless given."),
-    ] = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(metavar="P", help=f"Also play against it; may be repeated. {POLICIES}"),
-    ] = None,
+    out: Path | None = None,
+    policy: list[str] | None = None,
     load: LoadOption = None,
 ) -> None:
-    """Write a page that plays and coaches without a network."""
+    """Write a page that plays and coaches without a network.
+
+    --out FILE  A .html file; GAME.html unless given.
+    --policy P  Also play against it; may be repeated. {POLICIES}
+    """
 
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}.html") if out is None else out
@@ -259,28 +226,20 @@ MUCH = 200e6  # bytes of JSON; larger documents need --out
 def export(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            metavar="FORMAT",
-            help="prism, drn, umb, parquet, json, npz, lp or mps; efg of a game with hidden dice.",
-        ),
-    ] = ...,  # type: ignore[assignment]
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to; text is printed otherwise.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="In a model: the policy of the second player."),
-    ] = None,
-    program: Annotated[
-        str | None,
-        typer.Option(help="In lp and mps: linear-programming (the default) or mixed-integer."),
-    ] = None,
+    to: str = ...,  # type: ignore[assignment]
+    out: Path | None = None,
+    against: str | None = None,
+    program: str | None = None,
     load: LoadOption = None,
 ) -> None:
-    """Write a game for model checkers, solvers or as data."""
+    """Write a game for model checkers, solvers or as data.
+
+    --to FORMAT       prism, drn, umb, parquet, json, npz, lp or mps; efg of a game with hidden
+                      dice.
+    --out FILE        Where to; text is printed otherwise.
+    --against POLICY  In a model: the policy of the second player.
+    --program TEXT    In lp and mps: linear-programming (the default) or mixed-integer.
+    """
     from rollwise.export import DATA, MODELS, PROGRAM_FILES
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from rollwise.cli.app import app
 from rollwise.cli.common import lay_table, refuse, require_target, split_words
-from rollwise.cli.options import POLICIES, LoadOption, OptionalGameArgument, ParametersArgument
+from rollwise.cli.options import LoadOption, OptionalGameArgument, ParametersArgument
 from rollwise.cli.printing import print_json
 from rollwise.cli.streams import ASKED
 from rollwise.cli.terminal_game import KeptGame, Stopped, TerminalGame
@@ -46,51 +46,31 @@ HistoryOption = Annotated[
 def play(
     game: OptionalGameArgument = None,
     parameters: ParametersArgument = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POLICY", help=f"human, or a policy; optimal unless given. {POLICIES}"
-        ),
-    ] = None,
-    coach: Annotated[
-        str,
-        typer.Option(
-            metavar="[WHEN]",
-            help="When the coach speaks: always (before and after each choice; --coach alone), "
-            "mistakes (when a choice is doubtful or worse), ask (when you type hint), or off.",
-        ),
-    ] = "ask",
-    seats: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SEATS",
-            help="Your seat: first, second, or, with --games, alternate. Or all players in the "
-            "order of the moves, instead of --against: human,optimal,...",
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of the dice.")] = None,
-    dice: Annotated[
-        str | None,
-        typer.Option(help="rollwise throws them (here, the default), or you do (by-hand)."),
-    ] = None,
-    games: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Play N games, one after the other, and add them up."
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep the game, or all games, in this new file."),
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Continue a saved game, or games with --games."),
-    ] = None,
+    against: str | None = None,
+    coach: str = "ask",
+    seats: str | None = None,
+    seed: Annotated[int | None, typer.Option(min=0)] = None,
+    dice: str | None = None,
+    games: Annotated[int | None, typer.Option(min=1)] = None,
+    save: Path | None = None,
+    resume: Path | None = None,
     history: HistoryOption = None,
     load: LoadOption = None,
 ) -> None:
-    """Play a game, with a coach if you like."""
+    """Play a game, with a coach if you like.
+
+    --against POLICY  human, or a policy; optimal unless given. {POLICIES}
+    --coach [WHEN]    When the coach speaks: always (before and after each choice; --coach alone),
+                      mistakes (when a choice is doubtful or worse), ask (when you type hint), or
+                      off.
+    --seats SEATS     Your seat: first, second, or, with --games, alternate. Or all players in the
+                      order of the moves, instead of --against: human,optimal,...
+    --seed N          Of the dice.
+    --dice TEXT       rollwise throws them (here, the default), or you do (by-hand).
+    --games N         Play N games, one after the other, and add them up.
+    --save FILE       Keep the game, or all games, in this new file.
+    --resume FILE     Continue a saved game, or games with --games.
+    """
     from rollwise.cli.terminal_game import KeptGame, require_new
     from rollwise.coach.game_record import agreed_game
     from rollwise.coach.json_lines import History

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -44,20 +44,9 @@ def table(
     game: GameArgument,
     parameters: ParametersArgument = None,
     where: WhereOption = None,
-    throws: Annotated[
-        bool, typer.Option("--throws", help="A row for each throw in each position.")
-    ] = False,
-    each_action: Annotated[
-        bool,
-        typer.Option("--each-action", help="A column for each action, with its value."),
-    ] = False,
-    grid: Annotated[
-        bool,
-        typer.Option(
-            "--grid",
-            help="Two matrices by two fields instead of rows: the best actions, and their values.",
-        ),
-    ] = False,
+    throws: bool = False,
+    each_action: bool = False,
+    grid: bool = False,
     limit: LimitOption = None,
     out: OutOption = None,
     csv: CsvOption = False,
@@ -65,7 +54,12 @@ def table(
     method: MaybeMethodOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Print the best action and the value of each position."""
+    """Print the best action and the value of each position.
+
+    --throws       A row for each throw in each position.
+    --each-action  A column for each action, with its value.
+    --grid         Two matrices by two fields instead of rows: the best actions, and their values.
+    """
     if grid:
         refuse("is for rows, and --grid prints matrices", limit=limit, out=out, csv=csv)
         refuse("adds columns to rows, and --grid prints matrices", each_action=each_action)
@@ -112,26 +106,19 @@ def _tell_unfinished(solution: Solution) -> None:
 def advise(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    state: Annotated[
-        str,
-        typer.Option(
-            metavar="FIELD=N,...",
-            help="The position, as in banked=50,rival=50,turn=20; a set is open={1 2 9}.",
-        ),
-    ] = ...,  # type: ignore[assignment]
-    throw: Annotated[
-        str | None,
-        typer.Option(metavar="N,...", help="The throw; without it, each possible throw is shown."),
-    ] = None,
-    rolls_left: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="How often dice may still be thrown again."),
-    ] = None,
+    state: str = ...,  # type: ignore[assignment]
+    throw: str | None = None,
+    rolls_left: int | None = None,
     load: LoadOption = None,
     method: MaybeMethodOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Compare the actions in a position: value and cost of each."""
+    """Compare the actions in a position: value and cost of each.
+
+    --state FIELD=N,...  The position, as in banked=50,rival=50,turn=20; a set is open={1 2 9}.
+    --throw N,...        The throw; without it, each possible throw is shown.
+    --rolls-left N       How often dice may still be thrown again.
+    """
     options = method_options(method or DEFAULT, settings)
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")

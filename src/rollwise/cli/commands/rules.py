@@ -83,15 +83,15 @@ TIME_LIMIT = 20.0
 def compare(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    methods: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Methods to compare; all unless given.")
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", help="Time limit of each method, in seconds.")
-    ] = TIME_LIMIT,
+    methods: str | None = None,
+    time_limit: float = TIME_LIMIT,
     settings: SetOption = None,
 ) -> None:
-    """Run several methods and measure their errors."""
+    """Run several methods and measure their errors.
+
+    --methods A,B,...  Methods to compare; all unless given.
+    --time-limit X     Time limit of each method, in seconds.
+    """
     from rollwise.analysis.compare_methods import SEED, compare_methods
     from rollwise.answer.kept import build
 
@@ -122,23 +122,22 @@ def compare(
 @app.command("verify")
 def verify(
     file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="An answer of `solve --save`, or a certificate."),
+        str, typer.Argument(metavar="FILE", help="An answer of `solve --save`, or a certificate.")
     ],
     game: Annotated[
         str | None,
         typer.Argument(
-            metavar="[GAME]",
-            help="The game, needed only where its rules are in a file of yours.",
+            metavar="[GAME]", help="The game, needed only where its rules are in a file of yours."
         ),
     ] = None,
     parameters: ParametersArgument = None,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Exact arithmetic: no rounding has to be trusted.")
-    ] = False,
+    exact: bool = False,
     mode: ModeOption = "auto",
 ) -> None:
-    """Check a saved solution against its error bounds."""
+    """Check a saved solution against its error bounds.
+
+    --exact  Exact arithmetic: no rounding has to be trusted.
+    """
     from rollwise.answer.storage import is_hidden
     from rollwise.answer.verify import verify as verify_saved
     from rollwise.proofs.check_certificate import is_certificate
@@ -193,9 +192,12 @@ def _game_of(asked: Words) -> Game | None:
 
 @app.command("cache")
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all cached answers.")] = False,
+    clear: bool = False,
 ) -> None:
-    """Show or remove the cached answers."""
+    """Show or remove the cached answers.
+
+    --clear  Remove all cached answers.
+    """
     user_cache.use(True)
     folder = user_cache.answers_folder()
     document = Cache.at(folder, user_cache.MOST_BYTES, clear)
@@ -247,19 +249,16 @@ def new(
 def certify(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    values: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Values: .csv, .parquet, .json, .npy or .txt."),
-    ] = None,
-    policy: Annotated[
-        str | None, typer.Option(metavar="POLICY", help="A policy: a name or a file.")
-    ] = None,
-    claim: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="A claimed precision; fail unless it is proved."),
-    ] = None,
+    values: Path | None = None,
+    policy: str | None = None,
+    claim: float | None = None,
 ) -> None:
-    """Measure the error of values or of a policy from elsewhere, proved."""
+    """Measure the error of values or of a policy from elsewhere, proved.
+
+    --values FILE    Values: .csv, .parquet, .json, .npy or .txt.
+    --policy POLICY  A policy: a name or a file.
+    --claim X        A claimed precision; fail unless it is proved.
+    """
     from rollwise.analysis.distance import distance_of_policy, distance_of_values
     from rollwise.answer import kept
 

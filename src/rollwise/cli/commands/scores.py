@@ -11,7 +11,7 @@ import typer
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import read_game, read_state, read_values, split_words
-from rollwise.cli.options import POLICIES, GameArgument, ParametersArgument
+from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, form_of, render
 from rollwise.cli.progress import Progress
 from rollwise.derive.forms import split_form
@@ -31,20 +31,17 @@ from rollwise.machine.atomic_files import write_text
 def scores(
     game: GameArgument,
     file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="One score a line, or games saved by `play`."),
+        str, typer.Argument(metavar="FILE", help="One score a line, or games saved by `play`.")
     ],
     parameters: ParametersArgument = None,
-    policy: Annotated[str, typer.Option(metavar="POLICY", help=POLICIES)] = "optimal",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw them over the exact distribution: a .html, .png or .svg file.",
-        ),
-    ] = None,
+    policy: str = "optimal",
+    out: Path | None = None,
 ) -> None:
-    """Test made scores against the exact distribution."""
+    """Test made scores against the exact distribution.
+
+    --policy POLICY  {POLICIES}
+    --out FILE       Draw them over the exact distribution: a .html, .png or .svg file.
+    """
     from rollwise.analysis.distributions import distribution
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
     from rollwise.answer import kept
@@ -82,23 +79,18 @@ def scores(
 def bet(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    scores: Annotated[
-        str | None,
-        typer.Option(metavar="S,S,...", help="Final scores of the players before you."),
-    ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STATE",
-            help="Where the next player's turn stands, his score so far included: "
-            "to_roll=2,...,score=3.",
-        ),
-    ] = None,
-    pot: Annotated[float, typer.Option(min=0, help="The sum of the fair stakes.")] = 1.0,
+    scores: str | None = None,
+    state: str | None = None,
+    pot: Annotated[float, typer.Option(min=0)] = 1.0,
 ) -> None:
     """Compute fair odds and stakes during a contest.
 
     The contest has the parameters players and ties: `bet threes players=3 ties=first`.
+
+    --scores S,S,...  Final scores of the players before you.
+    --state STATE     Where the next player's turn stands, his score so far included:
+                      to_roll=2,...,score=3.
+    --pot X           The sum of the fair stakes.
     """
     from rollwise.analysis.contest import Contest, solve_contest
 
@@ -175,13 +167,16 @@ def judge(
 def many_dice(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    most: Annotated[int, typer.Option(metavar="N", help="Up to so many dice.")] = 5000,
-    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the table to a .csv file.")
-    ] = None,
+    most: int = 5000,
+    csv: bool = False,
+    out: Path | None = None,
 ) -> None:
-    """Compute the expected score for each number of dice."""
+    """Compute the expected score for each number of dice.
+
+    --most N    Up to so many dice.
+    --csv       Print comma-separated values.
+    --out FILE  Write the table to a .csv file.
+    """
     from rollwise.analysis.many_dice import many_dice as solve_many
 
     form_of(None, csv=csv)

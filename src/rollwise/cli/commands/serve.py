@@ -27,34 +27,28 @@ def serve(
             "folder unless given.",
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for a free one.")] = 8000,
-    solutions: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Use the solutions saved there by `solve --save`."),
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for a game to be solved, and for an answer.")
-    ] = 600.0,
-    game_memory: Annotated[
-        float, typer.Option(min=0.5, help="GB of addresses for each process of a game.")
-    ] = 4.0,
-    total_memory: Annotated[
-        float | None,
-        typer.Option(
-            min=0.5,
-            help="GB for all games together; three quarters of the machine's memory unless given.",
-        ),
-    ] = None,
-    most_games: Annotated[int, typer.Option(min=2, help="Games kept in memory at once.")] = 8,
+    host: str = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    solutions: Path | None = None,
+    time_limit: Annotated[float, typer.Option(min=0.1)] = 600.0,
+    game_memory: Annotated[float, typer.Option(min=0.5)] = 4.0,
+    total_memory: Annotated[float | None, typer.Option(min=0.5)] = None,
+    most_games: Annotated[int, typer.Option(min=2)] = 8,
     history: HistoryOption = None,
-    rate: Annotated[
-        float, typer.Option(min=1, help="Requests per second allowed from one address.")
-    ] = 500.0,
+    rate: Annotated[float, typer.Option(min=1)] = 500.0,
 ) -> None:
-    """Serve games to browsers, with a JSON API."""
+    """Serve games to browsers, with a JSON API.
+
+    --host TEXT         The address to listen on; 0.0.0.0 is open to the network.
+    --port N            The port; 0 for a free one.
+    --solutions FOLDER  Use the solutions saved there by `solve --save`.
+    --time-limit X      Seconds for a game to be solved, and for an answer.
+    --game-memory X     GB of addresses for each process of a game.
+    --total-memory X    GB for all games together; three quarters of the machine's memory unless
+                        given.
+    --most-games N      Games kept in memory at once.
+    --rate X            Requests per second allowed from one address.
+    """
     from rollwise.serve import require_web
 
     require_web()

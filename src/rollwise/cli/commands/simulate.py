@@ -48,46 +48,29 @@ GAMES, OF_LARGE = 100_000, 1_000
 NOT_LARGE = "isn't for games that are played turn by turn: too large for one graph, or in a folder"
 
 
-AgainstOption = Annotated[
-    str | None,
-    typer.Option(metavar="Q", help="The opponent's policy; P unless given."),
-]
-GamesOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Games to play; 100,000 unless given, or 1,000 of a game too large for one graph.",
-    ),
-]
-SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")]
-ExactOption = Annotated[
-    bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
-]
-TellOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="[N]", min=1, help="Tell one game move by move instead, or N of them, in words."
-    ),
-]
-
-
 @app.command("simulate")
 def simulate(
     game: GameArgument,
     parameters: ParametersArgument = None,
     policy: PolicyOption = ...,  # type: ignore[assignment]
-    against: AgainstOption = None,
-    games: GamesOption = None,
-    seed: SeedOption = None,
+    against: str | None = None,
+    games: int | None = None,
+    seed: int | None = None,
     workers: WorkersOption = None,
-    exact: ExactOption = True,
-    tell: TellOption = None,
+    exact: bool = True,
+    tell: Annotated[int | None, typer.Option(min=1)] = None,
     load: LoadOption = None,
 ) -> None:
     """Simulate games: wins, scores, turns and moves.
 
     Simulated figures come with their standard errors and the exact ones beside them.
     Ctrl-C ends early with the games played so far.
+
+    --against Q  The opponent's policy; P unless given.
+    --games N    Games to play; 100,000 unless given, or 1,000 of a game too large for one graph.
+    --seed N     Of the random numbers; else a new one.
+    --exact      Compute the exact figures too.
+    --tell [N]   Tell one game move by move instead, or N of them, in words.
     """
     from rollwise.graph.policies import ties_in_play
 
@@ -245,23 +228,19 @@ GAMES_OF_A_PAIR, OF_SEATING = 1_000_000, 10_000
 def tournament(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policies: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...", help="At least two policies, as `rollwise simulate` takes them."
-        ),
-    ] = ...,  # type: ignore[assignment]
-    games: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Games of each pair, where simulated; 1,000,000."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
+    policies: str = ...,  # type: ignore[assignment]
+    games: int | None = None,
+    seed: int | None = None,
     workers: WorkersOption = None,
-    exact: Annotated[
-        bool, typer.Option("--exact/--no-exact", help="Exact results, or simulated ones.")
-    ] = True,
+    exact: bool = True,
 ) -> None:
-    """Let policies play each other from every seat."""
+    """Let policies play each other from every seat.
+
+    --policies A,B,...  At least two policies, as `rollwise simulate` takes them.
+    --games N           Games of each pair, where simulated; 1,000,000.
+    --seed N            Of the random numbers; else a new one.
+    --exact             Exact results, or simulated ones.
+    """
     from rollwise.answer import kept
     from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -50,35 +50,6 @@ if TYPE_CHECKING:
     from rollwise.many.others import OtherEquilibria
 
 
-ToleranceOption = Annotated[
-    float | None,
-    typer.Option(help="Largest acceptable certified error; fail beyond it."),
-]
-SaveOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
-]
-CertificateOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--certificate",
-        metavar="FILE",
-        help="Write game, values and bounds for other programs to check (docs/certificates.md).",
-    ),
-]
-ByLayerOption = Annotated[
-    bool,
-    typer.Option(
-        "--by-layer",
-        help="The graph of one layer at a time, where the rules have a "
-        "progress(s); --save then names a folder, where each layer is kept when it is proved.",
-    ),
-]
-ResumeOption = Annotated[
-    bool,
-    typer.Option(
-        "--resume", help="Continue from the proved layers of a run with --by-layer --save."
-    ),
-]
 SEATS_SETTINGS = {
     name: Setting(name, kind, None, about)
     for name, kind, about in (
@@ -102,16 +73,25 @@ def solve(
     parameters: ParametersArgument = None,
     method: MethodOption = DEFAULT,
     settings: SetOption = None,
-    tolerance: ToleranceOption = None,
-    save: SaveOption = None,
-    certificate: CertificateOption = None,
+    tolerance: float | None = None,
+    save: Path | None = None,
+    certificate: Path | None = None,
     history: HistoryOption = None,
     mode: ModeOption = "auto",
-    by_layer: ByLayerOption = False,
-    resume: ResumeOption = False,
+    by_layer: bool = False,
+    resume: bool = False,
     workers: WorkersOption = None,
 ) -> None:
-    """Solve a game: the first player's edge, certified."""
+    """Solve a game: the first player's edge, certified.
+
+    --tolerance X       Largest acceptable certified error; fail beyond it.
+    --save FILE         Keep the solution (Parquet).
+    --certificate FILE  Write game, values and bounds for other programs to check
+                        (docs/certificates.md).
+    --by-layer          The graph of one layer at a time, where the rules have a progress(s); --save
+                        then names a folder, where each layer is kept when it is proved.
+    --resume            Continue from the proved layers of a run with --by-layer --save.
+    """
     values = read_values(parameters or ())
     pool = Workers.read(workers)
     _check_places(history, save, by_layer, resume=resume, workers=workers)

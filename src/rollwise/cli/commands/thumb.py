@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from rollwise.answer.references import Policies
 
 NUMBERS, SEED = 4, 1
-NumbersOption = Annotated[int, typer.Option(metavar="N", help="The most integers to remember.")]
-WithinOption = Annotated[
-    float | None,
-    typer.Option(
-        metavar="LOSS",
-        help="Look for no more integers than this loss takes: win probability (0.01 is a "
-        "percentage point), or points.",
-    ),
-]
 EvaluationsOption = Annotated[
     int | None,
     typer.Option(
@@ -39,43 +30,33 @@ EvaluationsOption = Annotated[
         f"{SECONDS:g} seconds in each search.",
     ),
 ]
-SearchesOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="K", help="Search K times, each from a seed of its own; the best rules of all."
-    ),
-]
-PythonOption = Annotated[
-    bool, typer.Option("--python", help="Print the last of the rules as Python, and no table.")
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write a sheet to keep beside the table (.html, .pdf)."),
-]
-SaveOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Keep the last of the rules (.json), to be given as a policy to other commands.",
-    ),
-]
 
 
 @app.command("thumb")
 def thumb(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    numbers: NumbersOption = NUMBERS,
-    within: WithinOption = None,
+    numbers: int = NUMBERS,
+    within: float | None = None,
     evaluations: EvaluationsOption = None,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = SEED,
-    searches: SearchesOption = None,
+    seed: int = SEED,
+    searches: int | None = None,
     workers: WorkersOption = None,
-    save: SaveOption = None,
-    python: PythonOption = False,
-    out: OutOption = None,
+    save: Path | None = None,
+    python: bool = False,
+    out: Path | None = None,
 ) -> None:
-    """Find rules of thumb, each with its certified cost."""
+    """Find rules of thumb, each with its certified cost.
+
+    --numbers N    The most integers to remember.
+    --within LOSS  Look for no more integers than this loss takes: win probability (0.01 is a
+                   percentage point), or points.
+    --seed N       Of the random numbers.
+    --searches K   Search K times, each from a seed of its own; the best rules of all.
+    --save FILE    Keep the last of the rules (.json), to be given as a policy to other commands.
+    --python       Print the last of the rules as Python, and no table.
+    --out FILE     Write a sheet to keep beside the table (.html, .pdf).
+    """
     from rollwise.analysis.thumb.frontier import find_rules
     from rollwise.analysis.thumb.turn_search import find_turn_rules
     from rollwise.analysis.thumb.turns import has_turns

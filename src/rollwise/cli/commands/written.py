@@ -74,16 +74,15 @@ def drill(
     game: OptionalGameArgument = None,
     file: FileArgument = None,
     parameters: ParametersArgument = None,
-    player: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The player whose mistakes count; else all people."),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Largest number of positions, the worst first.")
-    ] = 20,
+    player: str | None = None,
+    limit: Annotated[int, typer.Option(min=1)] = 20,
     load: LoadOption = None,
 ) -> None:
-    """Practise the positions misplayed in recorded games."""
+    """Practise the positions misplayed in recorded games.
+
+    --player NAME  The player whose mistakes count; else all people.
+    --limit N      Largest number of positions, the worst first.
+    """
     from rollwise.coach.review import Drill, questions
     from rollwise.documents.played import drill_document
 
@@ -144,28 +143,19 @@ def exploit(
     game: OptionalGameArgument = None,
     file: FileArgument = None,
     parameters: ParametersArgument = None,
-    player: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The opponent; the only person unless given."),
-    ] = None,
-    risk: Annotated[
-        float,
-        typer.Option(
-            metavar="LOSS",
-            min=0,
-            help="Acceptable loss against the worst opponent: win probability, or points.",
-        ),
-    ] = RISK,
-    limit: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How many positions are listed.")
-    ] = LIMIT,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep the policy (.csv, .parquet)."),
-    ] = None,
+    player: str | None = None,
+    risk: Annotated[float, typer.Option(min=0)] = RISK,
+    limit: Annotated[int, typer.Option(min=0)] = LIMIT,
+    save: Path | None = None,
     load: LoadOption = None,
 ) -> None:
-    """Learn the habits of an opponent, and how to beat them."""
+    """Learn the habits of an opponent, and how to beat them.
+
+    --player NAME  The opponent; the only person unless given.
+    --risk LOSS    Acceptable loss against the worst opponent: win probability, or points.
+    --limit N      How many positions are listed.
+    --save FILE    Keep the policy (.csv, .parquet).
+    """
     from rollwise.analysis.exploit import exploit as find_response
     from rollwise.analysis.friend import learn_friend
     from rollwise.documents.design import exploitation_document
