@@ -219,9 +219,6 @@ def print_rows(rows: model.Rows, total: int) -> None:
         typer.echo(f"{n} of {total:,} rows (--limit N for more, --csv, --json or --out for all)")
 
 
-SECONDS = 30.0  # of a search for rules, unless it is told how long to look
-
-
 def check_file(option: str, path: Path | None, *endings: str, silent: str = "") -> None:
     """Raise, before any work, if a file can't be written. None passes.
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from rollwise.analysis.losses import Spread, loss_of
 from rollwise.analysis.thumb.clauses import OnGraph
 from rollwise.analysis.thumb.score import Setting
-from rollwise.analysis.thumb.search import DIGITS, Field, Limits, Search
+from rollwise.analysis.thumb.search import DIGITS, NUMBERS, Field, Limits, Search
 from rollwise.answer.references import Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
@@ -27,10 +27,6 @@ from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 
 Progress = Callable[[str, int, "int | None"], None]
-MOST_SEARCHES = 10_000
-SECONDS = 30.0
-NUMBERS = 4
-NO_LOSS = 1e-8  # the largest loss of an optimal rule in the search
 
 
 class Met(NamedTuple):
@@ -55,8 +51,6 @@ def search_all(
     search: Callable[..., Met],
     setting: Any,
     limits: Limits,
-    seed: int,
-    searches: int,
     progress: Progress | None,
     pool: Pool | None,
 ) -> tuple[Met, int]:
@@ -78,7 +72,8 @@ def search_all(
     ClusterError
         The workers are gone.
     """
-    seeds = [seed, *(derived_seed(seed, number) for number in range(1, searches))]
+    others = (derived_seed(limits.seed, number) for number in range(1, limits.searches))
+    seeds = [limits.seed, *others]
     outcomes: Iterable[Met]
     if pool is None:
         outcomes = (search(setting, limits, own, progress) for own in seeds)
@@ -92,8 +87,8 @@ def search_all(
             each.append(met)
             if met.stopped:
                 break
-            if progress is not None and searches > 1:
-                progress("searches", len(each), searches)
+            if progress is not None and len(seeds) > 1:
+                progress("searches", len(each), len(seeds))
     except KeyboardInterrupt:
         if not each:
             raise
@@ -169,43 +164,15 @@ class Frontier:
     timed_out: bool
 
 
-def check_limits(
-    numbers: int,
-    within: float | None,
-    seconds: float,
-    evaluations: int | None,
-    searches: int,
-) -> None:
-    """Refuse limits of a search that are out of range.
-
-    Raises
-    ------
-    UsageError
-    """
-    for name, number in (("numbers", numbers), ("evaluations", evaluations)):
-        if number is not None and number < 1:
-            raise UsageError(f"{name} is {number}; it must be at least 1")
-    if not seconds > 0:
-        raise UsageError(f"seconds is {seconds}; it must be more than 0")
-    if within is not None and not within >= 0:
-        raise UsageError(f"within is {within}; it can't be less than 0")
-    if not 1 <= searches <= MOST_SEARCHES:
-        raise UsageError(f"searches is {searches}; it must be from 1 to {MOST_SEARCHES:,}")
-
-
 def find_rules(
     game: Subject,
     numbers: int = NUMBERS,
     *,
-    within: float | None = None,
-    seconds: float = SECONDS,
-    evaluations: int | None = None,
-    seed: int = 1,
-    searches: int = 1,
     features: Features | None = None,
     progress: Progress | None = None,
     pool: Pool | None = None,
     entire: bool = False,
+    **limits: Any,
 ) -> Frontier:
     """Look for the best rules of thumb of a game.
 
@@ -214,16 +181,6 @@ def find_rules(
     game : Game, Solution, StateGraph or Policies
     numbers : int
         The most integers that a rule may have.
-    within : float, optional
-        Stop at a rule with at most this loss.
-    seconds : float
-        The time limit of a search.
-    evaluations : int, optional
-        Stop each search after so many scored rules, without a time limit. Then the same seed finds
-        the same rules.
-    seed : int
-    searches : int
-        The number of searches. The first one has this seed, the others have seeds derived from it.
     features : Features, optional
         The features for rules, instead of those of the game.
     progress : callable, optional
@@ -231,6 +188,8 @@ def find_rules(
         The workers of the searches; see `rollwise.cluster`.
     entire : bool
         Whether Ctrl-C raises KeyboardInterrupt instead of ending the search with its best rules.
+    **limits
+        The other attributes of `rollwise.analysis.thumb.search.Limits`.
 
     Returns
     -------
@@ -243,28 +202,26 @@ def find_rules(
     ClusterError
         The workers are gone.
     """
-    check_limits(numbers, within, seconds, evaluations, searches)
+    wanted = Limits(numbers, **limits)
     policies = Policies.of(game)
-    if within is not None and within >= 1 and not policies.graph.is_score:
+    if wanted.enough >= 1 and not policies.graph.is_score:
         raise UsageError(
-            f"within is {within:g}; in {policies.graph.game} a loss is a win probability: 0.01 is "
-            "a percentage point"
+            f"within is {wanted.enough:g}; in {policies.graph.game} a loss is a win probability: "
+            "0.01 is a percentage point"
         )
     if progress is not None:
         progress("solving", 0, None)
     features = features or Features(policies.graph, policies.game)
-    enough = NO_LOSS if within is None else max(within, NO_LOSS)
-    limits = Limits(numbers, enough, seconds if evaluations is None else float("inf"), evaluations)
     setting = Setting.of(policies, features)
-    met, searched = search_all(_search, setting, limits, seed, searches, progress, pool)
+    met, searched = search_all(_search, setting, wanted, progress, pool)
     if entire and met.stopped:
         raise KeyboardInterrupt
     rules = list[RuleOfThumb]()
-    for rule in _best(met.rules, enough):
+    for rule in _best(met.rules, wanted.enough):
         if progress is not None:
             progress("certifying", len(rules), None)
         rules.append(certified_rule(policies, rule, features))
-    return Frontier(tuple(rules), met.scored, seed, searched, met.stopped, met.timed_out)
+    return Frontier(tuple(rules), met.scored, wanted.seed, searched, met.stopped, met.timed_out)
 
 
 def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | None = None) -> Met:
@@ -309,14 +266,4 @@ def certified_rule(policies: Policies, rule: Rule, features: Features | None = N
     graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit
     loss = loss_of(policies, rule.policy(graph, policies.game, features=features))
-    return RuleOfThumb(
-        rule,
-        sentence_of(rule, graph, unit),
-        loss.loss,
-        loss.first,
-        loss.second,
-        loss.exploitability,
-        loss.error_bound,
-        loss.exploitability_bound,
-        loss.spread,
-    )
+    return RuleOfThumb(rule, sentence_of(rule, graph, unit), *loss)

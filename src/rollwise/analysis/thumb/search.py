@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from rollwise.errors import UsageError
 from rollwise.machine.switches import is_on
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule, form_of
 
@@ -38,31 +39,63 @@ MOST_ROUNDS = 20  # of moving all numbers of a rule
 DIGITS = 9  # decimals of a loss
 MOST_IN_VAIN = 100  # the search ends after so many random changes without a new rule
 
+NUMBERS = 4
+SECONDS = 30.0  # in each search
+MOST_SEARCHES = 10_000
+NO_LOSS = 1e-8  # rounding
+
 Progress = Callable[[str, int, "int | None"], None]
 Map = Callable[..., Iterator[Any]]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one search.
+    """The limits of searches for rules.
 
     Attributes
     ----------
     numbers : int
-        The most integers.
-    enough : float
-        An acceptable loss: after a rule with at most this loss, the search only looks for rules
-        with fewer integers.
+        The most integers that a rule may have.
+    within : float, optional
+        An acceptable loss: after a rule with at most this loss, a search only looks for rules with
+        fewer integers.
     seconds : float
-    evaluations : int or None
-        The number of scored rules after which the search ends. Then the same seed gives the same
-        rules.
+        The time limit of a search.
+    evaluations : int, optional
+        Each search ends after so many scored rules, without a time limit. Then the same seed finds
+        the same rules.
+    seed : int
+    searches : int
+        The number of searches. The first one has this seed, the others have seeds derived from it.
+
+    Raises
+    ------
+    UsageError
+        A number is out of range.
     """
 
-    numbers: int
-    enough: float
-    seconds: float
-    evaluations: int | None
+    numbers: int = NUMBERS
+    within: float | None = None
+    seconds: float = SECONDS
+    evaluations: int | None = None
+    seed: int = 1
+    searches: int = 1
+
+    def __post_init__(self) -> None:
+        for name, number in (("numbers", self.numbers), ("evaluations", self.evaluations)):
+            if number is not None and number < 1:
+                raise UsageError(f"{name} is {number}; it must be at least 1")
+        if not self.seconds > 0:
+            raise UsageError(f"seconds is {self.seconds}; it must be more than 0")
+        if self.within is not None and not self.within >= 0:
+            raise UsageError(f"within is {self.within}; it can't be less than 0")
+        if not 1 <= self.searches <= MOST_SEARCHES:
+            raise UsageError(f"searches is {self.searches}; it must be from 1 to {MOST_SEARCHES:,}")
+
+    @property
+    def enough(self) -> float:
+        """The acceptable loss; without one a loss that is no more than rounding."""
+        return max(self.within or 0.0, NO_LOSS)
 
 
 class Field(ABC):
@@ -251,7 +284,8 @@ class Search:
         return spent or self._most < 1 or self._is_late(share)
 
     def _is_late(self, share: float = 1.0) -> bool:
-        late = time.monotonic() - self._began >= share * self._limits.seconds
+        seconds = self._limits.seconds if self._limits.evaluations is None else np.inf
+        late = time.monotonic() - self._began >= share * seconds
         self.timed_out |= late
         return late
 

@@ -8,17 +8,17 @@ all players use the rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from rollwise.analysis.thumb.frontier import NUMBERS, SECONDS, Frontier, RuleOfThumb, find_rules
+from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb, find_rules
+from rollwise.analysis.thumb.search import NUMBERS
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import respond_to
 from rollwise.answer.references import Policies
-from rollwise.cluster.pool import Pool
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.seats import in_a_drawn_seat, seen_from
 from rollwise.thumb.features import Columns, Features
@@ -102,44 +102,21 @@ class _InADrawnSeat(Features):
         return self.whole.of_the_sheet
 
 
-def find_seats_rules(
-    equilibrium: Equilibrium,
-    numbers: int = NUMBERS,
-    *,
-    within: float | None = None,
-    seconds: float = SECONDS,
-    evaluations: int | None = None,
-    seed: int = 1,
-    searches: int = 1,
-    progress: Callable[[str, int, int | None], None] | None = None,
-    pool: Pool | None = None,
-    entire: bool = False,
-) -> SeatsFrontier:
+def find_seats_rules(equilibrium: Equilibrium, numbers: int = NUMBERS, **how: Any) -> SeatsFrontier:
     """Look for the best rules of thumb of a game for three or more.
 
     Parameters
     ----------
-    found : Equilibrium
+    equilibrium : Equilibrium
         The policies of all others.
-    numbers, within, seconds, evaluations, seed, searches, progress, pool, entire
+    numbers, **how
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
     """
     graph = equilibrium.graph
     drawn = in_a_drawn_seat(graph, equilibrium.policy.probability)
     whole = Features(graph, equilibrium.game)
-    search = find_rules(
-        Policies(drawn),
-        numbers,
-        within=within,
-        seconds=seconds,
-        evaluations=evaluations,
-        seed=seed,
-        searches=searches,
-        features=_InADrawnSeat(drawn, whole=whole),
-        progress=progress,
-        pool=pool,
-        entire=entire,
-    )
+    own = _InADrawnSeat(drawn, whole=whole)
+    search = find_rules(Policies(drawn), numbers, features=own, **how)
     rules = tuple(_certified(equilibrium, rule, whole) for rule in search.rules)
     return SeatsFrontier(rules, search)
 

@@ -17,17 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.thumb.frontier import (
-    NUMBERS,
-    SECONDS,
-    Frontier,
-    Met,
-    RuleOfThumb,
-    check_limits,
-    found_on,
-    search_all,
-)
-from rollwise.analysis.thumb.search import Field, Limits, Map, longer, with_form
+from rollwise.analysis.thumb.frontier import Frontier, Met, RuleOfThumb, found_on, search_all
+from rollwise.analysis.thumb.search import NUMBERS, Field, Limits, Map, longer, with_form
 from rollwise.analysis.thumb.turns import (
     NUMBER,
     POINTS,
@@ -273,13 +264,9 @@ def find_turn_rules(
     answer: Solution,
     numbers: int = NUMBERS,
     *,
-    within: float | None = None,
-    seconds: float = SECONDS,
-    evaluations: int | None = None,
-    seed: int = 1,
-    searches: int = 1,
     progress: Progress | None = None,
     pool: Pool | None = None,
+    **limits: Any,
 ) -> tuple[Frontier, StateGraph]:
     """Look for the best rules of thumb of a game with a pool of dice, turn by turn.
 
@@ -287,7 +274,7 @@ def find_turn_rules(
     ----------
     game : Game
     answer : Solution
-    numbers, within, seconds, evaluations, seed, searches, progress, pool
+    numbers, progress, pool, **limits
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
 
     Returns
@@ -296,12 +283,9 @@ def find_turn_rules(
     graph : StateGraph
         The turn of the start, for reading and writing rules.
     """
-    check_limits(numbers, within, seconds, evaluations, searches)
-    limits = Limits(
-        numbers, within or 0.0, seconds if evaluations is None else float("inf"), evaluations
-    )
+    wanted = Limits(numbers, **limits)
     given = answer if pool is None else SentAnswer.of(game, answer)
-    met, searched = search_all(_search, given, limits, seed, searches, progress, pool)
+    met, searched = search_all(_search, given, wanted, progress, pool)
     graph = one_position(game)
     rules = list(dict.fromkeys(rule for rule, _ in met.rules))
     best, off = float(answer.values[answer.start]), float(answer.error_bounds[answer.start])
@@ -314,5 +298,5 @@ def find_turn_rules(
             continue
         text = sentence_of(rule, graph, game.action_unit)
         scored_rules.append(RuleOfThumb(rule, text, loss, loss, None, None, bound, None))
-    ending = (met.scored, seed, searched, met.stopped, met.timed_out)
+    ending = (met.scored, wanted.seed, searched, met.stopped, met.timed_out)
     return Frontier(tuple(scored_rules), *ending), graph

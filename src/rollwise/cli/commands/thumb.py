@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import Workers, read_game, refuse, refuse_with_seats
 from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
-from rollwise.cli.printing import SECONDS, render, write_rule
+from rollwise.cli.printing import end_if, render, write_rule
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.policies import seats_thumb_document, thumb_document
@@ -20,16 +20,9 @@ from rollwise.game import Game, has_many
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.frontier import Frontier
     from rollwise.answer.references import Policies
+    from rollwise.graph import StateGraph
 
-NUMBERS, SEED = 4, 1
-EvaluationsOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Look until so many rules are scored: the same rules every time; else for "
-        f"{SECONDS:g} seconds in each search.",
-    ),
-]
+NUMBERS, SECONDS, SEED = 4, 30.0, 1
 
 
 @app.command("thumb")
@@ -38,7 +31,7 @@ def thumb(
     parameters: ParametersArgument = None,
     numbers: int = NUMBERS,
     within: float | None = None,
-    evaluations: EvaluationsOption = None,
+    evaluations: int | None = None,
     seed: int = SEED,
     searches: int | None = None,
     workers: WorkersOption = None,
@@ -48,19 +41,17 @@ def thumb(
 ) -> None:
     """Find rules of thumb, each with its certified cost.
 
-    --numbers N    The most integers to remember.
-    --within LOSS  Look for no more integers than this loss takes: win probability (0.01 is a
-                   percentage point), or points.
-    --seed N       Of the random numbers.
-    --searches K   Search K times, each from a seed of its own; the best rules of all.
-    --save FILE    Keep the last of the rules (.json), to be given as a policy to other commands.
-    --python       Print the last of the rules as Python, and no table.
-    --out FILE     Write a sheet to keep beside the table (.html, .pdf).
+    --numbers N      The most integers to remember.
+    --within LOSS    Look for no more integers than this loss takes: win probability (0.01 is a
+                     percentage point), or points.
+    --evaluations N  Look until so many rules are scored: the same rules every time; else for 30
+                     seconds in each search.
+    --seed N         Of the random numbers.
+    --searches K     Search K times, each from a seed of its own; the best rules of all.
+    --save FILE      Keep the last of the rules (.json), to be given as a policy to other commands.
+    --python         Print the last of the rules as Python, and no table.
+    --out FILE       Write a sheet to keep beside the table (.html, .pdf).
     """
-    from rollwise.analysis.thumb.frontier import find_rules
-    from rollwise.analysis.thumb.turn_search import find_turn_rules
-    from rollwise.analysis.thumb.turns import has_turns
-    from rollwise.answer import kept
     from rollwise.thumb.sentences import python_source
 
     _check(seed, save, out, python=python)
@@ -69,18 +60,6 @@ def thumb(
     if has_many(chosen):
         page = "`rollwise report GAME --rules N` writes a page with the best of N rules"
         refuse_with_seats(chosen, page, out=out)
-        _find_seats(
-            chosen,
-            numbers=numbers,
-            within=within,
-            evaluations=evaluations,
-            seed=seed,
-            searches=searches,
-            workers=team,
-            save=save,
-            python=python,
-        )
-        return
     limits: dict[str, Any] = {
         "within": within,
         "seconds": SECONDS,
@@ -88,27 +67,44 @@ def thumb(
         "seed": seed,
         "searches": searches or 1,
     }
-    searchers = team.processes()
-    with Progress() as progress, searchers as limits["pool"]:
-        policies = kept.policies_in_one_graph(
-            chosen, other_way=has_turns(chosen), max_states=ASKED.max_states, progress=progress
-        )
-        if policies is None:
-            refuse("needs all positions at once, and these are too many", out=out)
-            answer = kept.solve_by_layers(chosen, progress=progress)
-            found, graph = find_turn_rules(chosen, answer, numbers, progress=progress, **limits)
-        else:
-            graph = policies.graph
-            found = find_rules(policies, numbers, progress=progress, **limits)
-    written = [*write_rule(graph, found.rules, save), *_write(policies, found, out)]
-    if not ASKED.json and python and found.rules:
-        last = found.rules[-1]
-        typer.echo(python_source(last.rule, graph, chosen, last.text))
+    with Progress() as progress, team.processes() as limits["pool"]:
+        policies, graph, found, search = _found(chosen, numbers, out, progress, **limits)
+    written = [*write_rule(graph, search.rules, save), *_write(policies, search, out)]
+    if not ASKED.json and python and search.rules:
+        rule, text = search.rules[-1].rule, found.rules[-1].text
+        typer.echo(python_source(rule, graph, chosen, text))
     else:
-        render(thumb_document(graph, found), *written)
-    if found.stopped:
-        typer.echo("rollwise: stopped; these are the rules found so far", err=True)
-        raise typer.Exit(130)
+        document = seats_thumb_document if has_many(chosen) else thumb_document
+        render(document(graph, found), *written)
+    end_if(search.stopped, "stopped; these are the rules found so far", 130)
+
+
+def _found(
+    game: Game, numbers: int, out: Path | None, progress: Progress, **limits: Any
+) -> tuple[Policies | None, StateGraph, Any, Frontier]:
+    """The policies where one graph holds the game, a graph, the found rules, and their search."""
+    from rollwise.analysis.thumb.frontier import find_rules
+    from rollwise.analysis.thumb.turns import has_turns
+    from rollwise.answer import kept
+
+    if has_many(game):
+        from rollwise.analysis.thumb.seats import find_seats_rules
+
+        profile = kept.answer(game, max_states=ASKED.max_states, progress=progress).equilibrium
+        rules = find_seats_rules(profile, numbers, progress=progress, **limits)
+        return None, profile.graph, rules, rules.search
+    policies = kept.policies_in_one_graph(
+        game, other_way=has_turns(game), max_states=ASKED.max_states, progress=progress
+    )
+    if policies is not None:
+        found = find_rules(policies, numbers, progress=progress, **limits)
+        return policies, policies.graph, found, found
+    from rollwise.analysis.thumb.turn_search import find_turn_rules
+
+    refuse("needs all positions at once, and these are too many", out=out)
+    answer = kept.solve_by_layers(game, progress=progress)
+    found, graph = find_turn_rules(game, answer, numbers, progress=progress, **limits)
+    return None, graph, found, found
 
 
 def _check(seed: int, save: Path | None, out: Path | None, *, python: bool) -> None:
@@ -146,44 +142,3 @@ def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list
 
     write_page(cheat_sheet(policies, found).html, out)
     return [f"Written to {out}."]
-
-
-def _find_seats(
-    game: Game,
-    *,
-    numbers: int,
-    within: float | None,
-    evaluations: int | None,
-    seed: int,
-    searches: int | None,
-    workers: Workers,
-    save: Path | None,
-    python: bool,
-) -> None:
-    """Find rules of thumb, and print the loss of each among equilibrium players."""
-    from rollwise.analysis.thumb.seats import find_seats_rules
-    from rollwise.answer import kept
-    from rollwise.thumb.sentences import python_source
-
-    with Progress() as progress, workers.processes() as pool:
-        found = kept.answer(game, max_states=ASKED.max_states, progress=progress).equilibrium
-        rules = find_seats_rules(
-            found,
-            numbers,
-            within=within,
-            seconds=SECONDS,
-            evaluations=evaluations,
-            seed=seed,
-            searches=searches or 1,
-            progress=progress,
-            pool=pool,
-        )
-    written = write_rule(found.graph, rules.search.rules, save)
-    if not ASKED.json and python and rules.rules:
-        last = rules.rules[-1]
-        typer.echo(python_source(last.of_search.rule, found.graph, game, last.text))
-    else:
-        render(seats_thumb_document(found.graph, rules), *written)
-    if rules.search.stopped:
-        typer.echo("rollwise: stopped; these are the rules found so far", err=True)
-        raise typer.Exit(130)
