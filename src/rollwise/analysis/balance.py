@@ -24,7 +24,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
-from rollwise.simulate.lengths import Certified, expected_lengths
+from rollwise.simulate.exact import Certified, expected_lengths
 
 MOST_LISTED = 12
 Floats = NDArray[np.float64]

@@ -24,7 +24,7 @@ from rollwise.derive.by_score import ScoredGraph, by_score, require_points
 from rollwise.derive.derived_game import whole_graph
 from rollwise.game import Game
 from rollwise.graph.policies import Policy
-from rollwise.simulate.lengths import Certified
+from rollwise.simulate.exact import Certified
 
 Reals = NDArray[np.float64]
 

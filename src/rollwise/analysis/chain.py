@@ -42,7 +42,7 @@ from rollwise.graph.choices import (
     outcome_action,
 )
 from rollwise.graph.policies import Policy
-from rollwise.simulate.lengths import Certified
+from rollwise.simulate.exact import Certified
 
 Floats = NDArray[np.float64]
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part

@@ -21,7 +21,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
-from rollwise.simulate.lengths import Certified
+from rollwise.simulate.exact import Certified, certified_at
 
 
 @dataclass(frozen=True)
@@ -147,26 +147,13 @@ def handicap(
         )
     one, two = policies.find(policy), policies.find(against)
     evaluation = evaluate(policies, one, two, starts=starts)
-    assert evaluation.bounds is not None
-    assert evaluation.bounds_second is not None
     scored = graph.is_score
-    columns = (
-        (evaluation.values if scored else evaluation.win_probability, evaluation.bounds),
-        (
-            evaluation.values_second if scored else evaluation.win_probability_second,
-            evaluation.bounds_second,
-        ),
-    )
     heads = [
         Head(
             k,
             *(
-                None
-                if s is None
-                else Certified(
-                    float(values[s]), float(bounds[s] if scored else bounds[s] / 2 + 2.0**-52)
-                )
-                for s, (values, bounds) in zip(pair, columns, strict=True)
+                None if s is None else certified_at(evaluation, s)[seat].shown(is_score=scored)
+                for seat, s in enumerate(pair)
             ),
         )
         for k, pair in zip(points, pairs, strict=True)

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.evaluate_seats import Response, respond_to
-from rollwise.answer.evaluation import Evaluation, best_response, evaluate
+from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import Against
@@ -46,7 +46,7 @@ from rollwise.graph.policies import Policy, reachable_states
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.learn import Learned, Learner
 from rollwise.proofs.endless_play import require_ending
-from rollwise.simulate.lengths import Certified
+from rollwise.simulate.exact import Certified, over_the_seats
 
 REASONS = (
     "hopeless",
@@ -408,23 +408,8 @@ def learn_against(
     )
     evaluation = evaluate(policies, learned.policy, opponent, starts=[0])
     best = best_response(policies, opponent, starts=[0])
-    return LearnedAgainst(
-        learned, opponent.name, _over_the_seats(evaluation, graph), _over_the_seats(best, graph)
-    )
-
-
-def _over_the_seats(evaluation: Evaluation, graph: StateGraph) -> Certified:
-    """The result of a policy from the start, mean over the seats."""
-    first, second = (
-        (evaluation.values, evaluation.values_second)
-        if graph.is_score
-        else (evaluation.win_probability, evaluation.win_probability_second)
-    )
-    assert evaluation.bounds is not None
-    assert evaluation.bounds_second is not None
-    bound = float(max(evaluation.bounds[0], evaluation.bounds_second[0]))
-    value = (float(first[0]) + float(second[0])) / 2
-    return Certified(value, bound if graph.is_score else bound / 2 + 2.0**-52)
+    gets, could = (over_the_seats(one, is_score=graph.is_score) for one in (evaluation, best))
+    return LearnedAgainst(learned, opponent.name, gets, could)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import Clock, asked_first
 from rollwise.many.seats import seen_from
-from rollwise.simulate.lengths import Certified
+from rollwise.simulate.exact import Certified
 
 UNIT = 2.0**-52
 AIMS = {  # of several players, and of one alone

@@ -11,6 +11,7 @@ from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.graph.view import sign_of
+from rollwise.simulate.exact import certified_at
 
 NO_SPREAD = 1e-12  # a range of this width is one number
 
@@ -105,12 +106,11 @@ def loss_of(policies: Policies, policy: Policy) -> Loss:
     two = graph.players == 2
     evaluation = evaluate(policies, policy, "optimal" if two else None, starts=[0])
     best, sure = solution.value, float(solution.error_bounds[0])
-    assert evaluation.bounds is not None
-    assert evaluation.bounds_second is not None
+    moving_first, moving_second = certified_at(evaluation)
     scale = 1.0 if graph.is_score else 0.5
-    first = scale * sign_of(graph.objective) * (best - float(evaluation.values[0]))
-    bound = scale * (sure + float(max(evaluation.bounds[0], evaluation.bounds_second[0])))
-    second = scale * (-best - float(evaluation.values_second[0])) if two else None
+    first = scale * sign_of(graph.objective) * (best - moving_first.value)
+    bound = scale * (sure + max(moving_first.bound, moving_second.bound))
+    second = scale * (-best - moving_second.value) if two else None
     response = best_response(policies, policy, starts=[0]) if two else None
     return Loss(
         first if second is None else (first + second) / 2,

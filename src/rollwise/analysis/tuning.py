@@ -15,7 +15,7 @@ from rollwise.errors import EndlessPlay, ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.games import Sheet, create
 from rollwise.graph.choices import has_choice
-from rollwise.simulate.lengths import Certified, expected_lengths
+from rollwise.simulate.exact import Certified, expected_lengths
 
 MEASURES = {
     "first_player": "the first player's win probability (in a game for one, the player's)",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
-    from rollwise.simulate.lengths import Certified
+    from rollwise.simulate.exact import Certified
 
 
 WINS = "win probability"  # the unit of games that are won or lost

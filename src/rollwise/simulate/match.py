@@ -20,14 +20,13 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import StateGraph, win_probability
+from rollwise.graph import StateGraph
 from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import held_back
-from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.play.games import Games, PlayTable
-from rollwise.simulate.lengths import Certified, expected_lengths
+from rollwise.simulate.exact import Certified, certified_at, expected_lengths
 from rollwise.simulate.results import Counts, Length, Match, Side, side_of, warn_of_disagreements
 
 BLOCK = 1 << 16  # games from one stream
@@ -192,38 +191,21 @@ def _with_exact(
     if graph.n_outcomes > MOST_EXACT:
         return sides, [f"no exact figures: the game has over {MOST_EXACT:,} outcomes"]
     try:
-        evaluation = evaluate(graph, policy, against, starts=[0])
+        first, second = certified_at(evaluate(graph, policy, against, starts=[0]))
         lengths = expected_lengths(graph, policy, against)
     except EndlessPlay as error:
         return sides, [f"no exact figures: {error}"]
-    if evaluation.bounds is None or evaluation.bounds_second is None:
-        return sides, ["no exact figures: the evaluation isn't certified"]
     # The second side has the figures of the opponent, who moves first there.
-    values = (float(evaluation.values[0]), -float(evaluation.values_second[0]))
-    bounds = (float(evaluation.bounds[0]), float(evaluation.bounds_second[0]))
+    values = (first, Certified(-second.value, second.bound))
     return [
-        _beside(side, value, bound, *ends)
-        for side, value, bound, ends in zip(sides, values, bounds, lengths, strict=False)
+        replace(
+            side.beside(value),
+            turns=_with_length(side.turns, turns),
+            moves=_with_length(side.moves, moves),
+        )
+        for side, value, (turns, moves) in zip(sides, values, lengths, strict=False)
     ], []
 
 
-def _beside(side: Side, value: float, bound: float, turns: Certified, moves: Certified) -> Side:
-    """A side with the exact figures beside the simulated ones."""
-    rate, score = side.win_rate, side.score
-    if rate is not None:
-        off = bound / 2 + CHANCE_ROUNDING
-        rate = replace(rate, exact=win_probability(value), exact_bound=off)
-    if score is not None:
-        score = replace(score, exact=value, exact_bound=bound)
-    return replace(
-        side,
-        win_rate=rate,
-        score=score,
-        turns=_with_length(side.turns, turns),
-        moves=_with_length(side.moves, moves),
-    )
-
-
 def _with_length(simulated: Length, exact: Certified) -> Length:
-    estimate = replace(simulated.estimate, exact=exact.value, exact_bound=exact.bound)
-    return replace(simulated, estimate=estimate)
+    return replace(simulated, estimate=simulated.estimate.beside(exact))

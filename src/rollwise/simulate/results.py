@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.play.games import Games
+from rollwise.simulate.exact import Certified
 
 SUSPICIOUS = 1 / 1.7e6  # two-sided probability of a deviation by chance: five standard errors
 FEWEST = 1000  # number of games for a comparison with exact figures: fewer may lack rare results
@@ -55,6 +56,10 @@ class Estimate:
         if self.wins is not None:
             return of_chance(self.wins, self.draws, self.games, confidence)
         return of_mean(self.mean, self.standard_error, self.games, confidence)
+
+    def beside(self, exact: Certified) -> Estimate:
+        """The estimate with the exact figure beside it."""
+        return replace(self, exact=exact.value, exact_bound=exact.bound)
 
     @property
     def disagrees(self) -> bool:
@@ -117,6 +122,12 @@ class Side:
     scores: dict[float, int] | None
     turns: Length
     moves: Length
+
+    def beside(self, value: Certified) -> Side:
+        """The side with the exact value of the start beside the simulated result."""
+        if self.win_rate is not None:
+            return replace(self, win_rate=self.win_rate.beside(value.shown(is_score=False)))
+        return replace(self, score=self.score and self.score.beside(value))
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
         """All figures with an exact value for comparison."""

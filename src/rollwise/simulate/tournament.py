@@ -12,10 +12,11 @@ from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Here, Pool
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import StateGraph, sign_of, win_probability
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
+from rollwise.simulate.exact import Certified, certified_at
 from rollwise.simulate.match import MOST_EXACT, simulate
 
 
@@ -135,33 +136,33 @@ def _run(
     progress: Callable[[str, int, int | None], None] | None,
     pool: Pool,
 ) -> Tournament:
-    n = len(policies)
+    n, alone = len(policies), graph.players == 1
     shared, sent = pool.share(graph), [pool.share(policy) for policy in policies]
-    if graph.players == 1:
-        entries = []
-        own = [None if seed is None else derived_seed(seed, i) for i in range(n)]
-        each = [(shared, sent[i], own[i], games, workers) for i in range(n)]
-        for entry in pool.in_order(_alone, each):
-            entries.append(entry)
-            if progress is not None:
-                progress("policies", len(entries), n)
-        sign = sign_of(graph.objective)
-        entries.sort(key=lambda entry: -sign * entry.result)
-        return Tournament(names, tuple(entries), None, None, None, seed is None, games, seed)
+    pairs = [(i, j) for i in range(n) for j in range(i, i + 1 if alone else n)]
+    pieces = [
+        (
+            shared,
+            sent[i],
+            None if i == j else sent[j],
+            None if seed is None else derived_seed(seed, number),
+            games,
+            workers,
+        )
+        for number, (i, j) in enumerate(pairs, start=0 if alone else 1)
+    ]
     first = np.full((n, n), np.nan)
     errors = np.full((n, n), np.nan)
-    pairs = [(i, j) for i in range(n) for j in range(i, n)]
-    own = [None if seed is None else derived_seed(seed, done + 1) for done in range(len(pairs))]
-    pieces = [
-        (shared, sent[i], sent[j], i == j, random_seed, games, workers)
-        for (i, j), random_seed in zip(pairs, own, strict=True)
-    ]
     played = pool.in_order(_pair, pieces)
-    for done, ((i, j), (rates, bounds)) in enumerate(zip(pairs, played, strict=True), start=1):
-        first[i, j], first[j, i] = rates
-        errors[i, j], errors[j, i] = bounds
+    for done, ((i, j), found) in enumerate(zip(pairs, played, strict=True), start=1):
+        (first[i, j], errors[i, j]), (first[j, i], errors[j, i]) = found[0], found[-1]
         if progress is not None:
-            progress("pairs", done, len(pairs))
+            progress("policies" if alone else "pairs", done, len(pairs))
+    if alone:
+        entries = [
+            Entry(name, float(first[i, i]), float(errors[i, i])) for i, name in enumerate(names)
+        ]
+        entries.sort(key=lambda entry: -sign_of(graph.objective) * entry.result)
+        return Tournament(names, tuple(entries), None, None, None, seed is None, games, seed)
     whole = 0.0 if graph.is_score else 1.0  # the sum of both players' shares
     both = (first + whole - first.T) / 2
     if seed is None:
@@ -188,54 +189,16 @@ def _run(
 def _pair(
     graph: StateGraph,
     one: Policy,
-    other: Policy,
-    alone: bool,
+    other: Policy | None,
     seed: int | None,
     games: int,
     workers: int,
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Win rates, or gains, of each policy when it moves first, and their errors."""
+) -> list[Certified]:
+    """The result of each policy when it moves first, with its bound or its standard error."""
     if seed is None:
-        evaluation = evaluate(graph, one, None if alone else other, starts=[0])
-        if evaluation.bounds is None or evaluation.bounds_second is None:
-            raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
-        rates = float(evaluation.values[0]), -float(evaluation.values_second[0])
-        exact = (evaluation.bounds[0], evaluation.bounds_second[0])
-        if graph.is_score:
-            return rates, (float(exact[0]), float(exact[1]))
-        rates = win_probability(rates[0]), win_probability(rates[1])
-        bounds = (float(exact[0]) / 2 + CHANCE_ROUNDING, float(exact[1]) / 2 + CHANCE_ROUNDING)
-        return rates, bounds
-    match = simulate(
-        graph,
-        one,
-        None if alone else other,
-        games=games,
-        seed=seed,
-        workers=workers,
-        exact=False,
-    )
-    sides = match.sides * 2 if len(match.sides) == 1 else match.sides
-    means, deviations = [], []
-    for side in sides:
-        estimate = side.win_rate or side.score
-        assert estimate is not None
-        means.append(estimate.mean)
-        deviations.append(estimate.standard_error)
-    return (means[0], means[1]), (deviations[0], deviations[1])
-
-
-def _alone(graph: StateGraph, policy: Policy, seed: int | None, games: int, workers: int) -> Entry:
-    for_points = graph.is_score
-    if seed is None:
-        evaluation = evaluate(graph, policy, starts=[0])
-        if evaluation.bounds is None:
-            raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
-        value, bound = float(evaluation.values[0]), float(evaluation.bounds[0])
-        if for_points:
-            return Entry(policy.name, value, bound)
-        return Entry(policy.name, win_probability(value), bound / 2 + CHANCE_ROUNDING)
-    match = simulate(graph, policy, games=games, seed=seed, workers=workers, exact=False)
-    estimate = match.sides[0].score if for_points else match.sides[0].win_rate
-    assert estimate is not None
-    return Entry(policy.name, estimate.mean, estimate.standard_error)
+        mine, theirs = certified_at(evaluate(graph, one, other, starts=[0]))
+        theirs = Certified(-theirs.value, theirs.bound)
+        return [value.shown(is_score=graph.is_score) for value in (mine, theirs)]
+    match = simulate(graph, one, other, games=games, seed=seed, workers=workers, exact=False)
+    estimates = [side.win_rate or side.score for side in match.sides]
+    return [Certified(each.mean, each.standard_error) for each in estimates if each is not None]

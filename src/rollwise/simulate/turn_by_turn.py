@@ -7,7 +7,7 @@ Play needs no answer and little memory. For best play it needs an answer by laye
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +18,15 @@ from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import EndlessPlay, PolicyError, UsageError
 from rollwise.game import Game
-from rollwise.graph import StateGraph, win_probability
+from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, first_actions, has_choice, is_throw, outcomes_of
 from rollwise.graph.policies import chances_of
 from rollwise.machine.interrupts import held_back
-from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, derived_seed, draw_one, fresh_seed
 from rollwise.play.games import Games
 from rollwise.play.steps import Stepper
-from rollwise.simulate.results import Counts, Match, Side, side_of, warn_of_disagreements
+from rollwise.simulate.exact import Certified
+from rollwise.simulate.results import Counts, Match, side_of, warn_of_disagreements
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 
@@ -372,7 +372,9 @@ def simulate_large(
             counts.add(_as_games(played, game, for_points))
         other = names[1 - first] if len(names) == 2 else policy
         side = side_of(counts, names[first], other if game.players == 2 else "", for_points)
-        sides.append(side if best is None or len(names) == 2 else _with_best(side, best))
+        if best is not None and len(names) == 1:
+            side = side.beside(Certified(best.value, float(best.error_bounds[best.start])))
+        sides.append(side)
     done = sum(side.games for side in sides)
     note = "no exact figures" + (" but the value" if best is not None and against is None else "")
     notes = (f"{note}: {BY_TURNS}",)
@@ -440,14 +442,3 @@ def _as_games(played: PlayedGames, game: Game, for_points: bool) -> Games:
         played.moves.astype(np.int32),
         played.gains if for_points else np.empty(0),
     )
-
-
-def _with_best(side: Side, best: Solution) -> Side:
-    """A side with the value of best play beside the simulated one."""
-    if side.win_rate is not None:
-        off = float(best.error_bounds[best.start]) / 2 + CHANCE_ROUNDING
-        exact = win_probability(best.value)
-        return replace(side, win_rate=replace(side.win_rate, exact=exact, exact_bound=off))
-    assert side.score is not None
-    exact, off = best.value, float(best.error_bounds[best.start])
-    return replace(side, score=replace(side.score, exact=exact, exact_bound=off))

@@ -1,4 +1,4 @@
-"""Exact lengths of games between policies.
+"""Certified results and lengths of games between policies.
 
 The expected number of moves is the score of a solitaire game with one point for every move;
 the throw before a choice is no move. The expected number of turns is the score with the
@@ -13,10 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluation import Evaluation
 from rollwise.derive.seats import take_seats
-from rollwise.graph import StateGraph
+from rollwise.errors import EndlessPlay
+from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import fold_outcomes, is_throw
 from rollwise.graph.policies import Policy
+from rollwise.numbers.printed import CHANCE_ROUNDING
 
 
 class Certified(NamedTuple):
@@ -24,6 +27,35 @@ class Certified(NamedTuple):
 
     value: float
     bound: float
+
+    def shown(self, *, is_score: bool) -> Certified:
+        """The value of a position as people read it: points or a payoff, or the chance to win."""
+        if is_score:
+            return self
+        return Certified(win_probability(self.value), self.bound / 2 + CHANCE_ROUNDING)
+
+
+def certified_at(evaluation: Evaluation, state: int = 0) -> tuple[Certified, Certified]:
+    """The values of a policy from a state, moving first and moving second.
+
+    Raises
+    ------
+    EndlessPlay
+        The evaluation has no bounds.
+    """
+    if evaluation.bounds is None or evaluation.bounds_second is None:
+        raise EndlessPlay("the evaluation isn't certified")
+    return (
+        Certified(float(evaluation.values[state]), float(evaluation.bounds[state])),
+        Certified(float(evaluation.values_second[state]), float(evaluation.bounds_second[state])),
+    )
+
+
+def over_the_seats(evaluation: Evaluation, *, is_score: bool) -> Certified:
+    """The result of a policy of two players from the start, mean over the seats."""
+    first, second = certified_at(evaluation)
+    mean = Certified((first.value + second.value) / 2, max(first.bound, second.bound))
+    return mean.shown(is_score=is_score)
 
 
 def expected_lengths(
