@@ -30,9 +30,9 @@ def enclose(most, looked_at, points=POINTS, skip=True):
     choose = np.array(
         [[comb(n, k) for k in range(looked_at + 1)] for n in range(looked_at + 1)], float
     )
-    low, high = np.zeros((2, most + 1)), np.zeros((2, most + 1))
-    failed, steep = enclose_values(most, points, skip, looked_at, choose, low, high)
-    return failed, steep, low, high
+    bounds = np.zeros((2, 2, most + 1))
+    failed = enclose_values(most, points, skip, looked_at, choose, bounds)
+    return failed, *bounds
 
 
 def naive_values(most: int, points, skip: bool) -> list[list[Fraction | None]]:
@@ -61,7 +61,7 @@ def naive_values(most: int, points, skip: bool) -> list[list[Fraction | None]]:
 
 @pytest.mark.parametrize("skip", [True, False])
 def test_against_fractions(skip):
-    _, _, low, high = enclose(6, 30, skip=skip)
+    _, low, high = enclose(6, 30, skip=skip)
     for level, row in enumerate(naive_values(6, POINTS, skip)):
         for n, exact in enumerate(row):
             if exact is not None:
@@ -75,7 +75,7 @@ def test_against_fractions(skip):
 @settings(max_examples=examples(15))
 def test_any_faces_against_fractions(others, skip):
     points = np.array([0.0, *others])
-    failed, _, low, high = enclose(4, 30, points, skip)
+    failed, low, high = enclose(4, 30, points, skip)
     assert failed == 0
     for level, row in enumerate(naive_values(4, points, skip)):
         for n, exact in enumerate(row):

@@ -69,9 +69,6 @@ class ManyDice:
     low, high : (2, most + 1) float64
         Proved bounds on the expected score of n dice: row 0 with at least one die to take,
         row 1 with at least two (infinite where this is impossible).
-    steep : int
-        From this number of dice on, another die costs less than the second lowest
-        face: no die with points is taken without need, unless few are left.
     face_points : (faces,) float64
     skip : bool
     seconds : float
@@ -79,7 +76,6 @@ class ManyDice:
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    steep: int
     face_points: NDArray[np.float64]
     skip: bool
     seconds: float
@@ -190,15 +186,15 @@ def many_dice(game: Game, most: int) -> ManyDice:
     choose = np.array(
         [[comb(n, k) for k in range(LOOKED_AT + 1)] for n in range(LOOKED_AT + 1)], np.float64
     )
-    low, high = np.zeros((2, most + 1)), np.zeros((2, most + 1))
-    failed, steep = enclose_values(most, points, skip, LOOKED_AT, choose, low, high)
+    bounds = np.zeros((2, 2, most + 1))
+    failed = enclose_values(most, points, skip, LOOKED_AT, choose, bounds)
     if failed:
         raise NotConverged(
             f"{game.name}: the method for many dice can't tell which dice to take from "
             f"{failed} dice on (another die there costs as much as a face)"
         )
     seconds = time.perf_counter() - started
-    result = ManyDice(low, high, steep, points, skip, seconds)
+    result = ManyDice(*bounds, points, skip, seconds)
     for dice in range(1, min(most, HELD_AGAINST) + 1):
         solution = solve_whole(replace(game, dice=dice))  # type: ignore[call-arg]
         value, bound = result.value(dice)
@@ -208,6 +204,15 @@ def many_dice(game: Game, most: int) -> ManyDice:
                 f"for many dice {value}: the rules differ from face_points and skip"
             )
     return result
+
+
+@inner_kernel
+def add(sums, row, term):
+    """Add to ``sums[row, 0]``; ``sums[row, 1]`` collects the rounding errors (Neumaier 1974)."""
+    before, after = sums[row, 0], sums[row, 0] + term
+    larger, smaller = (before, term) if before >= term else (term, before)
+    sums[row, 1] += (larger - after) + smaller
+    sums[row, 0] = after
 
 
 @kernel
@@ -226,66 +231,55 @@ def binomial(n, faces, chance):
     mode = (n + 1) // faces
     others = faces - 1
     chance[mode] = 1.0
-    total = 1.0
-    lost = 0.0  # the rounding errors of the additions (Neumaier 1974)
+    sums = np.array([[1.0, 0.0]])
     spread = 0.0
     for z in range(mode + 1, n + 1):
-        w = chance[z - 1] * (n - z + 1) / (z * others)
-        chance[z] = w
-        spread += (z - mode) * w
-        after = total + w
-        lost += (total - after) + w
-        total = after
+        chance[z] = chance[z - 1] * (n - z + 1) / (z * others)
+        spread += (z - mode) * chance[z]
+        add(sums, 0, chance[z])
     for z in range(mode - 1, -1, -1):
-        w = chance[z + 1] * ((z + 1) * others) / (n - z)
-        chance[z] = w
-        spread += (mode - z) * w
-        after = total + w
-        lost += (total - after) + w
-        total = after
-    total += lost
+        chance[z] = chance[z + 1] * ((z + 1) * others) / (n - z)
+        spread += (mode - z) * chance[z]
+        add(sums, 0, chance[z])
+    total = sums[0, 0] + sums[0, 1]
     for z in range(n + 1):
         chance[z] /= total
     return mode, spread / total * (1.0 + 1e-9)
 
 
 @kernel
-def one_by_one(n, zeros, need, points, low, high, skip_low, skip_high, choose):
+def one_by_one(n, zeros, need, points, bounds, skipped, choose, worth):
     """The mean over all rolls with `zeros` dice free of points, one by one.
 
     Parameters
     ----------
     need : int
         Smallest number of dice to take.
-    low, high : float64 arrays
-        Bounds on V of fewer dice.
-    skip_low, skip_high : float
+    bounds : (2, 2, most + 1) float64
+        Lower and upper bounds on V, in their first rows.
+    skipped : (2,) float64
         Bounds on the value of taking none; infinite where that isn't allowed.
-
-    Returns
-    -------
-    lower, upper : float
-        Right to (number of faces + 8) units each, and two for their sum.
+    worth : (2,) float64, filled
+        Bounds on the mean, right to (number of faces + 8) units each, and two for their sum.
     """
     others = points.shape[0] - 1
     rest = n - zeros
-    start_low, start_high = skip_low, skip_high
-    for k in range(need, zeros + 1):
-        start_low = min(start_low, low[n - k])
-        start_high = min(start_high, high[n - k])
     shown = np.zeros(others, np.int64)
     shown[0] = rest
     ways_total = 1.0
     for _ in range(rest):
         ways_total *= others
-    lower = upper = lost_low = lost_high = 0.0
+    start, best, sums = skipped.copy(), np.empty(2), np.zeros((2, 2))
+    for k in range(need, zeros + 1):
+        for side in range(2):
+            start[side] = min(start[side], bounds[side, 0, n - k])
     while True:
         ways = 1.0
         left = rest
         for face in range(others):
             ways *= choose[left, shown[face]]
             left -= shown[face]
-        best_low, best_high = start_low, start_high
+        best[0], best[1] = start[0], start[1]
         taken = zeros
         cost = 0.0
         for face in range(others):
@@ -293,16 +287,10 @@ def one_by_one(n, zeros, need, points, low, high, skip_low, skip_high, choose):
                 taken += 1
                 cost += points[face + 1]
                 if taken >= need:
-                    best_low = min(best_low, cost + low[n - taken])
-                    best_high = min(best_high, cost + high[n - taken])
-        term = ways * best_low
-        after = lower + term
-        lost_low += (lower - after) + term if lower >= term else (term - after) + lower
-        lower = after
-        term = ways * best_high
-        after = upper + term
-        lost_high += (upper - after) + term if upper >= term else (term - after) + upper
-        upper = after
+                    for side in range(2):
+                        best[side] = min(best[side], cost + bounds[side, 0, n - taken])
+        for side in range(2):
+            add(sums, side, ways * best[side])
         # the next composition of the rest (Nijenhuis and Wilf 1978, NEXCOM)
         first = 0
         while first < others - 1 and shown[first] == 0:
@@ -313,45 +301,48 @@ def one_by_one(n, zeros, need, points, low, high, skip_low, skip_high, choose):
         shown[first] = 0
         shown[0] = moved - 1
         shown[first + 1] += 1
-    return (lower + lost_low) / ways_total, (upper + lost_high) / ways_total
+    for side in range(2):
+        worth[side] = (sums[side, 0] + sums[side, 1]) / ways_total
 
 
 @inner_kernel
-def lowest_two(n, zeros, need, points, base_low, base_high, skip_low, skip_high):
+def lowest_two(n, zeros, need, points, base, skipped):
     """Rolls with fewer free dice than must be taken, by their one or two lowest others.
+
+    Parameters
+    ----------
+    base, skipped : float
+        A bound on V of the dice that are left, and on the value of taking none.
 
     Returns
     -------
-    lower, upper : float
-        Sums weighted with the probabilities (not means), right to 32 n units of
+    float
+        A sum weighted with the probabilities (not a mean), right to 32 n units of
         the probability times the worth.
     """
     faces = points.shape[0]
-    lower = upper = 0.0
+    total = 0.0
     if need == 1 or zeros == 1:
         # one more must be taken: the lowest of the others
         dice = n - zeros
         factor = 1.0 if zeros == 0 else n / faces
         for i in range(1, faces):
             p = factor * (((faces - i) / faces) ** dice - ((faces - i - 1) / faces) ** dice)
-            lower += p * min(points[i] + base_low, skip_low)
-            upper += p * min(points[i] + base_high, skip_high)
-        return lower, upper
+            total += p * min(points[i] + base, skipped)
+        return total
     for i in range(1, faces):
         at_least, above = (faces - i) / faces, (faces - i - 1) / faces
         twice = at_least**n - above**n - n / faces * above ** (n - 1)
-        lower += max(twice, 0.0) * min(2 * points[i] + base_low, skip_low)
-        upper += max(twice, 0.0) * min(2 * points[i] + base_high, skip_high)
+        total += max(twice, 0.0) * min(2 * points[i] + base, skipped)
         for j in range(i + 1, faces):
             p = n / faces
             p *= ((faces - j) / faces) ** (n - 1) - ((faces - j - 1) / faces) ** (n - 1)
-            lower += p * min(points[i] + points[j] + base_low, skip_low)
-            upper += p * min(points[i] + points[j] + base_high, skip_high)
-    return lower, upper
+            total += p * min(points[i] + points[j] + base, skipped)
+    return total
 
 
 @kernel(never_interpreted=True)
-def enclose_values(most, points, skip, looked_at, choose, low, high):
+def enclose_values(most, points, skip, looked_at, choose, bounds):
     """Enclose V and W for every number of dice up to `most`.
 
     Parameters
@@ -364,88 +355,73 @@ def enclose_values(most, points, skip, looked_at, choose, low, high):
         Up to this many dice every roll is enumerated.
     choose : (looked_at + 1, looked_at + 1) float64
         Binomial coefficients, exact.
-    low, high : (2, most + 1) float64, filled
-        Bounds on V (row 0) and W (row 1).
+    bounds : (2, 2, most + 1) float64, filled
+        Lower and upper bounds, each on V (row 0) and W (row 1).
 
     Returns
     -------
-    failed : int
+    int
         The number of dice for which the facts above fail; 0 if none.
-    steep : int
-        m0: V rises by at most ``points[1]`` in every step above it.
     """
     faces = points.shape[0]
     least, worst = points[1], points[faces - 1]
     chance = np.zeros(most + 1)
-    low[:, 0] = 0.0
-    high[:, 0] = 0.0
+    skipped, free, worth, sums = np.empty(2), np.empty(2), np.empty(2), np.empty((2, 2))
+    bounds[:, :, 0] = 0.0
     largest = 0.0
-    steep = 0
+    steep = 0  # m0: V rises by at most ``points[1]`` in every step above it
     for n in range(1, most + 1):
         mode, spread = binomial(n, faces, chance)
         # The probabilities add up to 1 within a few units. The error of each therefore
         # matters only as far as its worth differs from the usual worth.
-        usual = high[0, n - 1]
+        usual = bounds[1, 0, n - 1]
         near = int(np.ceil(largest / least)) + steep  # others with fewer are examined
         # fact 2 for the rolls with fewer free dice than must be taken
         blurred = (n - 1 - steep) * least < largest + 2 * worst or near > looked_at
         if n > looked_at and blurred:
-            return n, steep
+            return n
         for level in range(1, -1, -1):
             need = 1 + level
             if need > n or (level == 1 and not skip):
-                low[level, n] = np.inf
-                high[level, n] = np.inf
+                bounds[:, level, n] = np.inf
                 continue
             may_skip = level == 0 and skip and n > 1
-            skip_low = low[1, n] if may_skip else np.inf
-            skip_high = high[1, n] if may_skip else np.inf
-            lower = upper = lost_low = lost_high = slack = 0.0
-            free_low = free_high = np.inf  # the best of taking only free dice
+            for side in range(2):
+                skipped[side] = bounds[side, 1, n] if may_skip else np.inf
+            free[:] = np.inf  # the best of taking only free dice
+            sums[:] = 0.0
+            slack = 0.0
             for z in range(n + 1):
                 if z >= need:
-                    free_low = min(free_low, low[0, n - z])
-                    free_high = min(free_high, high[0, n - z])
+                    for side in range(2):
+                        free[side] = min(free[side], bounds[side, 0, n - z])
                 p = chance[z]
                 off = 2.0 * abs(z - mode) + 2.0 * spread + 8.0
                 if n <= looked_at or n - z < near:
                     if p < NEGLIGIBLE:
                         slack += NEGLIGIBLE * (largest + n * worst) / UNIT
                         continue
-                    a, b = one_by_one(
-                        n, z, need, points, low[0], high[0], skip_low, skip_high, choose
-                    )
-                    slack += p * b * (faces + 12.0)
+                    one_by_one(n, z, need, points, bounds, skipped, choose, worth)
+                    slack += p * worth[1] * (faces + 12.0)
                 elif z < need:
-                    taken = min(need, n)
-                    a, b = lowest_two(
-                        n,
-                        z,
-                        need,
-                        points,
-                        low[0, n - taken],
-                        high[0, n - taken],
-                        skip_low,
-                        skip_high,
-                    )
+                    left = n - min(need, n)
+                    for side in range(2):
+                        base = bounds[side, 0, left]
+                        worth[side] = lowest_two(n, z, need, points, base, skipped[side])
                     slack += 32.0 * n * p * (2 * worst + largest) + p * off * usual
                     p = 1.0
                     off = 0.0
                 else:
-                    a, b = min(free_low, skip_low), min(free_high, skip_high)
-                slack += p * off * max(abs(a - usual), abs(b - usual)) + 6.0 * p * b
-                term = p * a
-                after = lower + term
-                lost_low += (lower - after) + term if lower >= term else (term - after) + lower
-                lower = after
-                term = p * b
-                after = upper + term
-                lost_high += (upper - after) + term if upper >= term else (term - after) + upper
-                upper = after
+                    for side in range(2):
+                        worth[side] = min(free[side], skipped[side])
+                slack += p * off * max(abs(worth[0] - usual), abs(worth[1] - usual))
+                slack += 6.0 * p * worth[1]
+                for side in range(2):
+                    add(sums, side, p * worth[side])
             slack = (slack + 8.0 * usual) * UNIT * (1.0 + 1e-6) + 1e-300
-            low[level, n] = lower + lost_low - slack
-            high[level, n] = upper + lost_high + slack
-        if high[0, n] - low[0, n - 1] > least * (1.0 - 1e-12):
+            bounds[0, level, n] = sums[0, 0] + sums[0, 1] - slack
+            bounds[1, level, n] = sums[1, 0] + sums[1, 1] + slack
+        if bounds[1, 0, n] - bounds[0, 0, n - 1] > least * (1.0 - 1e-12):
             steep = n
-        largest = max(largest, high[0, n])
-    return 0, steep
+        largest = max(largest, bounds[1, 0, n])
+    return 0
