@@ -227,7 +227,7 @@ def test_a_game_is_booked_as_by_the_coach(solution, node, players, seed):
         for name in ("before", "chosen", "after", "cost"):
             assert move[name] == pytest.approx(getattr(entry, name), abs=1e-11)
         if move["faces"]:
-            assert table.fall_of(entry.action, move["faces"]) == entry.outcome
+            assert table.narrator.fall_of(entry.action, move["faces"]) == entry.outcome
     assert session.is_over
     for seat in range(n):
         ledger, found = session.ledger(seat), played["ledgers"][seat]

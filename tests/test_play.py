@@ -111,12 +111,12 @@ def test_dice_bring_each_outcome_as_often_as_it_weighs(kind):
     graph = table.graph
     actions = range(0, graph.n_actions, max(1, graph.n_actions // 60))
     for action in actions:
-        sides = table.dice(action)
+        sides = table.narrator.dice(action)
         if not sides:
             continue
         counts: Counter[object] = Counter()
         for faces in itertools.product(*(range(1, most + 1) for most in sides)):
-            counts[_what(graph, action, table.fall_of(action, faces))] += 1
+            counts[_what(graph, action, table.narrator.fall_of(action, faces))] += 1
         expected: Counter[object] = Counter()
         for fall in table.falls(action):
             expected[_what(graph, action, fall.number)] += int(fall.ways)

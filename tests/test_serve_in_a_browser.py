@@ -247,7 +247,7 @@ def test_a_large_game_is_played_to_its_end(
         "tab-strategy",
         "tab-rules",
     ]
-    texts = {table.position(s): s for s in range(solution.graph.n_states)}
+    texts = {table.narrator.position(s): s for s in range(solution.graph.n_states)}
     heard = 0
     for _ in range(MOST_MOVES):
         if heading(browser) == "The game is over":
@@ -288,7 +288,7 @@ def test_positions_of_a_large_game_are_edited_and_drilled(
         table, figures = Table(solution, game), Figures.of(solution)
         here = position_of(browser)
         states = range(solution.graph.n_states)
-        state = next(s for s in states if table.position(s) == here)
+        state = next(s for s in states if table.narrator.position(s) == here)
         values = solution.choices_in(np.array([state])).values.tolist()
         rows = browser.js(
             "[...document.querySelectorAll('.advice td:nth-child(2)')].map(c => c.textContent)"

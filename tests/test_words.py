@@ -41,7 +41,7 @@ class Walk(Game):
 def reached(game: Game, *faces: int) -> int:
     """Where a throw leads."""
     table = Table.lay(game)
-    number = table.fall_of(0, faces)
+    number = table.narrator.fall_of(0, faces)
     return int(table.graph.states[table.graph.outcome_state[number]][0])
 
 

@@ -194,7 +194,7 @@ def many_dice(game: Game, most: int) -> ManyDice:
             f"{failed} dice on (another die there costs as much as a face)"
         )
     seconds = time.perf_counter() - started
-    result = ManyDice(*bounds, points, skip, seconds)
+    result = ManyDice(bounds[0], bounds[1], points, skip, seconds)
     for dice in range(1, min(most, HELD_AGAINST) + 1):
         solution = solve_whole(replace(game, dice=dice))  # type: ignore[call-arg]
         value, bound = result.value(dice)
@@ -247,6 +247,13 @@ def binomial(n, faces, chance):
     return mode, spread / total * (1.0 + 1e-9)
 
 
+@inner_kernel
+def take(best, cost, bounds, left):
+    """Lower both ends to the worth of dice of this cost, with so many left."""
+    for side in range(2):
+        best[side] = min(best[side], cost + bounds[side, 0, left])
+
+
 @kernel
 def one_by_one(n, zeros, need, points, bounds, skipped, choose, worth):
     """The mean over all rolls with `zeros` dice free of points, one by one.
@@ -271,8 +278,7 @@ def one_by_one(n, zeros, need, points, bounds, skipped, choose, worth):
         ways_total *= others
     start, best, sums = skipped.copy(), np.empty(2), np.zeros((2, 2))
     for k in range(need, zeros + 1):
-        for side in range(2):
-            start[side] = min(start[side], bounds[side, 0, n - k])
+        take(start, 0.0, bounds, n - k)
     while True:
         ways = 1.0
         left = rest
@@ -287,8 +293,7 @@ def one_by_one(n, zeros, need, points, bounds, skipped, choose, worth):
                 taken += 1
                 cost += points[face + 1]
                 if taken >= need:
-                    for side in range(2):
-                        best[side] = min(best[side], cost + bounds[side, 0, n - taken])
+                    take(best, cost, bounds, n - taken)
         for side in range(2):
             add(sums, side, ways * best[side])
         # the next composition of the rest (Nijenhuis and Wilf 1978, NEXCOM)
@@ -393,8 +398,7 @@ def enclose_values(most, points, skip, looked_at, choose, bounds):
             slack = 0.0
             for z in range(n + 1):
                 if z >= need:
-                    for side in range(2):
-                        free[side] = min(free[side], bounds[side, 0, n - z])
+                    take(free, 0.0, bounds, n - z)
                 p = chance[z]
                 off = 2.0 * abs(z - mode) + 2.0 * spread + 8.0
                 if n <= looked_at or n - z < near:

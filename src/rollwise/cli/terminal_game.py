@@ -253,10 +253,12 @@ class TerminalGame:
         forced = len(actions) == 1
         thrown = self.table.graph.view[session.state].throw
         if not forced or (self.by_hand and not thrown):
-            board = self.table.board(session.state)
+            board = self.table.narrator.board(session.state)
             if board and not (self.by_hand and thrown):  # it was shown before the throw
                 self.tell((board, ""))
-            self.tell((mover, "bold cyan"), (f": {self.table.position(session.state)}", ""))
+            self.tell(
+                (mover, "bold cyan"), (f": {self.table.narrator.position(session.state)}", "")
+            )
         if forced:
             session.choose(actions[0])
         elif session.is_machine:
@@ -419,9 +421,9 @@ class TerminalGame:
         assert pending is not None
         if not self.by_hand or len(session.falls) == 1:
             return session.roll()
-        sides = self.table.dice(pending)
+        sides = self.table.narrator.dice(pending)
         name = self.table.graph.view.action(pending).name
-        typed = bool(sides) or self.table.is_throw(pending)
+        typed = bool(sides) or self.table.narrator.is_throw(pending)
         if sides:
             dice = "the die shows" if len(sides) == 1 else f"the {len(sides)} dice show"
         elif typed:

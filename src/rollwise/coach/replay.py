@@ -98,23 +98,23 @@ def _what_came(table: Table, action: int, words: list[str]) -> tuple[int, tuple[
     name = table.graph.view.action(action).name
     outcomes = len(table.outcomes(action))
     if not words:
-        if outcomes == 1 and not table.dice(action):
-            return 0, table.shown(action, 0)
+        if outcomes == 1 and not table.narrator.dice(action):
+            return 0, table.narrator.shown(action, 0)
         raise UsageError(f"what came of {name!r}? Write the faces of the dice, or #N")
     if len(words) == 1 and re.fullmatch("#[0-9]+", words[0]):
         number = int(words[0][1:])
         if not 1 <= number <= outcomes:
             raise UsageError(f"{name} has the outcomes #1 to #{outcomes}, not {words[0]}")
-        return number - 1, table.shown(action, number - 1)
+        return number - 1, table.narrator.shown(action, number - 1)
     if not all(re.fullmatch("-?[0-9]+", word) for word in words):
         raise UsageError(f"{' '.join(words)!r} after {name!r} isn't a face of a die")
-    if not table.dice(action) and not table.is_throw(action):
+    if not table.narrator.dice(action) and not table.narrator.is_throw(action):
         raise UsageError(
             f"{name} throws no dice that rollwise can read; write the outcome as #1 to #{outcomes}"
         )
     faces = tuple(int(word) for word in words)
-    number = table.fall_of(action, faces)
-    return number, table.shown(action, number) or faces
+    number = table.narrator.fall_of(action, faces)
+    return number, table.narrator.shown(action, number) or faces
 
 
 def written(session: Session, headers: Mapping[str, str] | None = None) -> str:

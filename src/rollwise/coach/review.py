@@ -146,7 +146,7 @@ def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ..
             best = view.action(entry.best).distinct_name
             before = mistakes.get((action, best))
             if before is None or entry.cost > before.worst_cost:
-                worst = (entry.cost, table.position(entry.state), entry.line)
+                worst = (entry.cost, table.narrator.position(entry.state), entry.line)
             else:
                 worst = (before.worst_cost, before.worst_at, before.line)
             times, cost = (0, 0.0) if before is None else (before.times, before.cost)

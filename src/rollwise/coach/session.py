@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollwise.coach.ledger import Account, Ledger, balance
+from rollwise.coach.ledger import Account, Ledger, account, balance
 from rollwise.coach.table import Fall, Table
 from rollwise.errors import UsageError
 from rollwise.graph.policies import Policy
@@ -146,7 +146,7 @@ class Session:
 
     def roll(self) -> Account:
         """Let the dice fall."""
-        number, faces = self.table.draw(self._chosen(), self._random(0))
+        number, faces = self.table.narrator.draw(self._chosen(), self._random(0))
         return self.fall(number, faces)
 
     def throw(self, faces: Sequence[int]) -> Account:
@@ -157,7 +157,7 @@ class Session:
         UsageError
             These faces are impossible.
         """
-        return self.fall(self.table.fall_of(self._chosen(), faces), faces)
+        return self.fall(self.table.narrator.fall_of(self._chosen(), faces), faces)
 
     def fall(self, number: int, faces: Sequence[int] = (), *, line: int = 0) -> Account:
         """Take an outcome of the chosen action by its number.
@@ -171,14 +171,15 @@ class Session:
         outcomes = self.table.outcomes(action)
         if not 0 <= number < len(outcomes):
             raise UsageError(f"there is no outcome {number + 1}; there are {len(outcomes)}")
-        entry = self.table.account(
+        entry = account(
+            self.table.solution,
             len(self.accounts),
             self.seat,
             self.state,
             action,
             number,
             points=self.points,
-            faces=self.table.shown(action, number) or tuple(faces),
+            faces=self.table.narrator.shown(action, number) or tuple(faces),
             line=line,
         )
         self.accounts.append(entry)

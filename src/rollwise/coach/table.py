@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
-from rollwise.coach.ledger import Account, account
 from rollwise.derive.changed import joined
 from rollwise.game import Game
 from rollwise.graph import THROW, StateGraph
@@ -133,29 +131,12 @@ class Table:
         """The narrator of play."""
         return Narrator(self.graph, self.game)
 
-    @property
-    def rules(self) -> Game:
-        """The rules with words for play."""
-        return self.narrator.rules
-
-    def account(self, number: int, seat: int, *move: int, **about: Any) -> Account:
-        """Enter a move into the books: see `rollwise.coach.ledger.account`."""
-        return account(self.solution, number, seat, *move, **about)
-
     def worth_at_start(self, seat: int) -> float:
         """The value of the game for a seat before it begins."""
         profile = self.solution.profile
         if profile is not None:
             return float(profile.as_values(profile.values[0, seat]))
         return self.solution.value if seat == 0 else -self.solution.value
-
-    def board(self, s: int) -> str:
-        """A position as a board of some lines; empty where the game shows none."""
-        return self.narrator.board(s)
-
-    def position(self, s: int) -> str:
-        """A position in words, as the mover sees it."""
-        return self.narrator.position(s)
 
     def actions(self, s: int) -> range:
         """The actions of a state, as indices into the graph's arrays."""
@@ -187,36 +168,6 @@ class Table:
         """The possible outcomes of an action."""
         thrown = self.graph.view.action(action)
         return [
-            Fall(number, ways, thrown.total, self.outcome_text(action, number))
+            Fall(number, ways, thrown.total, self.narrator.outcome_text(action, number))
             for number, ways in enumerate(thrown.weights)
         ]
-
-    def outcome_text(self, action: int, number: int) -> str:
-        """An outcome in words."""
-        return self.narrator.outcome_text(action, number)
-
-    def dice(self, action: int) -> tuple[int, ...]:
-        """The sides of the dice thrown by an action, if the game gives them."""
-        return self.narrator.dice(action)
-
-    def is_throw(self, action: int) -> bool:
-        """Whether an action is the throw before a choice; its numbers can be typed."""
-        return self.narrator.is_throw(action)
-
-    def shown(self, action: int, number: int) -> tuple[int, ...]:
-        """The numbers of an outcome of a throw; empty if the action is no throw."""
-        return self.narrator.shown(action, number)
-
-    def fall_of(self, action: int, faces: Sequence[int]) -> int:
-        """The index of the outcome of these faces.
-
-        Raises
-        ------
-        UsageError
-            The number of dice is wrong, or a die has no such face, or the throw is impossible.
-        """
-        return self.narrator.fall_of(action, faces)
-
-    def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
-        """Let the dice fall: the number of the outcome, and the faces where they are known."""
-        return self.narrator.draw(action, random)

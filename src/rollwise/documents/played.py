@@ -386,10 +386,10 @@ def _move(session: Session, entry: Account, seat: int) -> MoveAccount:
         move=entry.number + 1,
         line=entry.line or None,
         player=session.names[entry.seat],
-        position=table.position(entry.state),
+        position=table.narrator.position(entry.state),
         action=view.action(entry.action).distinct_name,
         dice=list(entry.faces),
-        outcome=table.outcome_text(entry.action, entry.outcome),
+        outcome=table.narrator.outcome_text(entry.action, entry.outcome),
         choice=entry.is_choice,
         mistake=entry.is_mistake,
         best=view.action(entry.best).distinct_name,
@@ -598,7 +598,7 @@ def drill_document(table: Table, questions: Sequence[Question]) -> Drilled:
         positions=[
             DrilledPosition.from_result(
                 one,
-                position=table.position(one.state),
+                position=table.narrator.position(one.state),
                 action=view.action(one.action).distinct_name,
                 grade=grade(solution, one.cost),
                 best=view.action(int(action)).distinct_name,

@@ -110,9 +110,9 @@ def _ask(drill: Drill) -> None:
     typer.echo(f"{table.graph.title}: {len(drill.waiting)} positions; quit ends it")
     while not drill.is_over:
         state = drill.waiting[0].state
-        board = table.board(state)
+        board = table.narrator.board(state)
         typer.echo(f"\n{board}\n" if board else "")
-        typer.echo(table.position(state))
+        typer.echo(table.narrator.position(state))
         numbered = table.graph.vocabulary.menus_are_numbered
         for number, action in enumerate(table.actions(state), start=1):
             name = table.graph.view.action(action).distinct_name
