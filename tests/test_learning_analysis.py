@@ -8,6 +8,7 @@ from little_games import Ladder
 
 from rollwise.analysis.learning import REASONS, Reference, assess
 from rollwise.answer.evaluation import evaluate
+from rollwise.answer.solution import Solution
 from rollwise.builders import build
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.learn import Learner
@@ -17,7 +18,7 @@ from rollwise.play.games import PlayTable
 def test_visits_under_good_play_are_those_of_games():
     """Expected visits, and their sum: the mean length of a game in moves."""
     graph = build(DiceBlackjack(sides=4, low=8, high=9))
-    reference = Reference.of_graph(graph, near_tie=0.0)
+    reference = Reference.of(Solution.of_graph(graph), near_tie=0.0)
     table = PlayTable.of(graph, reference.solution.policy)
     assert reference.visits[0] == pytest.approx(1)
     from rollwise.simulate.exact import expected_lengths
@@ -33,7 +34,7 @@ def test_the_sources_examples_of_its_limits():
     # takes two more turns to come to 10, and the other needs one point.
     game = DiceBlackjack(sides=3, low=10, high=20, dice=2)
     graph = build(game)
-    reference = Reference.of_graph(graph)
+    reference = Reference.of(Solution.of_graph(graph))
     solution = reference.solution
     assert solution.win_probabilities[graph.find((2, 9))] == 0
     learned = Learner(graph, seed=1)
@@ -46,7 +47,7 @@ def test_the_sources_examples_of_its_limits():
     assert reference.visits[graph.find((1, 2))] == 0
     # B: two sides, two dice: <5, 0> can't be come to
     other = build(DiceBlackjack(sides=2, low=15, high=17, dice=2))
-    reference = Reference.of_graph(other)
+    reference = Reference.of(Solution.of_graph(other))
     assert not reference.reachable[other.find((5, 0))]
     learner = Learner(other, seed=1)
     learner.play(2000)
@@ -56,13 +57,13 @@ def test_the_sources_examples_of_its_limits():
 
 def test_loss_is_what_a_best_response_takes():
     graph = build(DiceBlackjack(sides=3, low=6, high=7))
-    reference = Reference.of_graph(graph)
+    reference = Reference.of(Solution.of_graph(graph))
     learner = Learner(graph, seed=1)
     learner.play(30)
     found = assess(learner.result(), reference)
     assert found.loss > 0
     ladder = build(Ladder())
-    reference = Reference.of_graph(ladder)
+    reference = Reference.of(Solution.of_graph(ladder))
     learner = Learner(ladder, seed=1)
     learner.play(5)
     found = assess(learner.result(), reference)

@@ -65,7 +65,7 @@ def test_luck_and_skill_add_up_to_result_minus_start(kind, seed):
             assert ledger.result == pytest.approx(points, abs=1e-12)
     for entry in session.accounts:
         sign = -1.0 if (entry.seat == 1) ^ (session.table.graph.objective == "minimize") else 1.0
-        assert sign * entry.skill == pytest.approx(-entry.cost, abs=1e-9)
+        assert sign * entry.skill_of(0) == pytest.approx(-entry.cost, abs=1e-9)
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))

@@ -115,11 +115,6 @@ class Reference:
         (reachable,) = reachable_states(graph, np.ones((1, graph.n_actions)), np.zeros(1, np.int64))
         return cls(solution, near_tie, visits, reachable)
 
-    @classmethod
-    def of_graph(cls, graph: StateGraph, near_tie: float = NEAR_TIE) -> Reference:
-        """Solve and certify a graph, and make the reference of that."""
-        return cls.of(Solution.of_graph(graph), near_tie)
-
 
 @dataclass(frozen=True, eq=False)
 class Assessment:

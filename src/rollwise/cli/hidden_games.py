@@ -321,7 +321,17 @@ def export(game: Game, out: Path | None) -> None:
     render(Exported.on(game, format="efg", file=str(out), **sizes))
 
 
-def write_page(game: Game, place: Path, *, plays: bool, load: str | None) -> None:
+def report(game: Game, place: Path, load: str | None) -> None:
+    """Write a page with the strategies."""
+    _write_page(game, place, load, plays=False)
+
+
+def page(game: Game, place: Path, load: str | None) -> None:
+    """Write a page that plays."""
+    _write_page(game, place, load, plays=True)
+
+
+def _write_page(game: Game, place: Path, load: str | None, *, plays: bool) -> None:
     """``rollwise page`` and ``rollwise report``."""
     from rollwise.documents.games import PageWritten, Reported
     from rollwise.page.hidden import page_of

@@ -67,44 +67,15 @@ class Account:
     is_mistake: bool
     best: int
 
-    def seen_by(self, seat: int) -> tuple[float, float, float]:
-        """Values of the game for a seat: before the choice, after it, and after the dice."""
-        return self.seen[seat]
-
-    @property
-    def before(self) -> float:
-        """Value of the game for the first player before the choice."""
-        return self.seen[0][0]
-
-    @property
-    def chosen(self) -> float:
-        """Value of the game for the first player after the choice."""
-        return self.seen[0][1]
-
-    @property
-    def after(self) -> float:
-        """Value of the game for the first player after the dice."""
-        return self.seen[0][2]
-
     def skill_of(self, seat: int) -> float:
         """Change of a seat's value by the choice."""
-        before, chosen, _ = self.seen_by(seat)
+        before, chosen, _ = self.seen[seat]
         return chosen - before
 
     def luck_of(self, seat: int) -> float:
         """Change of a seat's value by the dice."""
-        _, chosen, after = self.seen_by(seat)
+        _, chosen, after = self.seen[seat]
         return after - chosen
-
-    @property
-    def skill(self) -> float:
-        """Change of the value by the choice."""
-        return self.skill_of(0)
-
-    @property
-    def luck(self) -> float:
-        """Change of the value by the dice."""
-        return self.luck_of(0)
 
 
 @dataclass(frozen=True)
@@ -207,7 +178,7 @@ def balance(start: float, accounts: Sequence[Account], seat: int = 0) -> Ledger:
     others = [entry for entry in accounts if entry.seat != seat]
     return Ledger(
         start,
-        accounts[-1].seen_by(seat)[2] if accounts else start,
+        accounts[-1].seen[seat][2] if accounts else start,
         (
             math.fsum(entry.luck_of(seat) for entry in own),
             math.fsum(entry.luck_of(seat) for entry in others),

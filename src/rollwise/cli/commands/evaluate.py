@@ -9,7 +9,14 @@ import typer
 from msgspec.structs import replace
 
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_with_seats
+from rollwise.cli.common import (
+    answered_apart,
+    policies_of,
+    read_game,
+    read_state,
+    refuse,
+    refuse_with_seats,
+)
 from rollwise.cli.options import (
     STDOUT,
     GameArgument,
@@ -113,12 +120,8 @@ def evaluate(
         options["on_sweep"] = print_sweep
     check_history_path(history)
     chosen = read_game(game, parameters)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        given = {"state": state, "table": table, "method": None if method == "exact" else method}
-        hidden_games.refuse_options(chosen, **given, **iterative)
-        hidden_games.evaluate(chosen, policy, against)
+    given = {"state": state, "table": table, "method": None if method == "exact" else method}
+    if answered_apart(chosen, "evaluate", policy, against, **given, **iterative):
         return
     if has_many(chosen) or "," in policy:
         refuse_with_seats(chosen, **others, **iterative)

@@ -9,7 +9,7 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, refuse, refuse_with_seats
+from rollwise.cli.common import answered_apart, read_game, refuse, refuse_with_seats
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, place_line, render, write_policy
 from rollwise.cli.progress import Progress
@@ -73,12 +73,9 @@ def learn(
     games = _check_numbers(games, compare=compare)
     check_place(save)
     chosen = read_game(game, parameters)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        others = {"explore": explore, "method": method, "workers": workers, "against": against}
-        hidden_games.refuse_options(chosen, **others, resume=resume, csv=csv)
-        hidden_games.learn(chosen, games, seed, compare, save)
+    others = {"explore": explore, "method": method, "workers": workers, "against": against}
+    own = (games, seed, compare, save)
+    if answered_apart(chosen, "learn", *own, **others, resume=resume, csv=csv):
         return
     if has_many(chosen):
         again = "begin anew with the same --seed and more --games: the first games are the same"

@@ -11,6 +11,7 @@ import typer
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    answered_apart,
     file_stem,
     read_game,
     read_state,
@@ -164,11 +165,7 @@ def report(
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}-report.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        hidden_games.refuse_options(chosen, rules=rules)
-        hidden_games.write_page(chosen, place, plays=False, load=load)
+    if answered_apart(chosen, "report", place, load, rules=rules):
         return
     require_plotly()
     from rollwise.report import write_report
@@ -196,11 +193,7 @@ def page(
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        hidden_games.refuse_options(chosen, policy=policy)
-        hidden_games.write_page(chosen, place, plays=True, load=load)
+    if answered_apart(chosen, "page", place, load, policy=policy):
         return
     from rollwise.page import too_large, write_page
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, read_state, read_throw, refuse, solve_or_open
+from rollwise.cli.common import (
+    answered_apart,
+    read_game,
+    read_state,
+    read_throw,
+    refuse,
+    solve_or_open,
+)
 from rollwise.cli.options import (
     DEFAULT,
     GameArgument,
@@ -66,12 +73,8 @@ def table(
     form = form_of(out, csv=csv)
     options = method_options(method or DEFAULT, settings)
     chosen = read_game(game, parameters, any_target=True)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        others = {"throws": throws, "each_action": each_action, "grid": grid}
-        hidden_games.refuse_options(chosen, method=method, set=settings, **others)
-        hidden_games.table(chosen, where, limit, form, out, load)
+    own = {"throws": throws, "each_action": each_action, "grid": grid, "method": method}
+    if answered_apart(chosen, "table", where, limit, form, out, load, **own, set=settings):
         return
     if limit is None and form is None:
         limit = SHOWN
@@ -123,12 +126,8 @@ def advise(
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = read_game(game, parameters, any_target=True)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        others = {"throw": throw, "rolls_left": rolls_left}
-        hidden_games.refuse_options(chosen, method=method, set=settings, **others)
-        hidden_games.advise(chosen, state, load)
+    own = {"throw": throw, "rolls_left": rolls_left, "method": method, "set": settings}
+    if answered_apart(chosen, "advise", state, load, **own):
         return
     position, thrown = read_state(state, chosen), read_throw(throw)
     found = solve_or_open(chosen, load, method=method, options=options)

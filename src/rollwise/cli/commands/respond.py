@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, refuse_with_seats
+from rollwise.cli.common import (
+    answered_apart,
+    policies_of,
+    read_game,
+    read_state,
+    refuse_with_seats,
+)
 from rollwise.cli.options import GameArgument, ParametersArgument, PolicyOption, PositionOption
 from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
@@ -24,11 +30,7 @@ def respond(
     from rollwise.answer.evaluation import best_response
 
     chosen = read_game(game, parameters)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        hidden_games.refuse_options(chosen, state=state)
-        hidden_games.respond(chosen, to)
+    if answered_apart(chosen, "respond", to, state=state):
         return
     if has_many(chosen):
         refuse_with_seats(chosen, state=state)

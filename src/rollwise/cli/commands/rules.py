@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import Words, read_game, read_mode, refuse, split_words
+from rollwise.cli.common import Words, answered_apart, read_game, read_mode, refuse, split_words
 from rollwise.cli.options import (
     GameArgument,
     ModeOption,
@@ -64,10 +64,7 @@ def check(
     from rollwise.analysis.check import check as check_game
 
     chosen = read_game(game, parameters, any_target=True)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        hidden_games.check(chosen)
+    if answered_apart(chosen, "check"):
         return
     with Progress() as progress:
         report = check_game(chosen, max_states=ASKED.max_states, progress=progress)

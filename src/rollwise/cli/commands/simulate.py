@@ -10,6 +10,7 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
+    answered_apart,
     policies_of,
     read_game,
     refuse,
@@ -81,12 +82,8 @@ def simulate(
         raise UsageError(f"--games is {games}; it must be at least 1")
     pool = Workers.read(workers)
     chosen = read_game(game, parameters)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        others = {"workers": workers, "tell": tell, "no_exact": not exact}
-        hidden_games.refuse_options(chosen, **others)
-        hidden_games.simulate(chosen, policy, against, games, seed, load)
+    others = {"workers": workers, "tell": tell, "no_exact": not exact}
+    if answered_apart(chosen, "simulate", policy, against, games, seed, load, **others):
         return
     if has_many(chosen) or "," in policy:
         others = {"against": against, "workers": workers, "tell": tell}

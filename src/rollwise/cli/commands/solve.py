@@ -12,6 +12,7 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
+    answered_apart,
     read_game,
     read_mode,
     read_values,
@@ -107,14 +108,9 @@ def solve(
         print_contest(find(game), values)
         return
     chosen = read_game(game, parameters)
-    if chosen.is_hidden:
-        from rollwise.cli import hidden_games
-
-        hidden_games.refuse_options(
-            chosen, certificate=certificate, history=history, by_layer=by_layer,
-            set=settings, **_unusual(method, mode),
-        )  # fmt: skip
-        hidden_games.solve(chosen, tolerance, save)
+    given: dict[str, Any] = {"certificate": certificate, "history": history, "by_layer": by_layer}
+    given |= {"set": settings, **_unusual(method, mode)}
+    if answered_apart(chosen, "solve", tolerance, save, **given):
         return
     if by_layer:
         if has_many(chosen):
