@@ -15,13 +15,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.derive.seats import Seats, take_seats
-from rollwise.graph import NO_THROW, THROW, Lotteries, StateGraph, win_probability
+from rollwise.derive.seats import Seats, both_lotteries, mixtures, take_seats
+from rollwise.graph import NO_THROW, THROW, StateGraph, win_probability
 from rollwise.graph.choices import (
     actions_of,
     first_actions,
     fold_actions,
-    fold_outcomes,
     has_choice,
     outcomes_of,
     spans,
@@ -62,10 +61,9 @@ def throws_as_fields(graph: StateGraph) -> StateGraph:
 
 
 def joined(one: StateGraph, other: StateGraph) -> StateGraph:
-    """A graph with the states of both, those of the first one first. Neither has a border."""
+    """A graph with the states of both, those of the first one first; the second has no border."""
     a, b = one.flat, other.flat
     s, n = a.n_states, len(a.lotteries.reward)
-    first, second = a.lotteries, b.lotteries
     target = b.outcome_state
     return replace(
         a,
@@ -79,10 +77,7 @@ def joined(one: StateGraph, other: StateGraph) -> StateGraph:
         outcome_state=np.concatenate(
             [a.outcome_state, np.where(target < 0, target, target + s)]
         ).astype(np.int32),
-        lotteries=Lotteries(
-            np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
-            *(np.concatenate(pair) for pair in list(zip(first, second, strict=True))[1:]),
-        ),
+        lotteries=both_lotteries(a.lotteries, b.lotteries),
     )
 
 
@@ -103,44 +98,32 @@ def with_ends(
         The game is played for more than a win.
     """
     flat, n_border = graph.flat, graph.n_border
+    if not n_border:
+        return flat
     blank = np.full((n_border, len(flat.field_names) - rows.shape[1]), NO_THROW, np.int32)
+    is_won = graph.objective == "win"
     chance = np.clip(win_probability(values), 0.0, 1.0)
-    split = (chance > 0) & (chance < 1) & (graph.objective == "win") & (not stakes)
+    split = (chance > 0) & (chance < 1) & is_won & (not stakes)
     sizes = np.where(split, 2, 1)
-    ends = np.cumsum(sizes)
-    weight, payoff = np.ones(ends[-1] if n_border else 0), np.zeros(ends[-1] if n_border else 0)
-    first = ends - sizes
-    if graph.objective == "win":
+    first = np.cumsum(sizes) - sizes
+    weight, payoff = np.ones(sizes.sum()), np.zeros(sizes.sum())
+    if is_won:
         payoff[first] = np.where(split, 1.0, values)
         weight[first[split]] = chance[split]
         payoff[first[split] + 1], weight[first[split] + 1] = -1.0, 1 - chance[split]
-    reward = np.zeros(n_border) if graph.objective == "win" else values
-    old, n_old = graph.lotteries, len(graph.lotteries.reward)
-    return replace(
-        flat,
-        states=np.concatenate([flat.states, np.hstack([rows, blank])]),
-        action_indptr=np.concatenate(
-            [flat.action_indptr, flat.n_actions + 1 + np.arange(n_border)]
-        ),
-        action_label=np.concatenate([flat.action_label, np.full(n_border, THROW, np.int32)]),
-        action_lottery=np.concatenate(
-            [flat.action_lottery, n_old + np.arange(n_border, dtype=np.int32)]
-        ),
-        outcome_indptr=np.concatenate([flat.outcome_indptr, flat.n_outcomes + ends]),
-        outcome_state=np.concatenate([flat.outcome_state, np.full(len(weight), -1, np.int32)]),
-        lotteries=Lotteries(
-            np.concatenate([old.indptr, old.indptr[-1] + ends]),
-            np.concatenate([old.reward, reward]),
-            np.concatenate(
-                [old.weight, weight if split.any() else weight.astype(old.weight.dtype)]
-            ),
-            np.concatenate([old.over, np.ones(len(weight), np.bool_)]),
-            np.concatenate([old.passes, np.zeros(len(weight), np.bool_)]),
-            np.concatenate([old.payoff, payoff]),
-        ),
+    ends = flat.with_arrays(
+        states=np.hstack([rows, blank]),
+        action_indptr=np.arange(n_border + 1),
+        action_label=np.full(n_border, THROW, np.int32),
+        action_reward=np.zeros(n_border) if is_won else values,
+        outcome_indptr=pointers(sizes),
+        outcome_state=np.full(len(weight), -1, np.int32),
+        outcome_weight=weight if split.any() else weight.astype(graph.lotteries.weight.dtype),
+        outcome_passes=np.zeros(len(weight), np.bool_),
+        outcome_payoff=payoff,
         n_border=0,
-        n_ends=n_border,
     )
+    return replace(joined(flat, ends), n_border=0, n_ends=n_border)
 
 
 def copied(graph: StateGraph, leads: Sequence[NDArray[Any]], begin: int = 0) -> StateGraph:
@@ -288,7 +271,7 @@ def biased(seats: Seats, sure: NDArray[np.float64]) -> tuple[StateGraph, Ints]:
     source = spans(first, counts)
     parts = [
         _with_coins(graph, source, np.repeat(coin, counts), chance[tossed]),
-        _mixed(graph, free, sizes, bound[free]),
+        _mixed(graph, tossed, free, sizes, bound[free]),
         _outcomes(graph, free),
     ]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -354,32 +337,20 @@ def _with_coins(
 
 
 def _mixed(
-    graph: StateGraph, actions: Ints, sizes: Ints, probabilities: NDArray[np.float64]
+    graph: StateGraph, states: Ints, actions: Ints, sizes: Ints, known: NDArray[np.float64]
 ) -> Arrays:
-    """One action for each state: the mixture of its known actions.
+    """The arrays of one action for each state: the mixture of its known actions.
 
     Parameters
     ----------
+    states : (n_states,) int64
     actions : (n,) int64
+        All actions of these states.
     sizes : (n_states,) int64
         Number of these actions in each state.
     known : (n,) float64
-        Lower bound on the probability of each.
+        Lower bound on the probability of each; 0 for an unknown action.
     """
-    m = len(sizes)
-    plain = _outcomes(graph, actions)
-    total = fold_outcomes(graph, np.add, graph.outcome_weight)[actions]
-    weight = plain["outcome_weight"] * np.repeat(probabilities / total, plain["sizes"])
-    used = weight > 0
-    own = np.repeat(np.arange(m), sizes)
-    points = np.bincount(own, probabilities * plain["action_reward"], m) / np.bincount(
-        own, probabilities, m
-    )
-    return {
-        "sizes": np.bincount(np.repeat(own, plain["sizes"])[used], minlength=m),
-        "action_reward": points,
-        "outcome_state": plain["outcome_state"][used],
-        "outcome_weight": weight[used],
-        "outcome_passes": plain["outcome_passes"][used],
-        "outcome_payoff": plain["outcome_payoff"][used],
-    }
+    n, used = len(states), known > 0
+    counts = np.bincount(np.repeat(np.arange(n), sizes)[used], minlength=n)
+    return _outcomes(mixtures(graph, states, counts, actions[used], known[used]), np.arange(n))

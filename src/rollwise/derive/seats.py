@@ -224,51 +224,58 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
         if len(of_seat):
             here = seat == number
             chance[here] = of_seat[seats.action[taken[here]]]
-    mixtures = _mixtures(graph, mixing, taken, chance)
+    mixed_states = mixtures(graph, np.flatnonzero(mixing), counts[mixing], taken, chance)
     kept = ~mixed
     kept[graph.action_indptr[:-1][mixing]] = True
     action_lottery = graph.action_lottery[kept]
     action_indptr = np.concatenate([[0], np.cumsum(np.where(mixing, 1, counts))]).astype(np.int64)
-    action_lottery[action_indptr[:-1][mixing]] = len(lotteries.reward) + mixtures.action_lottery
-    others = mixtures.lotteries
-    indptr = np.concatenate([lotteries.indptr, lotteries.indptr[-1] + others.indptr[1:]])
-    pairs = zip(lotteries[1:], others[1:], strict=True)  # of all but `indptr`
+    action_lottery[action_indptr[:-1][mixing]] = len(lotteries.reward) + mixed_states.action_lottery
     parts = {
         "action_indptr": action_indptr,
         "action_label": graph.action_label[kept],
         "action_lottery": action_lottery,
         "outcome_indptr": np.append(graph.outcome_indptr[:-1][kept], graph.n_outcomes),
-        "lotteries": Lotteries(indptr, *(np.concatenate(pair) for pair in pairs)),
+        "lotteries": both_lotteries(lotteries, mixed_states.lotteries),
     }
     whole = replace(graph, **parts)
     return replace(seats, graph=whole, action=seats.action[kept])
 
 
-def _mixtures(
+def both_lotteries(first: Lotteries, second: Lotteries) -> Lotteries:
+    """The lotteries of two graphs, those of the second behind those of the first."""
+    indptr = np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]])
+    pairs = list(zip(first, second, strict=True))[1:]  # of all but `indptr`
+    return Lotteries(indptr, *(np.concatenate(pair) for pair in pairs))
+
+
+def mixtures(
     graph: StateGraph,
-    mixing: NDArray[np.bool_],
+    states: NDArray[np.int64],
+    counts: NDArray[np.int64],
     taken: NDArray[np.int64],
     chance: NDArray[np.float64],
 ) -> StateGraph:
-    """The states with mixed actions, each with one action. Next states keep their indices.
+    """These states alone, each with one action. Next states keep their indices.
 
     Parameters
     ----------
-    mixing : (n_states,) bool
+    states : (n,) int64
+    counts : (n,) int64
+        Number of mixed actions of each.
     taken : (n_taken,) int64
-        The actions of these states.
+        These actions.
     chance : (n_taken,) float64
+        Their shares; only the ratios within a state count.
     """
     lotteries = graph.lotteries
     lottery = graph.action_lottery[taken]
     sizes = np.diff(lotteries.indptr)[lottery]
     ends = np.cumsum(sizes)
-    along = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
+    along = np.arange(sizes.sum()) - np.repeat(ends - sizes, sizes)
     index = np.repeat(lotteries.indptr[lottery], sizes) + along
     total = np.add.reduceat(lotteries.weight, lotteries.indptr[:-1])
     weight = np.repeat(chance, sizes) * lotteries.weight[index]
     weight /= np.repeat(total[lottery], sizes)
-    counts = np.diff(graph.action_indptr)[mixing]
     last = np.cumsum(counts)
     points = lotteries.reward[lottery]
     reward = points[last - counts]
@@ -284,7 +291,7 @@ def _mixtures(
             known[key] = float(sum(p * Fraction(r) for p, r in pairs) / sum(shares))
         reward[i] = known[key]
     return graph.with_arrays(
-        states=graph.rows[mixing],
+        states=graph.rows[states],
         action_indptr=np.arange(len(counts) + 1),
         action_label=graph.action_label[taken[last - counts]],
         action_reward=reward,
