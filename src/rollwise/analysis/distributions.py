@@ -223,6 +223,37 @@ def played(
     return regroup(graph, numbers, actions, owner), Policy(policy.name, chance)
 
 
+def counted_play(
+    graph: StateGraph,
+    policy: Policy,
+    count: str | None,
+    points: Ints | None = None,
+    start: int | None = None,
+) -> tuple[StateGraph, Policy, Ints]:
+    """A graph in which the play of a policy ends, the policy there, and the counted numbers.
+
+    Parameters
+    ----------
+    count : str, optional
+        Count this action instead of the points.
+    points : (n_outcomes,) int64, optional
+        Count these numbers, in a graph where play ends.
+    start : int, optional
+        The only state where play begins.
+
+    Raises
+    ------
+    UsageError, RulesError, EndlessPlay
+        The game has no score or no such action; the number of a play has no bound.
+    """
+    if points is None:
+        graph, policy = played(graph, policy, start)
+    counted = counted_points(graph, count, points)
+    require_ending(graph)
+    require_bounded(graph, counted, f"times of {count!r}" if count else "points")
+    return graph, policy, counted
+
+
 def distributions(
     game: Subject,
     policy: AnyPolicy = "optimal",
@@ -249,12 +280,7 @@ def distributions(
         The game has no points, or they aren't whole, or have no bound.
     """
     policies = Policies.of(game)
-    graph, plan = policies.graph, policies.find(policy)
-    if points is None:
-        graph, plan = played(graph, plan)
-    points = counted_points(graph, count, points)
-    require_ending(graph)
-    require_bounded(graph, points, f"times of {count!r}" if count else "points")
+    graph, plan, points = counted_play(policies.graph, policies.find(policy), count, points)
     low, high = points_to_come(graph, points)
     first = pointers(high - low + 1)
     if first[-1] > most_places():
@@ -391,12 +417,7 @@ def distribution(
         the probabilities needed at a time.
     """
     policies = Policies.of(game)
-    graph, plan = policies.graph, policies.find(policy)
-    if points is None:
-        graph, plan = played(graph, plan, state)
-    counted = counted_points(graph, count, points)
-    require_ending(graph)
-    require_bounded(graph, counted, f"times of {count!r}" if count else "points")
+    graph, plan, counted = counted_play(policies.graph, policies.find(policy), count, points, state)
     play = _Play.of(graph, plan, counted, state)
     n = len(play.states)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.chain import Chain
-from rollwise.analysis.distributions import Distribution, counted_points, distribution, played
+from rollwise.analysis.distributions import Distribution, counted_play, distribution
 from rollwise.answer.filters import rows_where
 from rollwise.answer.rows import frame_of
-from rollwise.derive.by_score import points_to_come, require_bounded
+from rollwise.derive.by_score import points_to_come
+from rollwise.derive.changed import copied
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
-from rollwise.proofs.endless_play import require_ending
 
 SEAT = "seat"  # the column of the player to move, in conditions on games of two
 
@@ -89,13 +89,12 @@ def distribution_given(
     columns = dict(zip(play.columns, play.rows.T, strict=True))
     frame = frame_of(columns, len(play.rows), play.graph.vocabulary)
     happens = rows_where(frame, event)
-    graph, policy = played(play.graph, play.policy, state)
-    points = counted_points(graph, count, None)
-    require_ending(graph)
-    require_bounded(graph, points, f"times of {count!r}" if count else "points")
+    graph, policy, points = counted_play(play.graph, play.policy, count, start=state)
     low, high = points_to_come(graph, points)
     lift = int(high[state] - low[state]) + 1
-    doubled, n = _doubled(graph, happens), graph.n_states
+    # the second copy is for play after the event
+    leads = [happens[graph.outcome_state].astype(np.int64), np.ones(graph.n_outcomes, np.int64)]
+    doubled, n = copied(graph.flat, leads), graph.n_states
     enters = doubled.outcome_state[: len(points)] >= n
     both = np.concatenate([points + lift * enters, points])
     twice = Policy(policy.name, np.tile(policy.probability, 2))
@@ -105,26 +104,3 @@ def distribution_given(
     least = int(low[state]) + lift * (not begun)
     among, share = found.given(lambda total: total >= least)
     return among.shifted(-lift * (not begun)), share
-
-
-def _doubled(graph: StateGraph, happens: NDArray[np.bool_]) -> StateGraph:
-    """The graph with a second copy of each state, for plays in which the event has happened."""
-    rows, n, target = graph.rows, graph.n_states, graph.outcome_state
-    on = target >= 0
-    flags = np.repeat(np.arange(2), n)[:, None]
-
-    def twice(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.append(offsets, offsets[1:] + offsets[-1])
-
-    flat = graph.flat
-    parts = ("action_label", "action_reward", "outcome_weight", "outcome_passes", "outcome_payoff")
-    return flat.with_arrays(
-        states=np.hstack([np.tile(rows, (2, 1)), flags]).astype(np.int32),
-        field_names=(*flat.field_names, "happened"),
-        action_indptr=twice(flat.action_indptr),
-        outcome_indptr=twice(flat.outcome_indptr),
-        outcome_state=np.concatenate(
-            [np.where(on & happens[target], target + n, target), np.where(on, target + n, target)]
-        ).astype(np.int32),
-        **{name: np.tile(getattr(flat, name), 2) for name in parts},
-    )
