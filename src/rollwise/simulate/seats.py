@@ -118,6 +118,9 @@ def simulate_seats(
 def tournament_of_many(
     graph: StateGraph,
     policies: Sequence[Policy],
+    games: int | None = None,
+    *,
+    seed: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> SeatsTournament:
     """Let policies play in every seating.
@@ -128,60 +131,60 @@ def tournament_of_many(
         From `rollwise.many.seats.build_seats`.
     policies : sequence of Policy
         At least two, with different names.
-    """
-    names = _check(graph, policies)
-    n, m, size = graph.players, len(policies), graph.n_states
-    totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
-    bound = 0.0
-    for done, seating in enumerate(product(range(m), repeat=n), 1):
-        # the result of the first of them, averaged over the beginning seat
-        seen = seen_from(graph, 0, [policies[i].probability for i in seating])
-        solved, certificate, _ = solve_and_certify(seen)
-        starts = np.arange(n) * size
-        share = float(solved.values[starts].mean())
-        bound = max(bound, float(certificate.bounds[starts].max()))
-        _count(seating, share, totals, counts, among)
-        if progress is not None:
-            progress("seatings", done, m**n)
-    return SeatsTournament(names, m**n, totals / counts, among, bound + 2.0**-50)
-
-
-def simulated_tournament(
-    graph: StateGraph,
-    policies: Sequence[Policy],
-    games: int,
-    *,
-    seed: int | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
-) -> SeatsTournament:
-    """Let policies play many games in every seating, where the exact results take too long.
-
-    Parameters
-    ----------
-    games : int
-        Of each seating, in equal parts with each of its seats first to move.
+    games : int, optional
+        Simulate so many games of each seating, in equal parts with each of its seats first to
+        move. The results are exact without it.
     """
     names = _check(graph, policies)
     n, m = graph.players, len(policies)
-    if games < 2 * n:
+    if games is not None and games < 2 * n:
         raise UsageError(f"games is {games}; it must be at least {2 * n}, two for each first mover")
-    drawn = fresh_seed() if seed is None else check_seed(seed)
+    drawn = None
+    if games is not None:
+        drawn = fresh_seed() if seed is None else check_seed(seed)
     totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
-    spread = np.zeros(m)
+    bound, spread = 0.0, np.zeros(m)
     for done, seating in enumerate(product(range(m), repeat=n)):
-        share, variance = 0.0, 0.0
-        for first in range(n):  # the policy that counts has the seat that is so far behind
-            seated = [policies[seating[(k - first) % n]] for k in range(n)]
-            index = drawn + done * n + first
-            played = simulate_seats(graph, seated, games=games // n, seed=index)
-            share += played.win_rates[first] / n
-            variance += (played.standard_errors[first] / n) ** 2
-        if _count(seating, share, totals, counts, among):
-            spread[seating[0]] += variance
+        seated = [policies[i] for i in seating]
+        if games is None or drawn is None:
+            share, off = _exact_share(graph, seated)
+            bound = max(bound, off)
+        else:
+            share, off = _simulated_share(graph, seated, games // n, drawn + done * n)
+        mine, others = seating[0], set(seating[1:])
+        if len(others) == 1:
+            among[mine, min(others)] = share
+        if others != {mine}:  # it counts, unless all play alike
+            totals[mine] += share
+            counts[mine] += 1
+            spread[mine] += off
         if progress is not None:
             progress("seatings", done + 1, m**n)
-    errors = np.sqrt(spread) / counts
-    return SeatsTournament(names, m**n, totals / counts, among, None, errors, games // n * n, drawn)
+    results = names, m**n, totals / counts, among
+    if games is None:
+        return SeatsTournament(*results, bound + 2.0**-50)
+    return SeatsTournament(*results, None, np.sqrt(spread) / counts, games // n * n, drawn)
+
+
+def _exact_share(graph: StateGraph, seated: Sequence[Policy]) -> tuple[float, float]:
+    """The result of the first policy, mean over the beginning seat, and its error bound."""
+    seen = seen_from(graph, 0, [policy.probability for policy in seated])
+    solved, certificate, _ = solve_and_certify(seen)
+    starts = np.arange(graph.players) * graph.n_states
+    return float(solved.values[starts].mean()), float(certificate.bounds[starts].max())
+
+
+def _simulated_share(
+    graph: StateGraph, seated: Sequence[Policy], games: int, seed: int
+) -> tuple[float, float]:
+    """The result of the first policy, mean over the beginning seat, and its variance."""
+    share, variance, n = 0.0, 0.0, graph.players
+    for first in range(n):  # the policy that counts has the seat that is so far behind
+        turned = [seated[(k - first) % n] for k in range(n)]
+        played = simulate_seats(graph, turned, games=games, seed=seed + first)
+        share += played.win_rates[first] / n
+        variance += (played.standard_errors[first] / n) ** 2
+    return share, variance
 
 
 def _check(graph: StateGraph, policies: Sequence[Policy]) -> tuple[str, ...]:
@@ -196,17 +199,3 @@ def _check(graph: StateGraph, policies: Sequence[Policy]) -> tuple[str, ...]:
             f"{MOST_SEATINGS:,}: enter fewer"
         )
     return names
-
-
-def _count(
-    seating: Sequence[int], share: float, totals: Floats, counts: Floats, among: Floats
-) -> bool:
-    """Count the result of the first of a seating, unless all play alike; whether it counts."""
-    mine, others = seating[0], set(seating[1:])
-    if len(others) == 1:
-        among[mine, min(others)] = share
-    if others == {mine}:
-        return False
-    totals[mine] += share
-    counts[mine] += 1
-    return True

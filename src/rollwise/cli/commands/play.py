@@ -153,53 +153,33 @@ def named_policy(table: Table, name: str) -> Policy | str | None:
 def _new_session(
     table: Table, against: str | None, seat: str | None, seats: str | None, seed: int | None
 ) -> Session:
-    from rollwise.coach.game_record import clean_name
-    from rollwise.coach.session import Session
-
-    players = table.graph.players
-    if seats is not None:
-        refuse("doesn't go with --seats, which names all players", against=against)
-    if players > 2 and seat is not None:
-        raise UsageError(f"--seats {seat} is for games of two; write human,optimal,optimal")
-    if seats is not None or players > 2:
-        return _seated(
-            table, seats or ",".join(["human", *[against or "optimal"] * (players - 1)]), seed
-        )
-    if table.graph.players == 1 or against == "human":
-        refuse("first or second is for games of two against rollwise", seats=seat)
-    if table.graph.players == 1:
-        if against is not None:
-            hint = "; with as=contest it is one for two" if table.graph.objective != "win" else ""
-            raise UsageError(f"{table.graph.game} is a game for one{hint}")
-        return Session(table, ["you"], [None], seed=seed)
-    against = against or "optimal"
-    names = ["player 1", "player 2"] if against == "human" else ["you", clean_name(against)]
-    policies: list[Policy | str | None] = [None, named_policy(table, against)]
-    if seat == "second":
-        names.reverse()
-        policies.reverse()
-    return Session(table, names, policies, seed=seed)
-
-
-def _seated(table: Table, seats: str, seed: int | None) -> Session:
     """A session with a person or a policy in each seat."""
     from rollwise.answer.references import names_in
     from rollwise.coach.game_record import clean_name
-    from rollwise.coach.session import Session
 
-    who = names_in(seats)
-    if len(who) != table.graph.players or table.graph.players == 1:
-        raise UsageError(
-            f"--seats names {len(who)} seats, and {table.graph.title} is a game for "
-            f"{table.graph.players}"
-        )
+    graph, players = table.graph, table.graph.players
+    if seats is not None:
+        refuse("doesn't go with --seats, which names all players", against=against)
+        who = names_in(seats)
+        if len(who) != players or players == 1:
+            raise UsageError(
+                f"--seats names {len(who)} seats, and {graph.title} is a game for {players}"
+            )
+    else:
+        if players > 2 and seat is not None:
+            raise UsageError(f"--seats {seat} is for games of two; write human,optimal,optimal")
+        if players == 1 or against == "human":
+            refuse("first or second is for games of two against rollwise", seats=seat)
+        if players == 1 and against is not None:
+            hint = "; with as=contest it is one for two" if graph.objective != "win" else ""
+            raise UsageError(f"{graph.game} is a game for one{hint}")
+        who = ["human", *[against or "optimal"] * (players - 1)]
+        who = who[::-1] if seat == "second" else who
     names = []
     for number, name in enumerate(who, 1):
-        alone = who.count(name) == 1
-        if name == "human":
-            names.append("you" if alone else f"player {number}")
-        else:
-            names.append(clean_name(name) if alone else f"{clean_name(name)} {number}")
+        called = "player" if name == "human" else clean_name(name)
+        alone = "you" if name == "human" else called
+        names.append(alone if who.count(name) == 1 else f"{called} {number}")
     return Session(table, names, [named_policy(table, name) for name in who], seed=seed)
 
 

@@ -288,21 +288,13 @@ def _play_seatings(
     exact: bool,
 ) -> None:
     """Let policies play in every seating, and print their results."""
-    from rollwise.simulate.seats import simulated_tournament, tournament_of_many
+    from rollwise.simulate.seats import tournament_of_many
 
     if exact:
         refuse("goes with --no-exact: the default simulates no games", games=games, seed=seed)
     with Progress() as progress:
         policies = policies_of(game, progress)
         graph, entered = policies.graph, [policies.find(name) for name in names]
-        if exact:
-            results = tournament_of_many(graph, entered, progress.listener)
-        else:
-            results = simulated_tournament(
-                graph,
-                entered,
-                OF_SEATING if games is None else games,
-                seed=seed,
-                progress=progress.listener,
-            )
+        played = None if exact else OF_SEATING if games is None else games
+        results = tournament_of_many(graph, entered, played, seed=seed, progress=progress.listener)
     render(seats_tournament_document(graph, results))
