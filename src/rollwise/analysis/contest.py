@@ -310,27 +310,22 @@ class ContestSolution:
         UsageError
             Too many scores, or an impossible one.
         """
+        return self._reached(finished)[0]
+
+    def _reached(self, finished: Sequence[int]) -> tuple[Situation, list[int]]:
+        """The next player's situation, and the players with the best score so far, from 0."""
         if len(finished) >= self.contest.players:
             raise UsageError(
                 f"{len(finished)} scores are given, but then the contest of "
                 f"{self.contest.players} players is over"
             )
         best, sharing = len(self.scored.scores), 0
-        for score in finished:
-            best, sharing, _ = self.contest.after(best, sharing, self.scored.index(score))
-        return Situation(len(finished), best, sharing)
-
-    def holders(self, finished: Sequence[int]) -> list[int]:
-        """The players with the best score so far, from 0."""
-        best, sharing = len(self.scored.scores), 0
         holders: list[int] = []
         for player, score in enumerate(finished):
-            index = self.scored.index(score)
-            fresh = index < best or self.contest.ties == "win-or-tie"
-            best, sharing, among = self.contest.after(best, sharing, index)
+            best, sharing, among = self.contest.after(best, sharing, self.scored.index(score))
             if among:
-                holders = [player] if fresh else [*holders, player]
-        return holders
+                holders = [player] if sharing == 1 else [*holders, player]
+        return Situation(len(finished), best, sharing), holders
 
     def moment(
         self, finished: Sequence[int] = (), state: Sequence[int] | None = None
@@ -353,12 +348,12 @@ class ContestSolution:
         ------
         UsageError, UnknownState
         """
-        situation = self.situation(finished)
+        situation, holders = self._reached(finished)
         s = 0 if state is None else self.scored.graph.find(state)
         distributions = self.aims.distributions(self.turns[situation].policy)
         final, final_bounds = self.aims.final_scores(distributions, s)
         shares, bound, held, _ = _shared(self, situation, final, final_bounds)
-        for player in self.holders(finished):
+        for player in holders:
             shares[player] = held
         return shares, bound
 

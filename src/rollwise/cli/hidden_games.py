@@ -28,6 +28,7 @@ from rollwise.documents.hidden import (
     rows_of,
     table_of,
     unit_of,
+    worth_facts,
 )
 from rollwise.documents.model import UNSET
 from rollwise.errors import RulesError, UsageError
@@ -68,25 +69,17 @@ def find_answer(game: Game, tolerance: float | None = None, *, saved: str | None
 
 def solved_document(answer: Answer) -> HiddenSolved:
     """The document of `solve`."""
-    sizes: dict[str, Any] = {}
-    if answer.positions.is_hidden:
-        sizes = {"histories": answer.n_histories, "situations": answer.n_situations}
+    is_hidden = answer.positions.is_hidden
     return HiddenSolved.on(
         answer.game,
-        kind=kind_of(answer),
-        unit=unit_of(answer),
+        answer,
+        **worth_facts(answer),
         draws=has_draws(answer),
-        value=answer.value,
-        error_bound=answer.error_bound,
-        **({"value_exact": str(answer.low)} if answer.is_exact else {}),
-        exploitability=exploitability_of(answer),
-        method=answer.method,
-        **({"iterations": answer.iterations} if answer.iterations else {}),
-        positions=len(answer.positions.states),
-        **sizes,
+        iterations=answer.iterations or UNSET,
+        histories=answer.n_histories if is_hidden else UNSET,
+        situations=answer.n_situations if is_hidden else UNSET,
         memory=peak_memory(),
         kept_from=answer.kept_from or UNSET,
-        seconds=answer.seconds,
     )
 
 

@@ -12,7 +12,8 @@ computes shares of the games.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from rollwise.answer.solution import Solution
 from rollwise.coach.session import Session
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import win_probability
+from rollwise.graph.policies import Policy
 from rollwise.many.seats import seen_from
 from rollwise.simulate.results import Estimate
 
@@ -150,20 +152,16 @@ def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, f
     """
     if solution.profile is not None:
         return {}
-    game, start = solution.game, float(solution.values[0])
-    losses = {}
-    for typed in (*({} if game is None else game.policies()), *others, "random"):
-        try:
-            name = Policies.of(solution).find(typed).name
-            if solution.graph.players == 2:
-                against = evaluate(solution, typed, "optimal", starts=[0])
-                losses[name] = -float(against.values[0] + against.values_second[0]) / 2
-            else:
-                worth = float(evaluate(solution, typed, starts=[0]).values[0])
-                losses[name] = solution.graph.view.sign * (start - worth)
-        except RollwiseError:
-            continue
-    return _ascending(losses)
+    graph, start = solution.graph, float(solution.values[0])
+
+    def loss(policy: Policy) -> float:
+        if graph.players == 2:
+            against = evaluate(solution, policy, "optimal", starts=[0])
+            return -float(against.values[0] + against.values_second[0]) / 2
+        worth = float(evaluate(solution, policy, starts=[0]).values[0])
+        return graph.view.sign * (start - worth)
+
+    return _by_policy(solution, others, loss)
 
 
 def shares_against(solution: Solution, others: Sequence[str] = ()) -> dict[str, float]:
@@ -182,21 +180,28 @@ def shares_against(solution: Solution, others: Sequence[str] = ()) -> dict[str, 
     """
     if solution.profile is None:
         return {}
-    game, graph, shares = solution.game, solution.graph, {}
-    best, n = solution.profile.policy.probability, graph.players
-    for typed in (*({} if game is None else game.policies()), *others, "random"):
-        try:
-            policy = Policies.of(solution, any_players=True).find(typed)
-            seats = seen_from(graph, 0, [best, *[policy.probability] * (n - 1)])
-            values = solve_and_certify(seats).found.values
-        except RollwiseError:
-            continue
-        shares[policy.name] = float(np.mean(values[[k * graph.n_states for k in range(n)]]))
-    return _ascending(shares)
+    graph, n = solution.graph, solution.graph.players
+    best = solution.profile.policy.probability
+
+    def share(policy: Policy) -> float:
+        seats = seen_from(graph, 0, [best, *[policy.probability] * (n - 1)])
+        values = solve_and_certify(seats).found.values
+        return float(np.mean(values[[k * graph.n_states for k in range(n)]]))
+
+    return _by_policy(solution, others, share)
 
 
-def _ascending(losses: dict[str, float]) -> dict[str, float]:
-    ending = {name: loss for name, loss in losses.items() if math.isfinite(loss)}
+def _by_policy(
+    solution: Solution, others: Sequence[str], worth: Callable[[Policy], float]
+) -> dict[str, float]:
+    """A number of each policy by its name, the least first; without policies that fail."""
+    own = () if solution.game is None else solution.game.policies()
+    policies, found = Policies.of(solution, any_players=True), {}
+    for typed in (*own, *others, "random"):
+        with suppress(RollwiseError):
+            policy = policies.find(typed)
+            found[policy.name] = worth(policy)
+    ending = {name: number for name, number in found.items() if math.isfinite(number)}
     return dict(sorted(ending.items(), key=lambda item: item[1]))
 
 

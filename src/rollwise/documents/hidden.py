@@ -238,14 +238,9 @@ def checked_document(checked: Checked) -> HiddenVerified:
     answer = checked.answer
     return HiddenVerified.on(
         answer.game,
-        kind=kind_of(answer),
-        unit=unit_of(answer),
-        value=answer.value,
-        error_bound=answer.error_bound,
+        answer,
+        **worth_facts(answer),
         verified=checked.verified,
-        **({"value_exact": str(answer.low)} if answer.is_exact else {}),
-        exploitability=exploitability_of(answer),
-        positions=len(answer.positions.states),
         fault=checked.fault,
         seconds={"check": checked.seconds},
     )
@@ -448,6 +443,17 @@ class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/h
         yield f"{result}: payoff {payoff:+g} (seed {self.seed})"
         if self.lost is not None:
             yield f"your choices cost {self.lost:.4f} against the optimal strategy"
+
+
+def worth_facts(answer: Answer) -> dict[str, Any]:
+    """The facts about the value of an answer that are no attributes of it."""
+    return {
+        "kind": kind_of(answer),
+        "unit": unit_of(answer),
+        "value_exact": str(answer.low) if answer.is_exact else UNSET,
+        "exploitability": exploitability_of(answer),
+        "positions": len(answer.positions.states),
+    }
 
 
 def unit_of(answer: Answer) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -170,42 +170,30 @@ class Match:
     @property
     def win_rate(self) -> Estimate | None:
         """Of the policy over both seats, each counting half."""
-        if len(self.sides) != 2:
+        rate = self._over_both([side.win_rate for side in self.sides], 1)
+        if rate is None:
             return None
-        first, second = self.sides[0].win_rate, self.sides[1].win_rate
-        if first is None or second is None:
-            return None
-        exact = bound = None
-        if first.exact is not None and second.exact is not None:
-            exact = (first.exact + 1 - second.exact) / 2
-            bound = ((first.exact_bound or 0.0) + (second.exact_bound or 0.0)) / 2
-            bound += CHANCE_ROUNDING
-        return Estimate(
-            (first.mean + 1 - second.mean) / 2,
-            math.hypot(first.standard_error, second.standard_error) / 2,
-            first.games + second.games,
-            exact,
-            bound,
-            # as many games from each seat: wins of both add up, with a chance in between
-            wins=self.sides[0].wins + self.sides[1].losses,
-            draws=self.sides[0].draws + self.sides[1].draws,
-        )
+        # as many games from each seat: wins of both add up, with a chance in between
+        first, second = self.sides
+        return replace(rate, wins=first.wins + second.losses, draws=first.draws + second.draws)
 
     @property
     def payoff(self) -> Estimate | None:
         """Of the policy over both seats, in a game for stakes."""
-        if len(self.sides) != 2:
+        return self._over_both([side.score for side in self.sides], 0)
+
+    def _over_both(self, sides: Sequence[Estimate | None], whole: int) -> Estimate | None:
+        """The mean over the seats, with the sum of both players' results; None without two."""
+        if len(sides) != 2 or sides[0] is None or sides[1] is None:
             return None
-        first, second = self.sides[0].score, self.sides[1].score
-        if first is None or second is None:
-            return None
+        first, second = sides[0], sides[1]
         exact = bound = None
         if first.exact is not None and second.exact is not None:
-            exact = (first.exact - second.exact) / 2
+            exact = (first.exact + whole - second.exact) / 2
             bound = ((first.exact_bound or 0.0) + (second.exact_bound or 0.0)) / 2
-            bound += 2.0**-52 * abs(exact)
+            bound += CHANCE_ROUNDING if whole else 2.0**-52 * abs(exact)
         return Estimate(
-            (first.mean - second.mean) / 2,
+            (first.mean + whole - second.mean) / 2,
             math.hypot(first.standard_error, second.standard_error) / 2,
             first.games + second.games,
             exact,
