@@ -307,7 +307,7 @@ def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
     least = most = found.loss
     if spread is not None:
         assert spread.is_known, f"{graph.title}: the loss of {policy.name} is unknown"
-        (least, most), bound = spread.mean, spread.error_bound
+        (least, most), bound = spread.loss, spread.error_bound
     scale, places = (1, 6) if graph.has_stakes else (100, 4)
     shown = span(scale * least, scale * most, scale * bound, places)
     known, known_bound = found.exploitability, found.exploitability_bound

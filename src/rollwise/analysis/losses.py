@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.optimal_set import ranges_against
@@ -21,15 +21,15 @@ class Spread(NamedTuple):
 
     Attributes
     ----------
-    mean, first, second : tuple of float
+    loss, loss_first, loss_second : tuple of float
         The least and the most: the mean over the seats, moving first, and moving second.
     error_bound : float
         Proved error bound of each; infinite for an unknown range.
     """
 
-    mean: tuple[float, float]
-    first: tuple[float, float]
-    second: tuple[float, float]
+    loss: tuple[float, float]
+    loss_first: tuple[float, float]
+    loss_second: tuple[float, float]
     error_bound: float
 
     @property
@@ -47,28 +47,29 @@ UNKNOWN_WORDS = (
 )
 
 
-def spread_words(spreads: Iterable[Spread | None]) -> list[str]:
+def spread_words(spreads: Iterable[Any]) -> list[str]:
     """Explanations of the ranges and marks of `loss_text`, a line each."""
     are_known = {spread.is_known for spread in spreads if spread is not None}
     words = ((True, SPREAD_WORDS), (False, UNKNOWN_WORDS))
     return [text for is_known, text in words if is_known in are_known]
 
 
-def loss_text(loss: float, spread: Spread | None, scale: float, seat: str = "mean") -> str:
+def loss_text(loss: float, spread: Any, scale: float, which: str = "loss") -> str:
     """A loss with four decimals, or a visible range.
 
     Parameters
     ----------
     scale : float
         The loss times this is printed.
-    seat : {"mean", "first", "second"}
+    spread : Spread, a part of a document with its fields, or None
+    which : {"loss", "loss_first", "loss_second"}
     """
     text = f"{scale * loss:z.4f}"
     if spread is None:
         return text
     if not spread.is_known:
         return f"{text} *"
-    least, most = (f"{scale * end:z.4f}" for end in getattr(spread, seat))
+    least, most = (f"{scale * end:z.4f}" for end in getattr(spread, which))
     return least if least == most else f"{least} to {most}"
 
 
@@ -79,8 +80,8 @@ class Loss(NamedTuple):
     ----------
     loss : float
         Of a game for two the mean over the seats.
-    first, second : float
-        Moving first and second; `second` is None in a game for one.
+    loss_first, loss_second : float
+        Moving first and second; `loss_second` is None in a game for one.
     exploitability : float or None
         The gain of a best response, see `rollwise.answer.evaluation`.
     error_bound : float
@@ -88,12 +89,12 @@ class Loss(NamedTuple):
     exploitability_bound : float or None
     spread : Spread or None
         The range of the losses over all optimal policies of the other player, if there are several
-        losses: `loss`, `first` and `second` are those against the first of these policies.
+        losses: the other attributes are those against the first of these policies.
     """
 
     loss: float
-    first: float
-    second: float | None
+    loss_first: float
+    loss_second: float | None
     exploitability: float | None
     error_bound: float
     exploitability_bound: float | None

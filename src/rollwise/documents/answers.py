@@ -528,8 +528,7 @@ def evaluation_document(
             facts["iterate"] = Iterate(**values, order=order, last_change=float(found.history[-1]))
     if average is not None:
         facts["average"], facts["average_bound"] = average
-    good = None if ties is None else EquallyGood.from_result(ties)
-    return Evaluated.on(graph, equally_good=good, **facts)
+    return Evaluated.on(graph, equally_good=ties, **facts)
 
 
 def shares_document(graph: StateGraph, found: Shares) -> Evaluated:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.analysis.lengths import FEW, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
-from rollwise.documents.design import Figure, figure
 from rollwise.documents.model import (
     Bound,
     Chance,
     EquallyGood,
+    Figure,
     GameDocument,
     Number,
     Part,
@@ -20,7 +20,7 @@ from rollwise.documents.model import (
     as_number,
     unit,
 )
-from rollwise.documents.policies import Loss, LossSpread, good_of, spread_in, spread_of
+from rollwise.documents.policies import Loss, LossSpread
 from rollwise.documents.solved import Unit
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import POINTS, how_many, percent, rounded_up
@@ -327,7 +327,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
 
     def _rules(self) -> Iterator[Line]:
         scale, unit = (1, "points") if self.is_score else (100, POINTS)
-        spreads = [spread_in(rule.spread) for rule in self.rules or ()]
+        spreads = [rule.spread for rule in self.rules or ()]
         for k, (rule, spread) in enumerate(zip(self.rules or (), spreads, strict=True)):
             lost = f"{loss_text(as_number(rule.loss), spread, scale)} {unit} lost"
             integers = how_many(rule.numbers, "integer")
@@ -340,12 +340,7 @@ def balance_document(balance: Balance) -> Balanced:
     from rollwise.analysis.balance import QUANTILES
     from rollwise.analysis.second_aims import length_ranges
 
-    solution, chosen, drama, skill = (
-        balance.solution,
-        balance.decisions,
-        balance.drama,
-        balance.skill,
-    )
+    solution, chosen, drama = balance.solution, balance.decisions, balance.drama
     graph, lasts = solution.graph, balance.lengths
     ranges = length_ranges(solution, ["turns", "moves"])
     ends = [None, None] if ranges is None else [(one.least, one.most) for one in ranges]
@@ -359,35 +354,22 @@ def balance_document(balance: Balance) -> Balanced:
         decided = DecidedTurn(turn.mean, quantiles(turn), turn.turn.tolist(), turn.later)
     return Balanced.on(
         graph,
+        balance,
         kind="certified",
         positions=graph.n_positions,
         unit=graph.view.worth_name,
-        value=figure(balance.value),
         win_probability=graph.view.win_probability(balance.value.value),
-        luck=figure(balance.luck),
-        edge=balance.edge,
-        equally_good=good_of(ties_in_play(graph, solution.policy)),
-        turns=figure(balance.turns),
-        moves=figure(balance.moves),
+        equally_good=ties_in_play(graph, solution.policy),
         length=GameLength(lasts.unit, quantiles(lasts), lasts.chance.tolist(), lasts.tail, *ends),
         decisions=DecisionFigures.from_result(
             chosen,
             positions_that_matter=chosen.matter,
-            in_a_game=figure(chosen.in_a_game),
-            that_matter_in_a_game=figure(chosen.matter_in_a_game),
+            that_matter_in_a_game=chosen.matter_in_a_game,
             never_best=list(chosen.never_best),
-            options=[ActionUse.from_result(option) for option in chosen.options],
         ),
-        draws=figure(drama and drama.draws),
-        lead_changes=figure(drama and drama.lead_changes),
-        comebacks=figure(drama and drama.comebacks),
-        sure=balance.sure,
+        draws=drama and drama.draws,
+        lead_changes=drama and drama.lead_changes,
+        comebacks=drama and drama.comebacks,
         decided=decided,
-        skill=None if skill is None else SkillFigures.from_result(skill, share=figure(skill.share)),
-        rules=None
-        if balance.rules is None
-        else [
-            BalanceRule.from_result(rule, spread=spread_of(rule.spread))
-            for rule in balance.rules.rules
-        ],
+        rules=balance.rules and balance.rules.rules,
     )

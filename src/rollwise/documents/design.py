@@ -10,6 +10,7 @@ from rollwise.documents.model import (
     Bound,
     Chance,
     Document,
+    Figure,
     GameDocument,
     Maybe,
     Number,
@@ -24,7 +25,7 @@ from rollwise.documents.model import (
     state_fields,
     unit,
 )
-from rollwise.documents.policies import Loss, LossSpread, spread_in, spread_of
+from rollwise.documents.policies import Loss, LossSpread
 from rollwise.documents.solved import Unit
 from rollwise.graph.naming import title_of
 from rollwise.numbers.printed import (
@@ -40,28 +41,15 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.difference import Difference
-    from rollwise.analysis.exploit import Exploitation, Response
+    from rollwise.analysis.exploit import Exploitation
     from rollwise.analysis.handicap import Handicap
     from rollwise.analysis.tuning import Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
-    from rollwise.simulate.exact import Certified
 
 
 WINS = "win probability"  # the unit of games that are won or lost
-
-
-class Figure(Part, frozen=True):
-    """A certified number."""
-
-    value: Number
-    error_bound: Bound
-
-
-def figure(found: Certified | None) -> Figure | None:
-    """A number with its certified error bound."""
-    return None if found is None else Figure(found.value, found.bound)
 
 
 class TunedGame(Part, frozen=True):
@@ -119,14 +107,12 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned:
     """The games of a tuning run, and the game nearest to the aim."""
-    best, *points = (
-        TunedGame.from_result(point, parameters=dict(point.parameters))
-        for point in (found.best, *found.points)
-    )
-    aim = {"measure": found.aim.measure, "goal": found.aim.goal}
-    parameters = dict(fixed)
     return Tuned.from_result(
-        found, game=game, parameters=parameters, best=best, points=points, **aim
+        found,
+        game=game,
+        parameters=dict(fixed),
+        measure=found.aim.measure,
+        goal=found.aim.goal,
     )
 
 
@@ -188,10 +174,10 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
             f"in {self.states_in_both:,} states both have a choice; the old best action no longer "
             f"is best in {n:,}{share}, of which play comes to {self.states_changed_in_play:,}"
         )
-        spread = spread_in(self.spread)
+        spread = self.spread
         ends, bound = [as_number(self.loss)], self.error_bound
         if spread is not None and spread.is_known:
-            ends, bound = [*spread.mean], spread.error_bound
+            ends, bound = [as_number(end) for end in spread.loss], as_number(spread.error_bound)
         bounds = [bound] * len(ends)
         rows = column(ends, bounds) if is_score else percents(ends, bounds, unit=POINTS)
         lost, worst = in_common(rows)
@@ -229,9 +215,6 @@ def difference_document(found: Difference, limit: int | None = None) -> Versions
         states_in_both=found.in_both,
         states_changed=len(found.changed),
         states_changed_in_play=found.in_play,
-        loss_first=loss.first,
-        loss_second=loss.second,
-        spread=spread_of(loss.spread),
         unit=graph.view.worth_name,
         changed=[
             ChangedAction(
@@ -318,10 +301,6 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
 def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
     """The worth of each head start, and the nearest ones to an even game."""
     nearest = {which: found.nearest(which) for which in SEATS}
-    heads = [
-        HeadStart(head.points, *(figure(getattr(head, which)) for which in SEATS))
-        for head in found.heads
-    ]
     return Handicapped.on(
         graph,
         found,
@@ -329,7 +308,6 @@ def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
         unit=graph.view.worth_name,
         nearest=NearestHeads(*(None if one is None else one.points for one in nearest.values())),
         outside=[which for which, one in nearest.items() if one and not found.is_within(which)],
-        heads=heads,
     )
 
 
@@ -434,9 +412,9 @@ def exploitation_document(
         states=found.friend.states,
         unit=graph.view.worth_name,
         risk_allowed=risk,
-        optimal=_response(found.optimal, likely=found.likely_optimal),
-        best=_response(found.best, likely=found.likely),
-        tried=[_response(one) for one in found.responses],
+        optimal=TriedResponse.from_result(found.optimal, likely=found.likely_optimal),
+        best=TriedResponse.from_result(found.best, likely=found.likely),
+        tried=found.responses,
         states_that_differ=len(states),
         differences=[
             DifferentAction(
@@ -445,9 +423,3 @@ def exploitation_document(
             for s, a, gain in zip(*columns, strict=False)
         ],
     )
-
-
-def _response(found: Response, **likely: Any) -> TriedResponse:
-    names = ("gain", "promise", "risk")
-    figures = {name: figure(getattr(found, name)) for name in names}
-    return TriedResponse.from_result(found, **figures, **likely)

@@ -188,7 +188,7 @@ class Checked(Document, frozen=True, tag="rollwise/check/1"):
     @classmethod
     def of(cls, report: Report) -> Self:
         """The findings of `rollwise.check`."""
-        return cls.from_result(report, findings=[Finding.from_result(x) for x in report.findings])
+        return cls.from_result(report)
 
     def blocks(self) -> Iterator[str | Rows]:
         for one in self.findings:

@@ -21,10 +21,10 @@ import inspect
 import math
 import operator
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET as UNSET
@@ -138,9 +138,45 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def from_result(cls, source: object, **others: Any) -> Self:
-        """The part with the attributes of a result, and other fields."""
+        """The part with the attributes of a result, and other fields.
+
+        A result in the place of a part, or in a list of parts, becomes a part in the same way.
+        """
         names = [name for name in cls.__struct_fields__ if name not in others]
-        return cls(**{n: getattr(source, n) for n in names if hasattr(source, n)}, **others)
+        facts = {n: getattr(source, n) for n in names if hasattr(source, n)} | others
+        parts = _parts_of(cls)
+        return cls(**{n: parts[n](fact) if n in parts else fact for n, fact in facts.items()})
+
+
+@functools.cache
+def _parts_of(kind: type[Part]) -> dict[str, Callable[[Any], Any]]:
+    """How results become parts, by the fields of a part that hold parts."""
+    found: dict[str, Callable[[Any], Any]] = {}
+    for field in msgspec.structs.fields(kind):
+        kinds = [field.type]
+        for one in kinds:
+            if isinstance(one, type) and issubclass(one, Part):
+                found[field.name] = functools.partial(_as_part, one)
+            kinds += get_args(one)
+    return found
+
+
+def _as_part(kind: type[Part], result: Any) -> Any:
+    if isinstance(result, list | tuple) and not hasattr(result, "_fields"):
+        return [_as_part(kind, one) for one in result]
+    is_ready = result is None or isinstance(result, Part | UnsetType)
+    return result if is_ready else kind.from_result(result)
+
+
+class Figure(Part, frozen=True):
+    """A number with its proved error bound."""
+
+    value: Number
+    error_bound: Bound
+
+    @classmethod
+    def from_result(cls, source: Any, **others: Any) -> Self:
+        return cls(source.value, source.bound, **others)
 
 
 class EquallyGood(Part, frozen=True):

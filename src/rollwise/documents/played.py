@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from rollwise.documents.design import WINS, Figure, figure
+from rollwise.documents.design import WINS
 from rollwise.documents.model import (
     UNSET,
     Bound,
     Chance,
     EquallyGood,
+    Figure,
     GameDocument,
     Maybe,
     Number,
@@ -24,7 +25,7 @@ from rollwise.documents.model import (
     number_or_none,
     unit,
 )
-from rollwise.documents.policies import Mean, good_of, mean_of
+from rollwise.documents.policies import Mean
 from rollwise.documents.solved import Unit
 from rollwise.graph import sign_of, win_probability
 from rollwise.numbers.printed import (
@@ -197,7 +198,9 @@ def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
             )
             for one in lengths.lengths
         ],
-        score=None if lengths.score is None else Moments(**_moments(lengths.score)),
+        score=None
+        if lengths.score is None
+        else Moments.from_result(None, **_moments(lengths.score)),
         timed_out=lengths.timed_out,
     )
 
@@ -267,16 +270,16 @@ def within_document(
         kind="certified",
         policies=[policy.name for policy in policies],
         unit=found.unit,
-        equally_good=good_of(ties),
+        equally_good=ties,
         error_bound=found.error_bound,
         rows=rows,
     )
 
 
-def _moments(spread: Spread | None) -> dict[str, Figure | None]:
+def _moments(spread: Spread | None) -> dict[str, Any]:
     if spread is None:
         return {"mean": None, "standard_deviation": None}
-    return {"mean": figure(spread.mean), "standard_deviation": figure(spread.deviation)}
+    return {"mean": spread.mean, "standard_deviation": spread.deviation}
 
 
 class BySide(Part, frozen=True):
@@ -449,9 +452,6 @@ def _tally(found: Tally) -> PlayerTally:
     return PlayerTally.from_result(
         found,
         **dict(zip(("wins", "draws", "losses"), counts, strict=True)),
-        win_rate=mean_of(rate),
-        score=mean_of(found.score),
-        loss=mean_of(found.loss),
     )
 
 
@@ -557,12 +557,7 @@ def review_document(
         unit=table.graph.view.worth_name,
         objective=table.graph.objective,
         error_bound=table.solution.error_bound,
-        by_player=[
-            ReviewedPlayer.from_result(
-                one, mistakes=[RepeatedMistake.from_result(mistake) for mistake in one.mistakes]
-            )
-            for one in players
-        ],
+        by_player=list(players),
         ledgers=[ledger_document(session) for session in sessions],
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import msgspec
 import numpy as np
@@ -45,7 +45,6 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
-    from rollwise.analysis.losses import Spread
     from rollwise.analysis.thumb.frontier import Frontier
     from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.answer.evaluate_seats import Shares
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
     from rollwise.learn import Learned
-    from rollwise.simulate import Estimate, Length, Match, Side, ToldMove, Tournament
+    from rollwise.simulate import Match, ToldMove, Tournament
     from rollwise.simulate.seats import Played, SeatsTournament
 
 SCORES_SHOWN, ROWS_SHOWN, WRONG_SHOWN = 30, 40, 5
@@ -71,6 +70,10 @@ class Mean(Part, frozen=True):
     games: int
     exact: Annotated[Number, about("null: unknown")]
     exact_bound: Bound
+
+    @classmethod
+    def from_result(cls, source: Any, **others: Any) -> Self:
+        return super().from_result(source, interval_95=source.interval, **others)
 
     def text(self, *, is_share: bool = False) -> str:
         """The mean with its standard error, and the exact value."""
@@ -96,6 +99,12 @@ class PlayedLength(Mean, frozen=True):
     median: int
     longest: int
 
+    @classmethod
+    def from_result(cls, source: Any, **others: Any) -> Self:
+        spread = {name: getattr(source, name) for name in ("shortest", "median", "longest")}
+        deviation = source.deviation
+        return super().from_result(source.estimate, **spread, standard_deviation=deviation)
+
 
 class PlayedSide(Part, frozen=True):
     """The games in which one of the policies moved first."""
@@ -113,6 +122,11 @@ class PlayedSide(Part, frozen=True):
     ]
     turns: PlayedLength
     moves: PlayedLength
+
+    @classmethod
+    def from_result(cls, source: Any, **others: Any) -> Self:
+        scores = None if source.scores is None else list(source.scores.items())
+        return super().from_result(source, second=source.second or None, scores=scores)
 
     def lines(self, score: str) -> Iterator[str]:
         """Wins, scores and lengths; `score` is the word for a score."""
@@ -206,16 +220,6 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
         yield f"  {self.moves:.1f} actions in a game"
 
 
-def mean_of(estimate: Estimate | None) -> Mean | None:
-    """A mean over games, its interval, and the exact value if known."""
-    return None if estimate is None else Mean.from_result(estimate, interval_95=estimate.interval)
-
-
-def good_of(ties: Ties | None) -> EquallyGood | None:
-    """Ties of an optimal policy, if there are any."""
-    return None if ties is None else EquallyGood.from_result(ties)
-
-
 def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> Simulated:
     """Many games between policies, with the exact figures beside the simulated ones."""
     has_score = any(side.score is not None for side in match.sides)
@@ -225,30 +229,10 @@ def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> 
         kind="estimated",
         unit=worth_name(game.objective, has_score and game.objective == "win"),
         games_asked=match.asked,
-        win_rate=mean_of(match.win_rate),
-        payoff=mean_of(match.payoff) or UNSET,
-        sides=[_side(side) for side in match.sides],
+        payoff=match.payoff or UNSET,
         disagreements=match.disagreements(),
-        equally_good=good_of(ties),
+        equally_good=ties,
     )
-
-
-def _side(side: Side) -> PlayedSide:
-    return PlayedSide.from_result(
-        side,
-        second=side.second or None,
-        win_rate=mean_of(side.win_rate),
-        score=mean_of(side.score),
-        scores=None if side.scores is None else list(side.scores.items()),
-        turns=_played_length(side.turns),
-        moves=_played_length(side.moves),
-    )
-
-
-def _played_length(length: Length) -> PlayedLength:
-    mean = Mean.from_result(length.estimate, interval_95=length.estimate.interval)
-    facts = msgspec.structs.asdict(mean)
-    return PlayedLength.from_result(length, **facts, standard_deviation=length.deviation)
 
 
 def seats_match_document(graph: StateGraph, played: Played, exact: Shares | None) -> Simulated:
@@ -310,9 +294,7 @@ def told_games_document(
     graph: StateGraph, policies: list[str], games: Mapping[int, Sequence[ToldMove]]
 ) -> ToldGames:
     """Games move by move, by their seeds: all of them as `plays`, and the first one besides."""
-    plays = [
-        Play(seed, [Move.from_result(move) for move in moves]) for seed, moves in games.items()
-    ]
+    plays = [Play.from_result(None, seed=seed, moves=moves) for seed, moves in games.items()]
     return ToldGames.on(graph, plays[0], policies=policies, plays=plays)
 
 
@@ -403,9 +385,8 @@ def tournament_document(graph: StateGraph, results: Tournament, ties: Ties | Non
         results,
         kind="certified" if results.exact else "estimated",
         unit=graph.view.worth_name,
-        standings=[Standing.from_result(entry) for entry in results.standings],
         **_lists(results, "first", "both", "errors"),
-        equally_good=good_of(ties),
+        equally_good=ties,
     )
 
 
@@ -761,19 +742,10 @@ class LossSpread(Part, frozen=True):
     loss_second: tuple[Number, Number]
     error_bound: Bound
 
-
-def spread_in(spread: Maybe[LossSpread | None]) -> Spread | None:
-    """Ranges of the losses in a document, as a result."""
-    from rollwise.analysis.losses import Spread
-
-    return Spread(*msgspec.structs.astuple(spread)) if spread else None
-
-
-def spread_of(spread: Spread | None) -> LossSpread | None:
-    """Ranges of the losses over all optimal policies."""
-    if spread is None:
-        return None
-    return LossSpread(spread.mean, spread.first, spread.second, spread.error_bound)
+    @property
+    def is_known(self) -> bool:
+        """Whether the ends of the range are known."""
+        return math.isfinite(as_number(self.error_bound))
 
 
 class ThumbRule(Part, frozen=True, kw_only=True):
@@ -825,7 +797,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             heads += ["first", "second", "exploitability"]
         rows, spreads = [], []
         for rule in self.rules:
-            spread = spread_in(rule.spread)
+            spread = rule.spread or None
             spreads.append(spread)
             cells = [loss_text(as_number(rule.loss), spread, scale)]
             if self.players:
@@ -833,8 +805,8 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
                 cells += [f"{scale * as_number(loss):z.4f}" for loss in each]
             elif rule.loss_second is not None:
                 cells += [
-                    loss_text(as_number(rule.loss_first), spread, scale, "first"),
-                    loss_text(as_number(rule.loss_second), spread, scale, "second"),
+                    loss_text(as_number(rule.loss_first), spread, scale, "loss_first"),
+                    loss_text(as_number(rule.loss_second), spread, scale, "loss_second"),
                     f"{rule.exploitability:z.4f}",
                 ]
             rows.append([str(rule.numbers), *cells, rule.text])
@@ -866,8 +838,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
 def thumb_document(graph: StateGraph, frontier: Frontier) -> RulesOfThumb:
     """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy."""
     rules = [
-        ThumbRule.from_result(rule, spread=spread_of(rule.spread), policy=rule.rule.document(graph))
-        for rule in frontier.rules
+        ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in frontier.rules
     ]
     name = graph.view.worth_name
     return RulesOfThumb.on(graph, frontier, kind="certified", rules=rules, unit=name)

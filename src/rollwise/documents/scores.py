@@ -30,7 +30,6 @@ from rollwise.documents.model import (
     unit,
     worth_lines,
 )
-from rollwise.documents.policies import good_of
 from rollwise.documents.solved import Draws, Unit
 from rollwise.numbers.printed import (
     POINTS,
@@ -302,21 +301,17 @@ def distribution_document(
         if simulated is not None:
             more["simulated"] = float((simulated.totals == value).mean())
         rows.append(ScoreRow(value=value, probability=probability, at_most=min(below, 1.0), **more))
-    more = {} if given is None else {"given": given}
+    more = {"given": UNSET if given is None else given}
     if fractions is not None:
         more["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
     if simulated is not None:
         more["simulated"] = _simulated(simulated)
-    return ScoreDistribution(
+    return ScoreDistribution.from_result(
+        distribution,
         policy=policy,
-        mean=distribution.mean,
-        mean_bound=distribution.mean_bound,
-        sd=distribution.sd,
-        sd_bound=distribution.sd_bound,
         quantiles={str(share): distribution.quantile(share) for share in QUANTILES},
-        error_bound=distribution.error_bound,
         rows=rows,
-        equally_good=good_of(ties),
+        equally_good=ties,
         **more,
     )
 
@@ -466,7 +461,7 @@ def tested_scores_document(
         policy=policy,
         expected_mean_bound=expected.mean_bound,
         expected_sd_bound=expected.sd_bound,
-        equally_good=good_of(ties),
+        equally_good=ties,
         best_fit=UNSET if best is None else FitOfBest(*best),
     )
 
@@ -659,7 +654,7 @@ def contest_document(
         scores=scored.scores.tolist(),
         final_score_of_first=[float(p) for p in first.final],
         worth_of_first_score=[float(p) for p in first.payoffs],
-        equally_good=good_of(solved.ties),
+        equally_good=solved.ties,
         seconds=round(seconds, 3),
     )
 
@@ -764,7 +759,7 @@ def bet_document(
         error_bound=bound,
         stakes=[FairStake(*stake) for stake in fair_stakes(shares, pot)],
         double=Doubling(*advise_double(solution, finished)) if may_double else UNSET,
-        equally_good=good_of(ties),
+        equally_good=ties,
     )
 
 
@@ -840,7 +835,7 @@ def judged_document(
         ties=contest_ties if len(plays) > 1 else None,
         scores={play.player: play.score for play in plays},
         moves=[JudgedMove(*row) for row in moves],
-        equally_good=good_of(ties),
+        equally_good=ties,
     )
 
 
@@ -1027,13 +1022,11 @@ def optimal_document(
         versus = AgainstRange(against[0], *map(EndRange.from_result, against[1]))
     return OptimalPolicies.on(
         graph,
+        solution,
         kind="certified",
         start=state_fields(graph, 0),
         unit=graph.view.worth_name,
         draws=graph.has_draws,
-        value=solution.value,
-        win_probability=solution.win_probability,
-        error_bound=solution.error_bound,
         reached_states=every.graph.n_states,
         tied_states=every.n_ties,
         loss_bound=every.loss,
@@ -1041,7 +1034,7 @@ def optimal_document(
             AimValue(aim, worth.value, worth.error_bound)
             for aim, worth in zip(aims.aims, aims.values, strict=True)
         ],
-        ranges=[NamedRange.from_result(one) for one in ranges],
+        ranges=ranges,
         against=versus or UNSET,
     )
 

@@ -581,7 +581,7 @@ def _seats_facts(solution: Solution, others: OtherEquilibria | None) -> dict[str
         "deviation_gain": profile.deviation_gain,
         "mixing_components": profile.mixing_components,
         "mixing_states": len(profile.mixing),
-        "ties": SeatTies.from_result(profile.ties),
+        "ties": profile.ties,
         "unsettled": [state_fields(graph, state) for state in first.tolist()],
         "unsettled_components": len(profile.unsettled),
         "unproved_states": len(profile.unproved) or UNSET,

@@ -27,7 +27,6 @@ from rollwise.documents.games import (
     Certified,
     Checked,
     Compared,
-    MethodRow,
     games_document,
     methods_document,
     verification_document,
@@ -111,9 +110,8 @@ def compare(
             seed=options.get("seed", SEED),
             progress=progress,
         )
-    runs = [MethodRow.from_result(row) for row in rows]
     facts = {"states": graph.n_states, "error_bound": bound, "time_limit": time_limit}
-    render(Compared.on(graph, rows=runs, kind="certified", **facts))
+    render(Compared.on(graph, rows=rows, kind="certified", **facts))
 
 
 @app.command("verify")
