@@ -72,14 +72,15 @@ def solved_document(answer: Answer) -> HiddenSolved:
     is_hidden = answer.positions.is_hidden
     return HiddenSolved.on(
         answer.game,
-        answer,
         **worth_facts(answer),
         draws=has_draws(answer),
+        method=answer.method,
         iterations=answer.iterations or UNSET,
         histories=answer.n_histories if is_hidden else UNSET,
         situations=answer.n_situations if is_hidden else UNSET,
         memory=peak_memory(),
         kept_from=answer.kept_from or UNSET,
+        seconds=answer.seconds,
     )
 
 

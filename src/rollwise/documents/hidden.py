@@ -238,7 +238,6 @@ def checked_document(checked: Checked) -> HiddenVerified:
     answer = checked.answer
     return HiddenVerified.on(
         answer.game,
-        answer,
         **worth_facts(answer),
         verified=checked.verified,
         fault=checked.fault,
@@ -446,10 +445,12 @@ class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/h
 
 
 def worth_facts(answer: Answer) -> dict[str, Any]:
-    """The facts about the value of an answer that are no attributes of it."""
+    """The value of an answer, and its precision."""
     return {
         "kind": kind_of(answer),
         "unit": unit_of(answer),
+        "value": answer.value,
+        "error_bound": answer.error_bound,
         "value_exact": str(answer.low) if answer.is_exact else UNSET,
         "exploitability": exploitability_of(answer),
         "positions": len(answer.positions.states),
