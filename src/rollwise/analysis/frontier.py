@@ -33,16 +33,16 @@ class Corner(NamedTuple):
 
     Attributes
     ----------
-    mean, chance : float
+    mean, value : float
         The value of the game's own aim, and of the second one.
-    mean_bound, chance_bound : float
+    mean_bound, error_bound : float
         Proved error bounds.
     """
 
     mean: float
-    chance: float
+    value: float
     mean_bound: float
-    chance_bound: float
+    error_bound: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def frontier(game: Subject, aim: str = "", *, tolerance: float = TOLERANCE) -> F
     first, last = search.corner(best_means), search.corner(best_chances)
     is_chance = quantity.by_score or quantity.name == "draw"
     if not is_chance:
-        tolerance *= abs(last.chance - first.chance)
+        tolerance *= abs(last.value - first.value)
     corners, gap = search.between(first, last, tolerance)
     corners_and_ends = [first, *corners] if last.mean == first.mean else [first, *corners, last]
     return Frontier(wanted.text, is_chance, corners_and_ends, gap)
@@ -146,8 +146,8 @@ class _Search:
         while waiting:
             near, far = waiting.pop()
             cost = self.sign * (near.mean - far.mean)  # of the mean, from 0
-            gained = self.way * (far.chance - near.chance)
-            doubt = near.mean_bound + far.mean_bound + near.chance_bound + far.chance_bound
+            gained = self.way * (far.value - near.value)
+            doubt = near.mean_bound + far.mean_bound + near.error_bound + far.error_bound
             if cost <= doubt or gained <= doubt:
                 continue
             rate = gained / cost
@@ -173,8 +173,8 @@ class _Search:
         """
         both = self._weighted(rate)
         best, policies = self.everything.then(both)
-        line = self.way * near.chance + rate * self.sign * near.mean
-        unsure = best.error_bound + near.chance_bound + rate * near.mean_bound
+        line = self.way * near.value + rate * self.sign * near.mean
+        unsure = best.error_bound + near.error_bound + rate * near.mean_bound
         unsure += 2.0**-50 * (abs(line) + abs(best.value))
         return max(best.value - line, 0.0) + unsure, self.corner(policies)
 

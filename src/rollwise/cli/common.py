@@ -59,26 +59,6 @@ def refuse_with_seats(game: Game, instead: str = "", /, **given: Any) -> None:
     refuse(f"{because}; {instead}" if instead else because, **given)
 
 
-def answered_apart(game: Game, command: str, *own: Any, **refused: Any) -> bool:
-    """Whether a game has hidden dice or simultaneous choices, and was answered for that.
-
-    Parameters
-    ----------
-    command : str
-        The function of `rollwise.cli.hidden_games` that answers.
-    *own
-        Its arguments after the game.
-    **refused
-        Options that aren't for such games.
-    """
-    if game.is_hidden:
-        from rollwise.cli import hidden_games
-
-        hidden_games.refuse_options(game, **refused)
-        getattr(hidden_games, command)(game, *own)
-    return game.is_hidden
-
-
 def read_game(
     reference: str, assignments: Sequence[str] | None, *, any_target: bool = False
 ) -> Game:
@@ -268,11 +248,14 @@ def solve_or_open(
         )
 
 
-def policies_of(game: Game, progress: Progress) -> Policies:
-    """The policies of a game of any number of players, with a cached answer."""
+def policies_of(
+    game: Game, progress: Progress | None = None, *, any_players: bool = False
+) -> Policies:
+    """The policies of a game, with a cached answer; of two players at most unless told."""
     from rollwise.answer.kept import policies
 
-    return policies(game, any_players=True, max_states=ASKED.max_states, progress=progress.listener)
+    listener = None if progress is None else progress.listener
+    return policies(game, any_players=any_players, max_states=ASKED.max_states, progress=listener)
 
 
 def lay_table(game: Game, load: str | None) -> Table:

@@ -491,19 +491,11 @@ class Cube(DerivedGame):
         """As in the inner game."""
         return self.inner.action_unit
 
-    def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
-        """The inner game's policies, which never double and take each double."""
-
-        def blind(function: Callable[..., int]) -> Callable[..., int]:
-            def ask(game: Cube, s: Any, *throw: Any) -> int:
-                if s.step != PLAY:
-                    return game.first_action + (NO_DOUBLE if s.step == BEFORE else TAKE)
-                return function(game.inner, game.inner_state(s), *throw)
-
-            ask.__doc__ = function.__doc__
-            return ask
-
-        return {name: blind(function) for name, function in self.inner.policies().items()}
+    def blindly(self, policy: Callable[..., int], s: Any, *throw: Any) -> int:
+        """The action of a policy of the inner game; it never doubles and takes each double."""
+        if s.step != PLAY:
+            return self.first_action + (NO_DOUBLE if s.step == BEFORE else TAKE)
+        return super().blindly(policy, s, *throw)
 
     # ---- the answer
 

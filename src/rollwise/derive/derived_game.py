@@ -197,12 +197,16 @@ class DerivedGame(Game):
         own = self.specs[len(self.inner.parameters) :]
         return self.inner.parameters | {spec.name: spec.default for spec in own}
 
+    def blindly(self, policy: Callable[..., int], s: Any, *throw: Any) -> int:
+        """The action of a policy of the inner game, which doesn't see the added fields."""
+        return policy(self.inner, self.inner_state(s), *throw)
+
     def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
         """The inner game's policies, which don't see the added fields."""
 
         def blind(function: Callable[..., int]) -> Callable[..., int]:
             def ask(game: DerivedGame, s: Any, *throw: Any) -> int:
-                return function(game.inner, game.inner_state(s), *throw)
+                return game.blindly(function, s, *throw)
 
             ask.__doc__ = function.__doc__
             return ask

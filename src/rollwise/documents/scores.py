@@ -462,7 +462,7 @@ def tested_scores_document(
         expected_mean_bound=expected.mean_bound,
         expected_sd_bound=expected.sd_bound,
         equally_good=ties,
-        best_fit=UNSET if best is None else FitOfBest(*best),
+        best_fit=best or UNSET,
     )
 
 
@@ -757,8 +757,8 @@ def bet_document(
         to_move=len(finished) + 1,
         pot=pot,
         error_bound=bound,
-        stakes=[FairStake(*stake) for stake in fair_stakes(shares, pot)],
-        double=Doubling(*advise_double(solution, finished)) if may_double else UNSET,
+        stakes=fair_stakes(shares, pot),
+        double=advise_double(solution, finished) if may_double else UNSET,
         equally_good=ties,
     )
 
@@ -834,7 +834,7 @@ def judged_document(
         kind="certified",
         ties=contest_ties if len(plays) > 1 else None,
         scores={play.player: play.score for play in plays},
-        moves=[JudgedMove(*row) for row in moves],
+        moves=list(moves),
         equally_good=ties,
     )
 
@@ -1090,8 +1090,4 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
 def frontier_document(graph: StateGraph, frontier: Frontier) -> ScoreFrontier:
     """The frontier of a game's own aim against a second one."""
     own = WINS if not graph.is_score else "mean payoff" if graph.has_stakes else "mean score"
-    corners = [
-        FrontierCorner(corner.mean, corner.chance, corner.mean_bound, corner.chance_bound)
-        for corner in frontier.corners
-    ]
-    return ScoreFrontier.on(graph, frontier, kind="certified", own=own, corners=corners)
+    return ScoreFrontier.on(graph, frontier, kind="certified", own=own)

@@ -503,10 +503,11 @@ def _cubed(solution: Solution) -> Cubed:
             error_bound=table.error_bound,
         )
     effect = effect_of_the_limit(solution)
-    return Cubed(
-        "expected payoff" if game.has_gammons else "win probability",
-        UNSET if effect is None else effect,
-        [CubeWindow.from_result(window) for window in windows(solution)],
+    return Cubed.from_result(
+        None,
+        unit="expected payoff" if game.has_gammons else "win probability",
+        limit_effect=UNSET if effect is None else effect,
+        windows=windows(solution),
     )
 
 
@@ -535,7 +536,7 @@ def _run_facts(solution: Solution) -> dict[str, Any]:
     if solution.estimated and not solution.gave_up:
         from rollwise.answer.estimates import Calibration
 
-        errors = StandardErrors.from_result(Calibration.of(solution))
+        errors = Calibration.of(solution)
         start = {name: float(column[0]) for name, column in run.columns.items()}
         drawn = {name: run.details[name] for name in ("samples", "seed", "entries")}
         facts["estimate"] = Estimate.from_result(None, **drawn, **start, in_standard_errors=errors)

@@ -10,7 +10,7 @@ import typer
 
 from rollwise.answer import kept
 from rollwise.cli.app import app
-from rollwise.cli.common import Workers, read_game, read_values
+from rollwise.cli.common import Workers, policies_of, read_game, read_values
 from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
@@ -49,7 +49,7 @@ def balance(
         check_sheet(out)
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        policies = policies_of(chosen, progress)
         figures = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
     document = balance_document(figures)
     if out is not None:
@@ -165,7 +165,7 @@ def handicap(
         raise UsageError(f"--points {points}: a head start is a whole number") from None
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        policies = policies_of(chosen, progress)
         starts = find_handicap(policies, field, numbers, policy, against)
     render(handicap_document(policies.graph, starts))
 

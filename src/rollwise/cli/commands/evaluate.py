@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from msgspec.structs import replace
 
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import (
-    answered_apart,
-    policies_of,
-    read_game,
-    read_state,
-    refuse,
-    refuse_with_seats,
-)
+from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_with_seats
 from rollwise.cli.options import (
     STDOUT,
     GameArgument,
@@ -248,7 +242,7 @@ def _print_seats(game: Game, policy: str) -> None:
     from rollwise.answer.references import names_in
 
     with Progress() as progress:
-        policies = policies_of(game, progress)
+        policies = policies_of(game, progress, any_players=True)
         seated = [policies.find(name) for name in names_in(policy)]
     shares = evaluate_seats(policies.graph, seated)
     render(shares_document(policies.graph, shares))

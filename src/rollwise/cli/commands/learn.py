@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli import streams
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import answered_apart, read_game, refuse, refuse_with_seats
+from rollwise.cli.common import policies_of, read_game, refuse, refuse_with_seats
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, place_line, render, write_policy
 from rollwise.cli.progress import Progress
@@ -88,9 +89,8 @@ def learn(
     settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
     with Progress() as progress:
         from rollwise.analysis.learning import learn_against
-        from rollwise.answer import kept
 
-        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        policies = policies_of(chosen, progress)
         if against is not None:
             beside = learn_against(policies, against, games, settings, progress)
             if save is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, refuse
+from rollwise.cli.common import policies_of, read_game, refuse
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
@@ -79,12 +79,11 @@ def length(
 def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
     """Print the chances within each number of turns."""
     from rollwise.analysis.lengths import within
-    from rollwise.answer import kept
     from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play
 
     with Progress() as progress:
-        policies = kept.policies(game, any_players=True, max_states=ASKED.max_states)
+        policies = policies_of(game, any_players=True)
         graph, plans = policies.graph, [policies.find(name) for name in names_in(policy)]
         curve = within(graph, plans, turns, best=best, progress=progress)
     ties = ties_in_play(graph, *plans) if graph.players < 3 else None

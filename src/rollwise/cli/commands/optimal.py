@@ -12,7 +12,7 @@ from rollwise.answer import kept
 from rollwise.answer.solve import goes_by_layers
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, read_state, refuse
+from rollwise.cli.common import policies_of, read_game, read_state, refuse
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, end_if, form_of, render, write_rows
 from rollwise.cli.progress import Progress
@@ -138,7 +138,7 @@ def distribution(
         refuse(why, simulate=simulate or None, exact=exact, csv=csv, given=given)
         _print_reach(chosen, reach)
         return
-    policies = kept.policies(chosen, max_states=ASKED.max_states)
+    policies = policies_of(chosen)
     graph = policies.graph
     two = graph.players == 2 and count is None
     if not two and (count is None or graph.players != 1):
@@ -244,7 +244,7 @@ def frontier(
 
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        solution = kept.policies(chosen, max_states=ASKED.max_states).solution
+        solution = policies_of(chosen).solution
         progress("the frontier", 0, None)
         corners = find_frontier(solution, aim)
     render(frontier_document(solution.graph, corners))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli import streams
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    answered_apart,
     file_stem,
     read_game,
     read_state,

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import (
-    answered_apart,
-    policies_of,
-    read_game,
-    read_state,
-    refuse_with_seats,
-)
+from rollwise.cli.common import policies_of, read_game, read_state, refuse_with_seats
 from rollwise.cli.options import GameArgument, ParametersArgument, PolicyOption, PositionOption
 from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
-from rollwise.cli.streams import ASKED
 from rollwise.documents.answers import response_document, seats_response_document
 from rollwise.game import Game, has_many
 
@@ -26,7 +20,6 @@ def respond(
     state: PositionOption = None,
 ) -> None:
     """Find the best response to a policy, and its gain."""
-    from rollwise.answer import kept
     from rollwise.answer.evaluation import best_response
 
     chosen = read_game(game, parameters)
@@ -38,7 +31,7 @@ def respond(
         return
     position = None if state is None else read_state(state, chosen)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        policies = policies_of(chosen, progress)
         graph = policies.graph
         s = 0 if position is None else graph.find(position)
         progress("responding", 0, None)
@@ -51,7 +44,7 @@ def _print_seats(game: Game, to: str) -> None:
     from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
-        policies = policies_of(game, progress)
+        policies = policies_of(game, progress, any_players=True)
         policy = None if to in (ADVERSARIES, ALLIES) else policies.find(to)
     if policy is None:
         response = respond_to_all(policies.graph, to)

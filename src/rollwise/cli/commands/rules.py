@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import Words, answered_apart, read_game, read_mode, refuse, split_words
+from rollwise.cli.common import Words, policies_of, read_game, read_mode, refuse, split_words
 from rollwise.cli.options import (
     GameArgument,
     ModeOption,
@@ -255,7 +256,6 @@ def certify(
     --claim X        A claimed precision; fail unless it is proved.
     """
     from rollwise.analysis.distance import distance_of_policy, distance_of_values
-    from rollwise.answer import kept
 
     if (values is None) == (policy is None):
         raise UsageError("give one of --values FILE and --policy POLICY")
@@ -263,7 +263,7 @@ def certify(
         raise UsageError(f"--claim is {claim}; it must be a number from 0 on")
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        policies = policies_of(chosen, progress)
         if values is not None:
             distance = distance_of_values(policies, values)
         else:

@@ -10,7 +10,7 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, read_state, read_values, split_words
+from rollwise.cli.common import policies_of, read_game, read_state, read_values, split_words
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, form_of, render
 from rollwise.cli.progress import Progress
@@ -44,7 +44,6 @@ def scores(
     """
     from rollwise.analysis.distributions import distribution
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
-    from rollwise.answer import kept
     from rollwise.answer.optimal_set import OptimalSet
     from rollwise.coach.game_files import made_scores
     from rollwise.graph.policies import ties_in_play
@@ -57,7 +56,7 @@ def scores(
     if out is not None:
         require_plotly()
         check_target(out)
-    policies = kept.policies(chosen, max_states=streams.ASKED.max_states)
+    policies = policies_of(chosen)
     made = made_scores(asked.files[0], policies)
     graph = policies.graph
     plan = policies.find(policy)

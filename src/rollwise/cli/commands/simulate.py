@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
-    answered_apart,
     policies_of,
     read_game,
     refuse,
@@ -209,7 +209,7 @@ def _play_seats(
     from rollwise.simulate.seats import simulate_seats
 
     with Progress() as progress:
-        policies = policies_of(game, progress)
+        policies = policies_of(game, progress, any_players=True)
         seated = [policies.find(name) for name in names_in(policy)]
     played = simulate_seats(
         policies.graph, seated, games=GAMES if games is None else games, seed=seed
@@ -238,7 +238,6 @@ def tournament(
     --seed N            Of the random numbers; else a new one.
     --exact             Exact results, or simulated ones.
     """
-    from rollwise.answer import kept
     from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import tournament as play
@@ -255,7 +254,7 @@ def tournament(
         _play_seatings(chosen, names, games, seed, exact=exact)
         return
     with Progress() as progress:
-        policies_by_name = kept.policies(chosen, max_states=ASKED.max_states, progress=progress)
+        policies_by_name = policies_of(chosen, progress)
         graph = policies_by_name.graph
         entered = [policies_by_name.find(name) for name in names]
         with team.cluster_pool() as pool:
@@ -293,7 +292,7 @@ def _play_seatings(
     if exact:
         refuse("goes with --no-exact: the default simulates no games", games=games, seed=seed)
     with Progress() as progress:
-        policies = policies_of(game, progress)
+        policies = policies_of(game, progress, any_players=True)
         graph, entered = policies.graph, [policies.find(name) for name in names]
         played = None if exact else OF_SEATING if games is None else games
         results = tournament_of_many(graph, entered, played, seed=seed, progress=progress.listener)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
-    answered_apart,
     read_game,
     read_mode,
     read_values,
