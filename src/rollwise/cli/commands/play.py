@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import lay_table, refuse, require_target, split_words
 from rollwise.cli.options import LoadOption, OptionalGameArgument, ParametersArgument
@@ -85,13 +86,10 @@ def play(
     past = None if history is None else History(history)
     typed = resume is None and asked.kind is not None and asked.kind.has_secrets()
     if typed:
-        from rollwise.cli.hidden_games import refuse_options
-        from rollwise.cli.hidden_play import play as play_hidden
-
-        chosen = asked.make_game()
-        refuse_options(chosen, games=games, save=save, history=history, seats=seats)
-        refuse_options(chosen, dice=None if dice == "here" else dice)
-        play_hidden(chosen, against or "optimal", seat, coach, seed, load)
+        others = {"games": games, "save": save, "history": history, "seats": seats}
+        others["dice"] = None if dice == "here" else dice
+        own = (against or "optimal", seat, coach, seed, load)
+        answered_apart(asked.make_game(), "play", *own, **others)
         return
     if resume is None:
         table = lay_table(require_target(asked.make_game()), load)
