@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.distributions import Distribution, Distributions, distribution, distributions
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.by_score import Ints, ScoredGraph, by_score
+from rollwise.derive.contest import TIES
 from rollwise.derive.derived_game import whole_graph
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
@@ -34,7 +35,6 @@ from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 from rollwise.layers import Layer, layer_of_graph
 
 Reals = NDArray[np.float64]
-TIES = ("shared", "first", "win-or-tie")
 MOST_PLAYERS = 100
 
 

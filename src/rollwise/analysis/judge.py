@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
-from rollwise.analysis.observed_scores import lines_of
+from rollwise.analysis.observed_scores import text_of
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
@@ -87,7 +87,7 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
     UsageError
         With the file, the line and the fault.
     """
-    reader = csv.DictReader(lines_of(path))
+    reader = csv.DictReader(text_of(path).splitlines())
     columns = [name.strip() for name in reader.fieldnames or ()]
     reader.fieldnames = columns
     groups: list[tuple[str, list[tuple[int, dict[str, str]]]]] = []

@@ -33,20 +33,20 @@ MOST_STEPS = 200
 CLOSE = 1e-3  # of chi-square: its effect on the probability is invisible
 
 
-def lines_of(path: Path) -> list[str]:
-    """The lines of a text file.
+def text_of(path: Path, fault: type[UsageError] = UsageError) -> str:
+    """The text of a file.
 
     Raises
     ------
     UsageError
-        It can't be read.
+        Or another `fault`: the file can't be read.
     """
     try:
-        return read_text(path).splitlines()
+        return read_text(path)
     except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}") from error
+        raise fault(f"{path} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} can't be read: it isn't text") from error
+        raise fault(f"{path} can't be read: it isn't text") from error
 
 
 def read_scores(path: Path) -> Ints:
@@ -58,7 +58,7 @@ def read_scores(path: Path) -> Ints:
         Names the first line that isn't a whole number.
     """
     scores = []
-    for number, line in enumerate(lines_of(path), start=1):
+    for number, line in enumerate(text_of(path).splitlines(), start=1):
         text = line.strip().rstrip(",").strip('"')
         if not text or (number == 1 and text.lower() in ("score", "scores")):
             continue

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rollwise.analysis.observed_scores import LEAST_SCORES, read_scores
+from rollwise.analysis.observed_scores import LEAST_SCORES, read_scores, text_of
 from rollwise.answer.references import Policies
 from rollwise.coach.game_record import Record, RecordError, agreed_game, records_of_text, title
 from rollwise.coach.json_lines import is_history, read_history, records_of_lines
@@ -32,12 +32,7 @@ def read_records(path: Path) -> list[Record]:
     if is_history(path):
         records = read_history(path)
     else:
-        try:
-            text = read_text(path)
-        except OSError as error:
-            raise RecordError(f"{path} can't be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise RecordError(f"{path} can't be read: it isn't text") from error
+        text = text_of(path, RecordError)
         read = records_of_lines if text.lstrip().startswith("{") else records_of_text
         records = read(text, str(path))
     if not records:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,6 @@ def solve(
     if values.get("as") in ("contest", "blind"):
         others = {"max_states": ASKED.max_states, "by_layer": by_layer, "set": settings}
         refuse(f"doesn't go with as={values['as']}", **(proved | others | elsewhere))
-        from rollwise.cli.commands.solve import print_contest
 
         print_contest(find(game), values)
         return
@@ -117,7 +116,6 @@ def solve(
             refuse_with_seats(chosen, by_layer=by_layer)
         refuse(ONLY_BY_LAYER, **elsewhere)
         keep = typed_settings(settings, LAYER_SETTINGS, "--by-layer").get("keep", "all")
-        from rollwise.cli.commands.solve import print_layers
 
         print_layers(chosen, save, pool, keep=keep, certificate=certificate, resume=resume)
         return
@@ -305,11 +303,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
     if values["as"] == BLIND:
         return _print_blind_contest(game)
     contest = Contest(game, **own)
-    started = time.perf_counter()
-    with Progress() as progress:
-        progress("solving the contest", 0, None)
-        solved = solve_contest(contest)
-    seconds = time.perf_counter() - started
+    solved, seconds = _timed(lambda: solve_contest(contest))
     solution = solve_whole(game)
     for_mean = solve_contest(contest, {0: solution.policy})
     shares = OptimalSet.of(solution).range(first_share(for_mean))
@@ -321,8 +315,13 @@ def _print_blind_contest(game: Game) -> None:
     from rollwise.analysis.blind_contest import solve_blind_contest
     from rollwise.documents.scores import blind_contest_document
 
+    render(blind_contest_document(*_timed(lambda: solve_blind_contest(game))))
+
+
+def _timed(solve_it: Callable[[], Any]) -> tuple[Any, float]:
+    """A solved contest, and the seconds that it took."""
     started = time.perf_counter()
     with Progress() as progress:
         progress("solving the contest", 0, None)
-        solved = solve_blind_contest(game)
-    render(blind_contest_document(solved, time.perf_counter() - started))
+        solved = solve_it()
+    return solved, time.perf_counter() - started
