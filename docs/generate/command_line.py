@@ -105,7 +105,7 @@ def _takes(kind: Any, info: OptionInfo) -> str:
         return ""
     if typing.get_origin(one) is list:
         (one,) = typing.get_args(one)
-    words = {int: "N", float: "X", str: "WORD", Path: "FILE"}
+    words = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
     return f" {info.metavar or words[one]}"
 
 
