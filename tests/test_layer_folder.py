@@ -69,16 +69,16 @@ def stopped_and_resumed(
     """Let a run end as the layer number `when` is noted, before the manifest is written."""
     keep, seen = LayerFolder.keep, []
 
-    def dying(self: LayerFolder, *given: object) -> None:
-        seen.append(given)
+    def dying(self: LayerFolder, layer: int) -> None:
+        seen.append(layer)
         if len(seen) > when:
             raise Killed
         self._written = 0.0  # each layer is written down at once
-        keep(self, *given)  # type: ignore[arg-type]
+        keep(self, layer)
 
     with monkeypatch.context() as patched:
         patched.setattr(LayerFolder, "keep", dying)
-        patched.setattr("rollwise.answer.by_layers.LayerAnswers.close", lambda self: None)
+        patched.setattr(LayerFolder, "close", lambda self: None)
         with pytest.raises(Killed):
             solve_by_layers(game, save=folder)
     with pytest.raises(SolutionFileError, match=rf"holds {when} of .* layers"):

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import prove_settled, solve_settled
-from rollwise.answer.layer_folder import LayerFacts, LayerFolder, Rows
+from rollwise.answer.layer_answers import LayerAnswers, LayerFacts
 from rollwise.builders.arrays import as_graph
 from rollwise.builders.pools import turn_of
 from rollwise.engine.bounds import bounds_of, values_of
@@ -316,111 +316,6 @@ def bytes_of_graph(layers: Layers, n_positions: int) -> int:
         return int(n_positions * (46 * outcomes + 50 * rules.turn_states + 500))
     states = 1 + (sum(1 for _ in rules.game.throws(rules.start)) if rules.has_throws else 0)
     return int(n_positions * (25 * outcomes + 500 * states))
-
-
-class LayerAnswers:
-    """The values of the states, their bounds and the best actions, layer by layer.
-
-    Parameters
-    ----------
-    layers : Layers
-    folder : LayerFolder, optional
-        A folder for the answers. Its proved layers aren't solved again.
-    rows : tuple of arrays, optional
-        The values, bounds and actions, unless they are those of the folder.
-    only_start : bool
-        Whether to keep only the answer of the start, and the answers needed by unsolved layers.
-
-    Attributes
-    ----------
-    values, error_bounds : (room,) float64
-        Of all states. With `only_start`, of the states needed at once: the state s is at
-        ``s % room``.
-    actions : (room,) int32
-    folder : LayerFolder or None
-    known : frozenset of int
-        The layers proved before.
-    first_rows : dict of list of int
-        States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
-    """
-
-    def __init__(
-        self,
-        layers: Layers,
-        folder: LayerFolder | None = None,
-        *,
-        rows: Rows | None = None,
-        only_start: bool = False,
-    ) -> None:
-        self._indptr, self.folder = layers.indptr, folder
-        self._start = layers.start
-        self.at_start: tuple[float, float, int] | None = None
-        self._facts: dict[int, LayerFacts] = {}
-        self.first_rows: dict[int, list[int]] = {}
-        self.known: frozenset[int] = frozenset()
-        if folder is None:
-            n = needed_at_once(layers) if only_start else layers.n_states
-            found = rows or (np.empty(n), np.empty(n), np.empty(n, np.int32))
-            self.values, self.error_bounds, self.actions = found
-            return
-        self.values, self.error_bounds, self.actions = folder.rows
-        self.known = frozenset(folder.proved)
-        self._facts |= {layer: facts for layer, (_, facts) in folder.proved.items()}
-        self.first_rows |= folder.first_rows
-
-    def values_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The values of states, by their numbers."""
-        values: NDArray[np.float64] = self.values[states % len(self.values)]
-        return values
-
-    def bounds_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The error bounds of states, by their numbers."""
-        bounds: NDArray[np.float64] = self.error_bounds[states % len(self.values)]
-        return bounds
-
-    def at(self, begin: int, end: int) -> Any:
-        """The places of the answers of some consecutive states."""
-        room = len(self.values)
-        first = begin % room
-        if first + end - begin <= room:
-            return slice(first, first + end - begin)
-        return np.arange(begin, end) % room
-
-    @property
-    def facts(self) -> LayerFacts:
-        """The counts of all layers so far."""
-        return LayerFacts.of(self._facts.values())
-
-    def count(self, begin: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
-        """Add the counts of a layer, or of a part of it; `begin` is one of its states."""
-        layer = self.layer_of(begin)
-        self._facts[layer] = LayerFacts.of([self._facts.get(layer, LayerFacts()), facts])
-        self.first_rows = {**first, **self.first_rows}
-
-    def prove(self, begin: int, end: int) -> None:
-        """Record that these states of one layer are proved."""
-        layer = self.layer_of(begin)
-        if begin <= self._start < end:
-            at = self._start % len(self.values)
-            value, bound = float(self.values[at]), float(self.error_bounds[at])
-            self.at_start = value, bound, int(self.actions[at])
-        if self.folder is not None and end == self._indptr[layer + 1]:
-            self.folder.keep(layer, self._facts[layer], self.first_rows)
-
-    def read_again(self) -> None:
-        """Read rows written into the folder by other processes."""
-        if self.folder is not None:
-            self.folder.map_again()
-            self.values, self.error_bounds, self.actions = self.folder.rows
-
-    def close(self) -> None:
-        """Write the manifest of the folder, if newly proved layers are missing there."""
-        if self.folder is not None and not self.folder.is_written:
-            self.folder.write()
-
-    def layer_of(self, state: int) -> int:
-        """The layer of a state."""
-        return int(np.searchsorted(self._indptr, state, side="right")) - 1
 
 
 def needed_at_once(layers: Layers) -> int:

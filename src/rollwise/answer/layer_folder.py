@@ -19,9 +19,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -37,6 +35,7 @@ from rollwise.answer.found_states import (
     forget,
     found_before,
 )
+from rollwise.answer.layer_answers import LayerAnswers, LayerFacts, Rows
 from rollwise.builders.rules import as_progress
 from rollwise.errors import OutputError, RollwiseError, SolutionFileError
 from rollwise.game import Game
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
     from rollwise.builders.layer_rows import PlainRows
 
-Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
 FORMAT = "5"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
@@ -60,93 +58,60 @@ ALL, START = "all", "start"  # the states of an answer to keep
 ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
 
 
-@dataclass(frozen=True)
-class LayerFacts:
-    """The counts of a layer.
-
-    Attributes
-    ----------
-    n_actions, n_outcomes : int
-    most_bytes : int
-        The memory of its graph.
-    has_draws, has_stakes : bool
-    """
-
-    n_actions: int = 0
-    n_outcomes: int = 0
-    most_bytes: int = 0
-    has_draws: bool = False
-    has_stakes: bool = False
-
-    @classmethod
-    def of(cls, parts: Iterable[LayerFacts]) -> LayerFacts:
-        """The counts of all parts together."""
-        every = list(parts)
-        return cls(
-            sum(part.n_actions for part in every),
-            sum(part.n_outcomes for part in every),
-            max((part.most_bytes for part in every), default=0),
-            any(part.has_draws for part in every),
-            any(part.has_stakes for part in every),
-        )
-
-
-@dataclass(eq=False)
-class LayerFolder:
+class LayerFolder(LayerAnswers):
     """A folder with an answer by layers, perhaps unfinished.
 
-    Attributes
+    Parameters
     ----------
     place : Path
     about : dict
         The head of the manifest: the game, its parameters, and other facts.
-    states : (n_states, n_fields) int32
     indptr : (n_layers + 1,) int64
     progress : (n_layers,) or (n_layers, n_numbers) int64
-    values, error_bounds : (n_states,) float64
-    actions : (n_states,) int32
-    proved : dict
-        The checksum and facts of each proved layer, by its number.
-    first_rows : dict of list of int
-        States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
-    maps : sequence of memmap
-        The mapped files of the arrays.
-    is_written : bool
-        Whether the manifest names all proved layers.
+    mode : {"r", "r+"}
+
+    Attributes
+    ----------
+    states : (n_states, n_fields) int32
+    checksums : dict of str
+        Of each proved layer, by its number.
     sums : (n_blocks,) uint64
         The checksums of blocks, the first layer first; 0 until they are computed.
+    is_written : bool
+        Whether the manifest names all proved layers.
+
+    Raises
+    ------
+    OSError, ValueError, KeyError
+        The files can't be read, or aren't those of such an answer.
     """
 
-    place: Path
-    about: dict[str, Any]
-    states: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    progress: NDArray[np.int64]
-    values: NDArray[np.float64]
-    error_bounds: NDArray[np.float64]
-    actions: NDArray[np.int32]
-    proved: dict[int, tuple[str, LayerFacts]]
-    first_rows: dict[int, list[int]]
-    maps: Sequence[np.memmap[Any, Any]]
-    sums: NDArray[np.uint64]
-    _written: float = field(default=0.0)
-    is_written: bool = True
-    _looked_at: set[int] = field(default_factory=set)
+    def __init__(
+        self,
+        place: Path,
+        about: dict[str, Any],
+        indptr: NDArray[np.int64],
+        progress: NDArray[np.int64],
+        mode: Any,
+    ) -> None:
+        if about["block_rows"] != BLOCK_ROWS:
+            raise ValueError(f"{MANIFEST} says that a block has {about['block_rows']} rows")
+        self.place, self.about, self.progress = place, about, progress
+        self._first_blocks = _first_blocks(indptr)
+        n, n_blocks = int(indptr[-1]), int(self._first_blocks[-1])
+        self._maps = _maps(place, mode, n)
+        super().__init__(indptr, about["start"], _plain(self._maps))
+        states = _map(place / "states.npy", "r", np.dtype(np.int32), n, fields=True)
+        self._sums = _map(place / f"{SUMS}.npy", mode, np.dtype(np.uint64), n_blocks)
+        self.states, self.sums = states.view(np.ndarray), self._sums.view(np.ndarray)
+        self.checksums: dict[int, str] = {}
+        self.is_written, self._written = True, 0.0
+        self._looked_at: set[int] = set()
 
     @property
     def is_whole(self) -> bool:
         """Whether all layers are proved."""
-        return len(self.proved) == len(self.progress)
-
-    @property
-    def facts(self) -> LayerFacts:
-        """The counts of all proved layers."""
-        return LayerFacts.of(facts for _, facts in self.proved.values())
-
-    @property
-    def rows(self) -> Rows:
-        """The values, bounds and actions."""
-        return self.values, self.error_bounds, self.actions
+        return len(self.checksums) == len(self.progress)
 
     @property
     def has_its_states(self) -> bool:
@@ -172,7 +137,7 @@ class LayerFolder:
         """
         if not self.is_whole:
             raise SolutionFileError(
-                f"{self.place} holds {len(self.proved):,} of {len(self.progress):,} layers; "
+                f"{self.place} holds {len(self.checksums):,} of {len(self.progress):,} layers; "
                 "`rollwise solve --by-layer --save FOLDER --resume` goes on with them"
             )
 
@@ -184,14 +149,8 @@ class LayerFolder:
 
     def map_again(self) -> None:
         """Map the files anew, to see rows written by other machines."""
-        rows = _maps(self.place, "r+")
-        self.maps = (*rows, *self.maps[len(rows) :])
-        self.values, self.error_bounds, self.actions = _plain(rows)
-
-    @cached_property
-    def _first_blocks(self) -> NDArray[np.int64]:
-        """The first block of each layer, then their number: (n_layers + 1,) int64."""
-        return _first_blocks(self.indptr)
+        self._maps = _maps(self.place, "r+")
+        self.values, self.error_bounds, self.actions = _plain(self._maps)
 
     def require_rows(self, rows: NDArray[np.int64] | slice) -> None:
         """Check some rows against the checksums of their blocks.
@@ -230,27 +189,32 @@ class LayerFolder:
         blocks = range(*self._first_blocks[layer : layer + 2].tolist())
         return np.array([self._sum_of(block) for block in blocks], np.uint64)
 
-    def keep(self, layer: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
-        """Record that a layer is proved."""
+    def prove(self, begin: int, end: int) -> None:
+        """Record that these states of one layer are proved; of a whole layer, its checksum."""
+        super().prove(begin, end)
+        layer = self.layer_of(begin)
+        if end == self.indptr[layer + 1]:
+            self.keep(layer)
+
+    def keep(self, layer: int) -> None:
+        """Record the checksum of a proved layer."""
         sums = self.sums_of(layer)
         self.sums[slice(*self._first_blocks[layer : layer + 2])] = sums
-        self.proved[layer] = checksum_of([sums]), facts
-        self.first_rows |= first
+        self.checksums[layer] = checksum_of([sums])
         self.is_written = False
         if self.is_whole or time.monotonic() - self._written > SECONDS_BETWEEN:
             self.write()
 
     def write(self) -> None:
         """Flush all rows to the disk, then write the manifest."""
-        for array in self.maps:
-            if array.flags.writeable:
-                array.flush()
-        layers = [
-            {"progress": progress, "end": end, **self._entry(i)}
-            for i, (progress, end) in enumerate(
-                zip(self.progress.tolist(), self.indptr[1:].tolist(), strict=True)
-            )
+        for array in (*self._maps, self._sums):
+            array.flush()
+        layers: list[dict[str, Any]] = [
+            {"progress": progress, "end": end}
+            for progress, end in zip(self.progress.tolist(), self.indptr[1:].tolist(), strict=True)
         ]
+        for i, checksum in self.checksums.items():
+            layers[i] |= {"checksum": checksum, **vars(self.counted[i])}
         first = {str(label): row for label, row in sorted(self.first_rows.items())}
         lines = ",\n  ".join(json.dumps(layer) for layer in layers)
         head = json.dumps({**self.about, "first_rows": first}, indent=1)[1:-2]
@@ -258,26 +222,25 @@ class LayerFolder:
         write_text(self.place / MANIFEST, f'{text}{OF_ITSELF}{_text_checksum(text)}"\n}}\n')
         self._written, self.is_written = time.monotonic(), True
 
-    def _entry(self, layer: int) -> dict[str, Any]:
-        if layer not in self.proved:
-            return {}
-        checksum, facts = self.proved[layer]
-        return {"checksum": checksum, **vars(facts)}
+    def close(self) -> None:
+        """Write the manifest, if newly proved layers are missing there."""
+        if not self.is_written:
+            self.write()
 
-    def drop_damaged(self) -> list[int]:
-        """Drop layers that don't match their checksums; return their numbers."""
-        damaged = self.damaged()
-        for layer in damaged:
-            del self.proved[layer]
-        return damaged
+    def drop_damaged(self) -> None:
+        """Drop layers that don't match their checksums."""
+        for layer in self.damaged():
+            del self.checksums[layer], self.counted[layer]
+        self.known = frozenset(self.checksums)
 
     def damaged(self) -> list[int]:
         """The numbers of layers that don't match their checksums."""
-        return [i for i, (known, _) in self.proved.items() if not self._is_sound(i, known)]
-
-    def _is_sound(self, layer: int, known: str) -> bool:
-        sums, noted = self.sums_of(layer), self.sums[slice(*self._first_blocks[layer : layer + 2])]
-        return np.array_equal(sums, noted) and checksum_of([sums]) == known
+        numbers = []
+        for i, known in self.checksums.items():
+            sums, noted = self.sums_of(i), self.sums[slice(*self._first_blocks[i : i + 2])]
+            if not np.array_equal(sums, noted) or checksum_of([sums]) != known:
+                numbers.append(i)
+        return numbers
 
 
 def _first_blocks(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -379,7 +342,7 @@ def begin_folder(
         _remove(place)
         raise
     facts = {**identity_of(game), **about, "block_rows": BLOCK_ROWS}
-    made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
+    made = LayerFolder(place, facts, indptr, progress, "r+")
     made.write()
     forget(place)
     return made
@@ -468,17 +431,14 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
         layers, rows = manifest.pop("layers"), manifest.pop("first_rows")
         indptr = np.array([0, *(layer["end"] for layer in layers)], np.int64)
         progress = np.array([layer["progress"] for layer in layers], np.int64)
-        proved = {
-            i: (
-                str(layer["checksum"]),
-                LayerFacts(**{name: layer[name] for name in LayerFacts.__dataclass_fields__}),
-            )
-            for i, layer in enumerate(layers)
-            if "checksum" in layer
-        }
-        first = {int(label): list(map(int, row)) for label, row in rows.items()}
-        mode = "r+" if to_write else "r"
-        made = _mapped(place, manifest, indptr, progress, proved, first, mode)
+        made = LayerFolder(place, manifest, indptr, progress, "r+" if to_write else "r")
+        for i, layer in enumerate(layers):
+            if "checksum" in layer:
+                made.checksums[i] = str(layer["checksum"])
+                names = LayerFacts.__dataclass_fields__
+                made.counted[i] = LayerFacts(**{name: layer[name] for name in names})
+        made.known = frozenset(made.checksums)
+        made.first_rows = {int(label): list(map(int, row)) for label, row in rows.items()}
         if game is not None:
             made.require(game)
         if to_write and not made.has_its_states:
@@ -553,26 +513,6 @@ def _named(about: Mapping[str, Any]) -> str:
     from rollwise.graph import title_of
 
     return title_of(about["game"], about["parameters"])
-
-
-def _mapped(
-    place: Path,
-    about: dict[str, Any],
-    indptr: NDArray[np.int64],
-    progress: NDArray[np.int64],
-    proved: dict[int, tuple[str, LayerFacts]],
-    first_rows: dict[int, list[int]],
-    mode: Any,
-) -> LayerFolder:
-    if about["block_rows"] != BLOCK_ROWS:
-        raise ValueError(f"{MANIFEST} says that a block has {about['block_rows']} rows")
-    n, n_blocks = int(indptr[-1]), int(_first_blocks(indptr)[-1])
-    maps = _maps(place, mode, n)
-    states = _map(place / "states.npy", "r", np.dtype(np.int32), n, fields=True)
-    sums = _map(place / f"{SUMS}.npy", mode, np.dtype(np.uint64), n_blocks)
-    plain = states.view(np.ndarray), indptr, progress, *_plain(maps)
-    every = (*maps, sums)
-    return LayerFolder(place, about, *plain, proved, first_rows, every, sums.view(np.ndarray))
 
 
 def _maps(place: Path, mode: Any, n: int | None = None) -> list[np.memmap[Any, Any]]:

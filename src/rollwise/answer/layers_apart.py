@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rollwise.answer.by_layers import ByLayer, LayerAnswers, report_done
-from rollwise.answer.layer_folder import ABOUT, ARRAYS, LayerFacts, Rows, map_rows, write_rows
+from rollwise.answer.by_layers import ByLayer, report_done
+from rollwise.answer.layer_answers import LayerAnswers, LayerFacts, Rows
+from rollwise.answer.layer_folder import ABOUT, ARRAYS, LayerFolder, map_rows, write_rows
 from rollwise.builders import by_layer
 from rollwise.builders.by_layer import Layers, known_layers
 from rollwise.games import Sheet
@@ -105,12 +106,11 @@ class Apart:
     def __init__(
         self,
         layers: Layers,
-        answers: LayerAnswers,
+        folder: LayerFolder,
         pool: Pool,
         progress: Progress | None,
     ) -> None:
-        assert answers.folder is not None
-        self._layers, self._answers, self._folder = layers, answers, answers.folder
+        self._layers, self._folder = layers, folder
         self._pool, self._progress = pool, progress
         self._sheet = Sheet.of(type(layers.rules.game))
         self.seconds: dict[str, float] = {}
@@ -119,11 +119,11 @@ class Apart:
         self._tasks = deque[tuple[_Work, int]]()  # ready, not begun
         self._doing: dict[Future[Counted], tuple[_Work, int]] = {}
         sizes = np.diff(layers.indptr)
-        self._solved = int(sizes[list(answers.known)].sum())
+        self._solved = int(sizes[list(folder.known)].sum())
 
     def run(self) -> None:
         """Solve and prove all layers by workers, the last ones first."""
-        known = self._answers.known
+        known = self._folder.known
         self._waiting = [i for i in reversed(range(len(self._layers))) if i not in known]
         while self._waiting or self._begun:
             while len(self._doing) <= self._pool.width and (task := self._next_task()):
@@ -169,7 +169,7 @@ class Apart:
         begin, end = self._layers.indptr[layer : layer + 2].tolist()
         row = begin
         for part, counted in zip(work.parts, found, strict=True):
-            self._answers.count(begin, counted.facts, counted.first_rows)
+            self._folder.count(begin, counted.facts, counted.first_rows)
             for stage, spent in counted.seconds.items():
                 self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
             row = counted.end
@@ -178,8 +178,8 @@ class Apart:
                 self._tasks.append((work, 0))
                 return
         del self._begun[layer]
-        self._answers.read_again()
-        self._answers.prove(begin, end)
+        self._folder.map_again()
+        self._folder.prove(begin, end)
         self._solved += end - begin
         n_layers = len(self._layers) - len(self._waiting) - len(self._begun)
         report_done(self._progress, "solving", self._layers, n_layers, self._solved)
@@ -220,13 +220,13 @@ class PartAnswers(LayerAnswers):
     """
 
     def __init__(self, layers: Layers, rows: Rows, layer: int, begin: int) -> None:
-        super().__init__(layers, rows=rows)
+        super().__init__(layers.indptr, layers.start, rows)
         self.known = frozenset(range(len(layers))) - {layer}
         self._layer, self.end = layer, begin
 
     @property
     def found(self) -> LayerFacts:
-        return self._facts.get(self._layer, LayerFacts())
+        return self.counted.get(self._layer, LayerFacts())
 
     def prove(self, begin: int, end: int) -> None:
         """Record the end of the proved states."""

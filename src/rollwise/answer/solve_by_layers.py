@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.answer.by_layers import ByLayer, LayerAnswers, bytes_to_solve, needed_at_once
+from rollwise.answer.by_layers import ByLayer, bytes_to_solve, needed_at_once
 from rollwise.answer.found_states import RECORD, FoundStates, forget
+from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
@@ -99,11 +100,13 @@ def solve_by_layers(
     layers, answers = _begun(game, place, folder, max_states, progress, keep)
     seconds = {"states": time.perf_counter() - began}
     memory_limits.require(
-        _bytes_to_solve(layers, keep, in_folder=answers.folder is not None),
+        _bytes_to_solve(layers, keep, in_folder=isinstance(answers, LayerFolder)),
         f"solving {title_of(game.name, game.parameters)}",
     )
     if pool is not None:
         from rollwise.answer.layers_apart import Apart
+
+        assert isinstance(answers, LayerFolder)
 
         work: Apart | ByLayer = Apart(layers, answers, pool, progress)
     else:
@@ -161,7 +164,7 @@ def _opened(
     folder = open_folder(place, game, to_write=True)
     if not resume:
         raise UsageError(
-            f"{place} holds {len(folder.proved):,} of {len(folder.progress):,} layers of "
+            f"{place} holds {len(folder.checksums):,} of {len(folder.progress):,} layers of "
             f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
             "choose another folder"
         )
@@ -189,7 +192,7 @@ def _begun(
     if folder is not None:
         about = {name: folder.about[name] for name in ABOUT}
         layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
-        return layers, LayerAnswers(layers, folder)
+        return layers, folder
 
     most = max_states or _most_states(game, place, keep)
 
@@ -214,13 +217,13 @@ def _begun(
 
     if place is None:
         layers = find()
-        return layers, LayerAnswers(layers, only_start=keep == START)
+        room = needed_at_once(layers) if keep == START else layers.n_states
+        return layers, LayerAnswers.in_memory(layers.indptr, layers.start, room)
     layers, states_checksum = write_states(place, game, find)
     facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
     facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
     made = begin_folder(place, game, layers.indptr, layers.progress, facts)
-    layers = replace(layers, rows=made.known_rows())
-    return layers, LayerAnswers(layers, made)
+    return replace(layers, rows=made.known_rows()), made
 
 
 def _most_states(game: Game, place: Path | None, keep: str) -> int:
