@@ -68,11 +68,11 @@ def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
     """
     seated = one_each(graph, policies)
     profile = [policy.probability for policy in seated]
-    results = [_certified(seen_from(graph, seat, profile)) for seat in range(graph.players)]
+    runs = [solve_and_certify(seen_from(graph, seat, profile)) for seat in range(graph.players)]
     return Shares(
         tuple(policy.name for policy in seated),
-        tuple(value for value, _ in results),
-        max(bound for _, bound in results),
+        tuple(float(run.found.values[0]) for run in runs),
+        max(float(run.certificate.bounds[0]) for run in runs),
     )
 
 
@@ -127,12 +127,6 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
         tuple(stakes.paid(win_probability(sign * result.values[starts])).tolist()),
         float(stakes.error(certificate.bounds[starts].max() / 2.0 + 2.0**-52)),
     )
-
-
-def _certified(graph: StateGraph) -> tuple[float, float]:
-    """The value of the start, and its error bound."""
-    result, certificate, _ = solve_and_certify(graph)
-    return float(result.values[0]), float(certificate.bounds[0])
 
 
 def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:

@@ -384,13 +384,10 @@ class Entry:
         path = self._path(kind)
         return path if path is not None and path.exists() else None
 
-    def _read(self, kind: str, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
-        path = self._found(kind)
-        return None if path is None else _read(path, made_of)
-
     def recall(self, kind: str, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
         """The object made from the arrays and facts of such a file; None without a sound file."""
-        return self._read(kind, made_of)
+        path = self._found(kind)
+        return None if path is None else _read(path, made_of)
 
     def note(self, kind: str, arrays: dict[str, Any], facts: dict[str, Any], spent: float) -> None:
         """Keep arrays and facts, if possible and if `spent`, in seconds, makes it worthwhile."""
@@ -401,7 +398,7 @@ class Entry:
 
     def graph(self, max_states: int | None) -> StateGraph | None:
         """The kept graph, if it has at most so many states."""
-        graph = self._read("graph", lambda found: graph_of(found, self._game))
+        graph = self.recall("graph", lambda found: graph_of(found, self._game))
         return None if graph is None or graph.n_states > (max_states or np.inf) else graph
 
     def solution(self, max_states: int | None) -> Solution | None:
@@ -411,11 +408,11 @@ class Entry:
 
     def answer(self, graph: StateGraph) -> Solution | None:
         """The answer on the game's graph, if it is kept."""
-        return self._read("values", lambda found: _solution_of(graph, self._game, found))
+        return self.recall("values", lambda found: _solution_of(graph, self._game, found))
 
     def layers(self, max_states: int | None) -> Solution | None:
         """The answer by layers, if it is kept and has no more states than that."""
-        found = self._read("layers", lambda parts: _layers_of(self._game, parts))
+        found = self.recall("layers", lambda parts: _layers_of(self._game, parts))
         return None if found is None or len(found) > (max_states or np.inf) else found
 
     def keep_layers(self, solution: Solution) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,8 @@ from rollwise.graph import THROW, find_state, row_of, title_of
 from rollwise.graph.naming import Vocabulary
 
 if TYPE_CHECKING:
+    from rollwise.answer.certified import CertifiedResult
     from rollwise.graph import StateGraph
-    from rollwise.methods.result import MethodResult
 
 MOST_AGAIN = 8_000_000  # outcomes of a game solved again as one graph, in some seconds
 
@@ -35,26 +35,6 @@ Ints = NDArray[np.int64]
 
 def _in_memory(rows: Ints | slice) -> None:
     """Rows in memory need no check."""
-
-
-class Turns(NamedTuple):
-    """Some positions and their turns, solved: play ends at the end of a turn.
-
-    Attributes
-    ----------
-    graph : StateGraph
-        The positions first; the next positions last.
-    found : MethodResult
-    values, error_bounds : (graph.n_states,) float64
-        Proved.
-    seconds : dict of float
-    """
-
-    graph: StateGraph
-    found: MethodResult
-    values: Floats
-    error_bounds: Floats
-    seconds: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,16 +216,20 @@ class LayeredStates:
             self.require_rows(middle[~is_found])
         return np.where(is_found, low, -1)
 
-    def turns(self, numbers: Ints, values: Floats, error_bounds: Floats) -> Turns:
+    def turns(
+        self, numbers: Ints, values: Floats, error_bounds: Floats
+    ) -> tuple[StateGraph, CertifiedResult]:
         """The turns of some positions, solved anew from the values of the next positions.
+
+        The graph has these positions first. Play ends at the next positions, the last states.
 
         Parameters
         ----------
         numbers : (n,) int64
-            Of the positions, each once. They are the first states of the graph, in this order.
+            Of the positions, each once.
         values, error_bounds : (n_positions,) float64
         """
-        from rollwise.answer.certified import solve_and_certify
+        from rollwise.answer.certified import CertifiedResult, solve_and_certify
         from rollwise.builders.rules import Rules
         from rollwise.builders.some_states import some_states
         from rollwise.derive.changed import ROUNDED, with_ends
@@ -254,16 +238,13 @@ class LayeredStates:
         graph, rows = some_states(Rules(self.game), self.states[numbers])
         places = self.numbers_of(rows)
         border_values, off = values[places], np.nextafter(error_bounds[places] + ROUNDED, np.inf)
-        result, certificate, seconds = solve_and_certify(
+        found, proof, seconds = solve_and_certify(
             graph, border_values=border_values, border_bounds=off
         )
-        return Turns(
-            with_ends(graph, rows, border_values, self.has_stakes),
-            result,
-            np.concatenate([result.values, border_values]),
-            np.concatenate([certificate.bounds, off]),
-            {"solve": result.seconds, "certify": seconds},
-        )
+        found = replace(found, values=np.concatenate([found.values, border_values]))
+        proof = replace(proof, bounds=np.concatenate([proof.bounds, off]))
+        graph = with_ends(graph, rows, border_values, self.has_stakes)
+        return graph, CertifiedResult(found, proof, seconds)
 
     def require_graph(self) -> None:
         """Make sure that the whole game is small enough to be solved again as one graph.
@@ -279,17 +260,10 @@ class LayeredStates:
             )
 
 
-class OpenFolder(NamedTuple):
-    """The content of a folder: its positions, and its claimed values and bounds."""
-
-    space: LayeredStates
-    values: Floats
-    error_bounds: Floats
-    seconds: dict[str, float]
-
-
-def open_states(folder: Path, game: Game) -> OpenFolder:
+def open_states(folder: Path, game: Game) -> tuple[LayeredStates, Floats, Floats, dict[str, float]]:
     """The positions of a folder by `solve_by_layers`, read in place.
+
+    With them come the claimed values and bounds, and the seconds of reading.
 
     Raises
     ------
@@ -312,7 +286,7 @@ def open_states(folder: Path, game: Game) -> OpenFolder:
         require_rows=stored.require_rows,
     )
     seconds = {"read": time.perf_counter() - began}
-    return OpenFolder(space, stored.values, stored.error_bounds, seconds)
+    return space, stored.values, stored.error_bounds, seconds
 
 
 def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -80,10 +80,6 @@ class Certified(NamedTuple):
     error_bound: float
 
 
-def _as_it_is(found: Certified) -> Certified:
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Quantity:
     """A quantity with an expectation linear in the policy.
@@ -102,7 +98,7 @@ class Quantity:
     name: str
     amounts: Callable[[OptimalSet], Amounts]
     by_score: bool = False
-    finish: Callable[[Certified], Certified] = _as_it_is
+    finish: Callable[[Certified], Certified] = lambda found: found
 
 
 class Range(NamedTuple):
@@ -168,13 +164,7 @@ class OptimalSet:
         if exact:
             best = _equal_in_fractions(solution, best)
         smaller, kept = _with_only(graph, best)
-        endless = endless_states(smaller)
-        if len(endless):
-            where = describe(smaller, endless, staying_actions(smaller, endless))
-            raise UsageError(
-                f"{graph.title}: optimal actions let play go round for ever: {where}. Not every "
-                "policy made of them is optimal, so there is no range to tell"
-            )
+        _require_end(smaller)
         policies = cls(smaller, 0.0)
         ties = has_choice(smaller)[smaller.action_state]
         if exact or not ties.any():
@@ -296,6 +286,22 @@ def _with_only(graph: StateGraph, allowed: Mask) -> tuple[StateGraph, Ints]:
     return regroup(graph, numbers, kept, numbers[graph.action_state[kept]]), kept
 
 
+def _require_end(graph: StateGraph) -> None:
+    """Refuse a graph of optimal actions in which play may go round for ever.
+
+    Raises
+    ------
+    UsageError
+    """
+    endless = endless_states(graph)
+    if len(endless):
+        where = describe(graph, endless, staying_actions(graph, endless))
+        raise UsageError(
+            f"{graph.title}: optimal actions let play go round for ever: {where}. Not every "
+            "policy made of them is optimal, so there is no range to tell"
+        )
+
+
 def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
     """Among actions tied within the error, the best ones by exact fractions."""
     from rollwise.graph.view import sign_of
@@ -308,8 +314,7 @@ def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
     exactly = best.copy()
     for s in np.flatnonzero(has_ties(graph, best)).tolist():
         worth = [sign * x for x in action_fractions(graph, fractions, s)]
-        here = slice(graph.view[s].action_range[0], graph.view[s].action_range[-1] + 1)
-        exactly[here] = [x == max(worth) for x in worth]
+        exactly[list(graph.view[s].action_range)] = [x == max(worth) for x in worth]
     return exactly
 
 
@@ -340,13 +345,7 @@ def ranges_against(solution: Solution, rival: Policy) -> tuple[Range, Range]:
     is_free = (seats.key < seats.n_before)[graph.action_state]
     kept = np.flatnonzero(~is_free | solution.is_best[seats.action])
     graph = regroup(graph, np.arange(graph.n_states), kept, graph.action_state[kept])
-    endless = endless_states(graph)
-    if len(endless):
-        where = describe(graph, endless, staying_actions(graph, endless))
-        raise UsageError(
-            f"{graph.title}: optimal actions let play go round for ever: {where}. Not every "
-            "policy made of them is optimal, so there is no range to tell"
-        )
+    _require_end(graph)
     ends = []
     for sign in (-1.0, 1.0):
         wanted = graph.with_arrays(outcome_payoff=sign * graph.outcome_payoff)

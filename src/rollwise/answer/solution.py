@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from rollwise.answer.advice import Advice
+    from rollwise.answer.certified import CertifiedResult
     from rollwise.answer.layered_states import LayeredStates
     from rollwise.answer.rows import Cells, Grid
     from rollwise.graph.policies import Policy
@@ -214,18 +216,9 @@ class Solution:
         """
         if isinstance(self.space, StateGraph):
             return self, states
-        turns = self.space.turns(states, self.values, self.error_bounds)
-        part = Solution(
-            turns.graph,
-            self.game,
-            turns.found.method,
-            turns.values,
-            turns.error_bounds,
-            sweeps=turns.found.sweeps,
-            converged=turns.found.converged,
-            seconds=turns.seconds,
-        )
-        return part, np.arange(len(states))
+        graph, run = self.space.turns(states, self.values, self.error_bounds)
+        part = Solution.of_run(graph, self.game, run)
+        return replace(part, run=None), np.arange(len(states))
 
     def near_rows(self, rows: NDArray[np.int32]) -> Solution:
         """As `near`, for positions given by their fields: (n, n_fields) int32."""
@@ -421,17 +414,36 @@ class Solution:
             if game is None:
                 raise UsageError(f"{graph.title}: give the game, and not its graph alone")
             return cls.of_equilibrium(equilibrium_on(graph, game, {}))
-        result, certificate, seconds = solve_and_certify(graph)
+        return cls.of_run(graph, game, solve_and_certify(graph))
+
+    @classmethod
+    def of_run(
+        cls,
+        graph: StateGraph,
+        game: Game | None,
+        run: CertifiedResult,
+        tolerance: float | None = None,
+        seconds: Mapping[str, float] = MappingProxyType({}),
+    ) -> Solution:
+        """The result of a method on a graph, with its certificate.
+
+        Parameters
+        ----------
+        seconds : dict of float
+            Of the stages before.
+        """
+        found = run.found
         return cls(
             graph,
             game,
-            result.method,
-            result.values,
-            certificate.bounds,
-            sweeps=result.sweeps,
-            converged=result.converged,
-            seconds={"solve": result.seconds, "certify": seconds},
-            run=result,
+            found.method,
+            found.values,
+            run.certificate.bounds,
+            tolerance,
+            found.sweeps,
+            found.converged,
+            {**seconds, "solve": found.seconds, "certify": run.seconds},
+            found,
         )
 
     @classmethod

@@ -132,38 +132,23 @@ def solve_whole(
     )
     if progress is not None:
         progress("finding components", 0, None)
-    found, certificate, certifying = solve_and_certify(
+    run = solve_and_certify(
         graph,
         method=method,
         options=options,
         larger=partial(_larger, game, graph),
         progress=progress,
     )
-    if found.estimated:
+    if run.found.estimated:
         from rollwise.answer.estimates import beside_truth
 
-        found = beside_truth(graph, found)
-    if np.isinf(found.values[0]):
+        run = run._replace(found=beside_truth(graph, run.found))
+    if np.isinf(run.found.values[0]):
         from rollwise.graph.endings import NO_END
 
         raise EndlessPlay(f"{graph.title}: {NO_END}")
-    return Solution(
-        graph,
-        game,
-        found.method,
-        found.values,
-        certificate.bounds,
-        tolerance,
-        found.sweeps,
-        found.converged,
-        {
-            "compile": built.compile_seconds,
-            "build": built.build_seconds,
-            "solve": found.seconds,
-            "certify": certifying,
-        },
-        found,
-    )
+    seconds = {"compile": built.compile_seconds, "build": built.build_seconds}
+    return Solution.of_run(graph, game, run, tolerance, seconds)
 
 
 def _larger(game: Game, graph: StateGraph, by: int) -> Larger:

@@ -27,77 +27,14 @@ from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import has_choice, outcome_action
 from rollwise.graph.policies import Policy
 
-KEYWORDS = frozenset(
-    [
-        "A",
-        "bool",
-        "clock",
-        "const",
-        "ctmc",
-        "C",
-        "double",
-        "dtmc",
-        "E",
-        "endinit",
-        "endinvariant",
-        "endmodule",
-        "endplayer",
-        "endobservables",
-        "endrewards",
-        "endsystem",
-        "false",
-        "formula",
-        "filter",
-        "func",
-        "F",
-        "global",
-        "G",
-        "init",
-        "invariant",
-        "I",
-        "int",
-        "label",
-        "max",
-        "mdp",
-        "min",
-        "module",
-        "X",
-        "nondeterministic",
-        "observable",
-        "observables",
-        "over",
-        "of",
-        "Pmax",
-        "Pmin",
-        "P",
-        "player",
-        "pomdp",
-        "popta",
-        "probabilistic",
-        "prob",
-        "pta",
-        "rate",
-        "rewards",
-        "Rmax",
-        "Rmin",
-        "R",
-        "S",
-        "smg",
-        "stochastic",
-        "system",
-        "true",
-        "U",
-        "W",
-        "won",
-        "drawn",
-        "lost",
-        "finished",
-        "share",
-        "payoff",
-        "points",
-        "ending",
-    ]
-)
+# Of the PRISM language, and the names of the models themselves.
+KEYWORDS = """
+A bool clock const ctmc C double dtmc E endinit endinvariant endmodule endplayer endobservables
+endrewards endsystem false formula filter func F global G init invariant I int label max mdp min
+module X nondeterministic observable observables over of Pmax Pmin P player pomdp popta
+probabilistic prob pta rate rewards Rmax Rmin R S smg stochastic system true U W
+won drawn lost finished share payoff points ending
+"""
 
 
 class Endings(NamedTuple):
@@ -360,4 +297,4 @@ def _identifier(name: str) -> str:
     word = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not word or word[0].isdigit():
         word = f"_{word}"
-    return f"{word}_" if word in KEYWORDS else word
+    return f"{word}_" if word in KEYWORDS.split() else word

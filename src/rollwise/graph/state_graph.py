@@ -48,38 +48,10 @@ from rollwise.graph.view import GraphView
 Objective = Literal["win", "maximize", "minimize", "average"]
 Endless = Literal["forbidden", "draw", "lose"]
 
-HELD = (
-    "states",
-    "action_indptr",
-    "action_label",
-    "outcome_indptr",
-    "outcome_state",
-    "action_lottery",
-)
+OWN = ("states", "action_indptr", "action_label", "outcome_indptr", "outcome_state")
+HELD = (*OWN, "action_lottery")
 SPELLED_OUT = ("action_reward", "outcome_weight", "outcome_passes", "outcome_payoff")
-ARRAYS = (
-    "states",
-    "action_indptr",
-    "action_label",
-    "action_reward",
-    "outcome_indptr",
-    "outcome_state",
-    "outcome_weight",
-    "outcome_passes",
-    "outcome_payoff",
-)
-FACTS = (
-    "field_names",
-    "action_names",
-    "game",
-    "parameters",
-    "players",
-    "objective",
-    "n_roots",
-    "n_border",
-    "endless",
-    "throw_names",
-)
+ARRAYS = (*OWN, *SPELLED_OUT)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -498,3 +470,11 @@ class StateGraph:
             f"<StateGraph {self.title}: {self.n_states:,} states, "
             f"{self.n_actions:,} actions, {self.n_outcomes:,} outcomes>"
         )
+
+
+# Without its arrays, and without the ends of a border.
+FACTS = tuple(
+    part.name
+    for part in fields(StateGraph)
+    if part.name not in (*HELD, "lotteries", "throws", "n_ends")
+)
