@@ -27,7 +27,7 @@ from rollwise.builders.layer_rows import (
 )
 from rollwise.builders.layer_walk import LARGE, Journal, Walk, falls
 from rollwise.builders.rules import Rules
-from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
+from rollwise.errors import TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
 from rollwise.layers import Layer
@@ -278,8 +278,8 @@ class Layers:
             unknown = np.flatnonzero(numbers < 0)
             if len(unknown):
                 state = self.rules.layout.state(some[unknown[0]].tolist())
-                raise RulesError(
-                    f"{self.rules.game.name}: its rules come to {self.rules.state_text(state)}, "
+                raise self.rules.fault(
+                    f"its rules come to {self.rules.state_text(state)}, "
                     "which isn't among the states that were found; were they changed since?"
                 )
         return border

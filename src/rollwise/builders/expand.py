@@ -120,20 +120,20 @@ def expand(rules: Rules, at: Situation) -> Iterator[Action]:
         if not 0 <= number <= MAX_ACTION:
             is_text = isinstance(label, str)
             hint = f"; its name belongs in action_names = ({label!r}, ...)" if is_text else ""
-            raise RulesError(
-                f"{game.name}: actions() gives {shown(label)} in the state {rules.where(at)}; "
+            raise rules.fault(
+                f"actions() gives {shown(label)} in the state {rules.where(at)}; "
                 f"an action is a whole number from 0{hint}{_line_of(game.actions, at, k)}"
             )
         if number in seen:
-            raise RulesError(
-                f"{game.name}: actions() gives {rules.action_text(number)} twice in the state "
+            raise rules.fault(
+                f"actions() gives {rules.action_text(number)} twice in the state "
                 f"{rules.where(at)}{_line_of(game.actions, at, k)}"
             )
         seen.add(number)
         yield _expand_action(rules, at, number)
     if not seen:
-        raise RulesError(
-            f"{game.name}: no action in the state {rules.where(at)}; a play that is over "
+        raise rules.fault(
+            f"no action in the state {rules.where(at)}; a play that is over "
             "ends with WIN, LOSE, DRAW or END instead of leading to a state"
             + "; rules that read rolls_left have an action after each throw"
             * any(at.throw[1:])
@@ -175,17 +175,16 @@ def _pool_throws(
     like = replace(given, rerolls=pool.rerolls) if reads and isinstance(given, Pool) else given
     if len(items) != 1 or like != pool:
         but = " except for its rerolls" if reads else "; only rules that read rolls_left change it"
-        raise RulesError(
-            f"{rules.game.name}: throws() gives {shown(given)} in the state {rules.where(at)}, and "
+        raise rules.fault(
+            f"throws() gives {shown(given)} in the state {rules.where(at)}, and "
             f"at the start {shown(pool)}; a pool is the same in every state{but}"
         )
     if not reads:
         return {throw: ways for ways, throw in pool.throws}
     if given.rerolls > rules.most_rolls:
-        raise RulesError(
-            f"{rules.game.name}: throws() gives {given.rerolls} rerolls in the state "
-            f"{rules.where(at)}; rules that read rolls_left have at most {rules.most_rolls} with "
-            f"{pool.n} dice"
+        raise rules.fault(
+            f"throws() gives {given.rerolls} rerolls in the state {rules.where(at)}; rules that "
+            f"read rolls_left have at most {rules.most_rolls} with {pool.n} dice"
         )
     lefts = range(given.rerolls + 1)
     return {(*throw, left): ways for left in lefts for ways, throw in pool.throws}
@@ -193,13 +192,13 @@ def _pool_throws(
 
 def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float, Any]:
     """The weight of an item of `throws`, and its throw in the form expected by rules."""
-    name, layout = rules.game.name, rules.throws
+    layout = rules.throws
     assert layout is not None
     try:
         weight, throw = item
     except (TypeError, ValueError):
-        raise RulesError(
-            f"{name}: throws() gives {shown(item)} in the state {rules.where(at)}; it should "
+        raise rules.fault(
+            f"throws() gives {shown(item)} in the state {rules.where(at)}; it should "
             "yield (weight, throw)"
         ) from None
     if type(weight) is not int or weight < 0:
@@ -212,8 +211,8 @@ def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float,
         if layout.size is not None:
             like = f"a tuple of {layout.size} whole numbers {bits}"
             hint = _of_other_length(throw, layout.size)
-        raise RulesError(
-            f"{name}: throws() gives the throw {shown(throw)} in the state {rules.where(at)}; "
+        raise rules.fault(
+            f"throws() gives the throw {shown(throw)} in the state {rules.where(at)}; "
             f"like the first one it is {like}{hint}"
         ) from None
 
@@ -296,13 +295,12 @@ def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -
     except BaseException as error:
         fault = fault_text(error)
         hint = "; it should yield" if "object is not iterable" in fault else ""
-        raise RulesError(
-            f"{rules.game.name}: {what}() fails in the state {rules.where(at, *action)}: "
-            f"{fault}{hint}"
+        raise rules.fault(
+            f"{what}() fails in the state {rules.where(at, *action)}: {fault}{hint}"
         ) from error
     if len(listed) > limits.MOST_YIELDED:
-        raise RulesError(
-            f"{rules.game.name}: {what}() yields more than {limits.MOST_YIELDED:,} {what} in "
+        raise rules.fault(
+            f"{what}() yields more than {limits.MOST_YIELDED:,} {what} in "
             f"the state {rules.where(at, *action)}; does a loop in it never end?"
         )
     return listed
@@ -323,13 +321,12 @@ def _require_total(
     rules: Rules, total: int | float, some: bool, what: str, at: Situation, *action: int
 ) -> None:
     """Require a finite sum of weights."""
-    name = rules.game.name
     if total == 0:
         problem = "the weights are all zero" if some else f"no {what}"
-        raise RulesError(f"{name}: {problem} in the state {rules.where(at, *action)}")
+        raise rules.fault(f"{problem} in the state {rules.where(at, *action)}")
     if total > MAX_TOTAL_WEIGHT or not math.isfinite(total):
-        raise RulesError(
-            f"{name}: the weights add up to {total} in the state {rules.where(at, *action)}, "
+        raise rules.fault(
+            f"the weights add up to {total} in the state {rules.where(at, *action)}, "
             f"more than {MAX_TOTAL_WEIGHT}"
         )
 
@@ -390,8 +387,8 @@ def _checked_outcome(
     try:
         weight, then, next_state = outcome
     except (TypeError, ValueError):
-        raise RulesError(
-            f"{rules.game.name}: outcomes() gives {shown(outcome)} in the state "
+        raise rules.fault(
+            f"outcomes() gives {shown(outcome)} in the state "
             f"{rules.where(at, action)}; it should yield (weight, then, next_state)"
         ) from None
     if type(weight) is not int or weight < 0:
@@ -422,15 +419,15 @@ def _checked_weight(rules: Rules, weight: Any, at: Situation, *action: int) -> i
         number = whole(weight)
     except TypeError:
         if not isinstance(weight, float | np.floating | Fraction):
-            raise RulesError(
-                f"{rules.game.name}: the weight {shown(weight)} in the state "
+            raise rules.fault(
+                f"the weight {shown(weight)} in the state "
                 f"{rules.where(at, *action)} isn't a number; a weight is a whole number of "
                 "ways (or, for unfair dice, a fraction or a float)"
             ) from None
         number = weight if isinstance(weight, Fraction) else float(weight)  # type: ignore[assignment]
     if not number >= 0 or number == math.inf:
-        raise RulesError(
-            f"{rules.game.name}: the weight {shown(weight)} in the state "
+        raise rules.fault(
+            f"the weight {shown(weight)} in the state "
             f"{rules.where(at, *action)} isn't a finite number from 0"
         )
     return number
@@ -439,9 +436,7 @@ def _checked_weight(rules: Rules, weight: Any, at: Situation, *action: int) -> i
 def _checked_then(rules: Rules, then: Any, at: Situation, action: int) -> int:
     if isinstance(then, int | np.integer) and rules.allows(int(then)):
         return int(then)
-    raise RulesError(
-        f"{rules.game.name}: {rules.then_error(then)} in the state {rules.where(at, action)}"
-    )
+    raise rules.fault(f"{rules.then_error(then)} in the state {rules.where(at, action)}")
 
 
 def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
@@ -453,14 +448,12 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
     except PASSED_ON:
         raise
     except BaseException as error:
-        raise RulesError(
-            f"{game.name}: reward() fails in the state {rules.where(at, action)}: "
-            f"{fault_text(error)}"
+        raise rules.fault(
+            f"reward() fails in the state {rules.where(at, action)}: {fault_text(error)}"
         ) from error
     if isinstance(given, str):  # even a text that Python converts to a number
-        raise RulesError(
-            f"{game.name}: reward() gives {given!r} in the state {rules.where(at, action)}; it is "
-            "a number"
+        raise rules.fault(
+            f"reward() gives {given!r} in the state {rules.where(at, action)}; it is a number"
         )
     fault = ""
     if not math.isfinite(reward):
@@ -468,7 +461,5 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
     elif reward != 0 and not rules.rewards_allowed:
         fault = rules.reward_error
     if fault:
-        raise RulesError(
-            f"{game.name}: the reward {given!r} in the state {rules.where(at, action)} {fault}"
-        )
+        raise rules.fault(f"the reward {given!r} in the state {rules.where(at, action)} {fault}")
     return reward + 0.0  # turns -0.0 into 0.0

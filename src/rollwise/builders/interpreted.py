@@ -202,10 +202,9 @@ class Interpreter:
             raise self._says_otherwise(at)
 
     def _says_otherwise(self, at: Situation) -> RulesError:
-        return RulesError(
-            f"{self._rules.game.name}: the rules don't say the same twice in the state "
-            f"{self._rules.where(at)}; rules draw no random numbers and "
-            "change no data: outcomes() yields every outcome with its weight"
+        return self._rules.fault(
+            f"the rules don't say the same twice in the state {self._rules.where(at)}; rules draw "
+            "no random numbers and change no data: outcomes() yields every outcome with its weight"
         )
 
     @property

@@ -431,9 +431,8 @@ def falls(rules: Rules, states: Rows, asked: Reached) -> RulesError:
     a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
     state = rules.layout.state(known[pair[0]].tolist())
     where = rules.where(Situation(state), int(arrays.action_label[a]))
-    return RulesError(
-        f"{rules.game.name}: progress() falls from {here} to {after} in the state {where}; "
-        f"{rules.no_outcome_lowers}"
+    return rules.fault(
+        f"progress() falls from {here} to {after} in the state {where}; {rules.no_outcome_lowers}"
     )
 
 

@@ -132,17 +132,16 @@ class Rules:
         game = require_game(self.game)
         game.validate()
         if type(game.players) is not int or not 1 <= game.players <= MOST_PLAYERS:
-            raise RulesError(
-                f"{game.name}: players is {shown(game.players)}; it must be from 1 to "
-                f"{MOST_PLAYERS}"
+            raise self.fault(
+                f"players is {shown(game.players)}; it must be from 1 to {MOST_PLAYERS}"
             )
         if game.is_hidden:
             refuse_hidden(game)
         if not self.any_players:
             require_two(game)
         if game.objective not in ("win", "maximize", "minimize", "average"):
-            raise RulesError(
-                f"{game.name}: objective is {shown(game.objective)}; it must be 'win', "
+            raise self.fault(
+                f"objective is {shown(game.objective)}; it must be 'win', "
                 "'maximize', 'minimize' or 'average'"
             )
         may_go_on = game.endless != "forbidden"
@@ -162,24 +161,24 @@ class Rules:
         elif game.players > 2 and may_go_on:
             fault = f"endless = {game.endless!r} is for games of one or two players"
         if fault:
-            raise RulesError(f"{game.name}: {fault}")
+            raise self.fault(fault)
         drawing = drawn_by(game)
         if drawing is not None:
-            raise RulesError(
-                f"{game.name}: {drawing[0]}() {drawing[1]}; rules are without chance and clock: "
+            raise self.fault(
+                f"{drawing[0]}() {drawing[1]}; rules are without chance and clock: "
                 "outcomes() yields each outcome with its weight"
             )
         reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
         taken = [name for name in self.field_names if name in reserved]
         if len(set(self.field_names)) < len(self.field_names):
-            raise RulesError(
-                f"{game.name}: two columns of its states have one name: "
+            raise self.fault(
+                f"two columns of its states have one name: "
                 f"{', '.join(self.field_names)}; see column_names"
             )
         if taken:
             what = "what was thrown" if taken[0] == "throw" else "a column of the strategy table"
-            raise RulesError(
-                f"{game.name}: the field {taken[0]!r} of the state has the name of {what}; call it "
+            raise self.fault(
+                f"the field {taken[0]!r} of the state has the name of {what}; call it "
                 "something else"
             )
         self.action_names  # noqa: B018 (evaluated for its checks, before the build)
@@ -193,8 +192,8 @@ class Rules:
         if function is getattr(Game, name):
             return
         if not hasattr(function, "__code__"):
-            raise RulesError(
-                f"{self.game.name}: {name} is {shown(function)}, and no method; write "
+            raise self.fault(
+                f"{name} is {shown(function)}, and no method; write "
                 f"def {name}(self, {', '.join(given)})"
             )
         if self.has_throws and name != "throws":
@@ -203,6 +202,10 @@ class Rules:
         fault = self._not_taken(name, function, given)
         if fault:
             raise RulesError(fault)
+
+    def fault(self, what: str) -> RulesError:
+        """The error about something in the rules, with the name of the game."""
+        return RulesError(f"{self.game.name}: {what}")
 
     def policy_fault(self, function: Any) -> str:
         """The error in the parameters of a policy in the rules; empty if there is none."""
@@ -240,7 +243,7 @@ class Rules:
             fault = "a state is a NamedTuple of whole numbers"
             if hasattr(kind, "_fields"):
                 fault = "a state has a field at least: one that is always 0 will do, as x: int = 0"
-            raise RulesError(f"{self.game.name}: start() gives {shown(self.start)}; {fault}")
+            raise self.fault(f"start() gives {shown(self.start)}; {fault}")
         return kind
 
     @cached_property
@@ -311,7 +314,7 @@ class Rules:
             return None
         from rollwise.dice import Pool
 
-        name, first = self.game.name, self._first_throw
+        first = self._first_throw
         if isinstance(first, Pool):
             return ThrowLayout(first.n + self.reads_rolls_left, self.reads_rolls_left)
         if first is None:  # no item
@@ -319,24 +322,23 @@ class Rules:
         try:
             _, throw = first
         except (TypeError, ValueError):
-            raise RulesError(
-                f"{name}: throws() gives {shown(first)} in the state "
+            raise self.fault(
+                f"throws() gives {shown(first)} in the state "
                 f"{self.state_text(self.start)}; it should yield (weight, throw)"
             ) from None
         if isinstance(throw, Pool):
-            raise RulesError(
-                f"{name}: throws() gives a pool with a weight; a pool stands alone, as in "
+            raise self.fault(
+                "throws() gives a pool with a weight; a pool stands alone, as in "
                 "`return dice.pool(5, sides=6, rerolls=2)`"
             )
         if not _is_throw(throw):
-            raise RulesError(
-                f"{name}: throws() gives {shown(throw)}; a throw is a whole number or a tuple "
-                "of them"
+            raise self.fault(
+                f"throws() gives {shown(throw)}; a throw is a whole number or a tuple of them"
             )
         size = len(throw) if isinstance(throw, tuple | np.ndarray) else None
         if size is not None and not 1 <= size <= MOST_NUMBERS:
-            raise RulesError(
-                f"{name}: throws() gives {shown(throw)}, of {size} numbers; a throw has from 1 to "
+            raise self.fault(
+                f"throws() gives {shown(throw)}, of {size} numbers; a throw has from 1 to "
                 f"{MOST_NUMBERS} of them (how often each face shows, of many dice)"
             )
         return ThrowLayout(size)
@@ -365,10 +367,7 @@ class Rules:
         with failing(RulesError, f"{self.game.name}: action_text() fails {where}"):
             name = self.game.action_text(at.state, *at.throw, label)
         if not isinstance(name, str) or name != one_line(name):
-            raise RulesError(
-                f"{self.game.name}: action_text() gives {shown(name)} {where}; it is a text of "
-                "one line"
-            )
+            raise self.fault(f"action_text() gives {shown(name)} {where}; it is a text of one line")
         return name
 
     @cached_property
@@ -382,14 +381,14 @@ class Rules:
         except BaseException:
             found = {-1: ""}
         if isinstance(names, set | frozenset):
-            raise RulesError(
-                f"{self.game.name}: action_names is a set, which has another order each time that "
+            raise self.fault(
+                "action_names is a set, which has another order each time that "
                 "Python starts; a tuple, in round brackets, gives the action 0 its first name"
             )
         named = all(isinstance(name, str) and name == one_line(name) for name in found.values())
         if not named or isinstance(names, str) or min(found, default=0) < 0:
-            raise RulesError(
-                f"{self.game.name}: action_names is {shown(names)}; it gives each action a name, "
+            raise self.fault(
+                f"action_names is {shown(names)}; it gives each action a name, "
                 "as in ('roll', 'hold') or {1: 'one die', 2: 'two dice'}"
             )
         return found
@@ -498,16 +497,15 @@ class Rules:
         """The state with plain ints as fields. A RulesError names an invalid field."""
         game, state_type = self.game, self.state_type
         if not isinstance(state, tuple) or type(state) is not state_type:
-            raise RulesError(
-                f"{game.name}: {where} gives {shown(state)}, which isn't a {state_type.__name__} "
-                "like the start"
+            raise self.fault(
+                f"{where} gives {shown(state)}, which isn't a {state_type.__name__} like the start"
             )
         names: tuple[str, ...] = self.layout.kind._fields
         sizes, unused = self.layout.sizes, self.layout.unused
         for name, field, size, kept in zip(names, state, sizes, unused, strict=True):
             if kept is not None and field != kept:
-                raise RulesError(
-                    f"{game.name}: {where} gives {name}={shown(field)}; column_names says that it "
+                raise self.fault(
+                    f"{where} gives {name}={shown(field)}; column_names says that it "
                     f"isn't used, so it is {kept} as in start()"
                 )
             if size is None and not isinstance(field, tuple | list | dict | set):
@@ -517,21 +515,19 @@ class Rules:
                 must = f"as in start(), it is {wanted}"
                 if isinstance(field, list | dict | set):
                     must = "a field is a whole number, or a tuple of them that keeps its length"
-                raise RulesError(f"{game.name}: {where} gives {name}={shown(field)}; {must}")
+                raise self.fault(f"{where} gives {name}={shown(field)}; {must}")
         numbers = self.layout.numbers(state)
         fields: list[Any] = []
         for name, field in zip(self.field_names, numbers, strict=True):
             try:
                 number = whole(field)
             except TypeError:
-                raise RulesError(
-                    f"{game.name}: {where} gives {name}={shown(field)}; "
+                raise self.fault(
+                    f"{where} gives {name}={shown(field)}; "
                     "the fields of a state are whole numbers, or tuples of them"
                 ) from None
             if not LEAST <= number <= MOST:
-                raise RulesError(
-                    f"{game.name}: {where} gives {name}={number}, which doesn't fit 32 bits"
-                )
+                raise self.fault(f"{where} gives {name}={number}, which doesn't fit 32 bits")
             fields.append(number)
         return self.layout.state(fields)
 
@@ -548,7 +544,7 @@ class Rules:
         except (*PASSED_ON, GeneratorExit):
             raise
         except BaseException as error:
-            raise RulesError(f"{self.game.name}: roots() fails: {fault_text(error)}") from error
+            raise self.fault(f"roots() fails: {fault_text(error)}") from error
 
     @property
     def start_row(self) -> np.ndarray:
@@ -627,8 +623,8 @@ class Rules:
         """
         reached = self._progress(state)
         if (len(reached) if isinstance(reached, tuple) else None) != self.progress_size:
-            raise RulesError(
-                f"{self.game.name}: progress() gives {shown(reached)} in the state "
+            raise self.fault(
+                f"progress() gives {shown(reached)} in the state "
                 f"{self.state_text(state)}, and {shown(self._progress(self.start))} at the start; "
                 "it is one number everywhere, or a tuple of the same length"
             )
@@ -644,9 +640,7 @@ class Rules:
         """
         state = self.layout.state(fields)
         self.progress(state)
-        return RulesError(
-            f"{self.game.name}: progress() fails in the state {self.state_text(state)}"
-        )
+        return self.fault(f"progress() fails in the state {self.state_text(state)}")
 
     def _progress(self, state: Any) -> Progress:
         where = f"in the state {self.state_text(state)}"
@@ -658,8 +652,8 @@ class Rules:
         except TypeError:
             numbers = ()
         if not numbers or any(not -(2**63) <= number < 2**63 for number in numbers):
-            raise RulesError(
-                f"{self.game.name}: progress() gives {shown(reached)} {where}; it is a whole "
+            raise self.fault(
+                f"progress() gives {shown(reached)} {where}; it is a whole "
                 "number of at most 64 bits, or a tuple of such numbers"
             )
         return numbers if isinstance(reached, tuple) else numbers[0]

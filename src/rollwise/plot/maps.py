@@ -70,7 +70,6 @@ class Amounts:
     high: float
     ticks: Sequence[float] | None = None
     tick_texts: Sequence[str] | None = None
-    reverse: bool = False
     key: ClassVar[dict[str, str]] = {}
     notes: ClassVar[list[str]] = []
 
@@ -78,7 +77,7 @@ class Amounts:
         """The colours of some amounts."""
         share = np.clip((amounts - self.low) / (self.high - self.low), 0.0, 1.0)
         scale = self.scale if isinstance(self.scale, str) else [colour for _, colour in self.scale]
-        return list(sample_colorscale(scale, (1 - share if self.reverse else share).tolist()))
+        return list(sample_colorscale(scale, share.tolist()))
 
 
 def draw_maps(
@@ -309,7 +308,6 @@ def add_scale(figure: go.Figure, scale: Classes | Amounts) -> None:
             "colorscale": scale.scale,
             "cmin": scale.low,
             "cmax": scale.high,
-            "reversescale": scale.reverse,
             "colorbar": bar,
         }
     )
