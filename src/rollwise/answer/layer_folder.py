@@ -39,7 +39,7 @@ from rollwise.answer.layer_answers import LayerAnswers, LayerFacts, Rows
 from rollwise.builders.rules import as_progress
 from rollwise.errors import OutputError, RollwiseError, SolutionFileError
 from rollwise.game import Game
-from rollwise.machine.atomic_files import write_atomically, write_error, write_text
+from rollwise.machine.atomic_files import write_error, write_text
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
@@ -329,12 +329,12 @@ def begin_folder(
         It can't be written. Its files are removed then.
     """
     try:
-        for name, dtype in ARRAYS.items():
-            path, shape = place / f"{name}.npy", (int(indptr[-1]),)
+        for name, dtype in {**ARRAYS, SUMS: np.uint64}.items():
+            n = _first_blocks(indptr)[-1] if name == SUMS else indptr[-1]
+            path, shape = place / f"{name}.npy", (int(n),)
             np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
             with path.open("r+b") as file:
                 _reserve(file, path.stat().st_size)
-        _write_array(place / f"{SUMS}.npy", np.zeros(_first_blocks(indptr)[-1], np.uint64))
     except OSError as error:
         _remove(place)
         raise write_error(place, error) from error
@@ -366,22 +366,8 @@ def _remove(place: Path) -> None:
             (place / f"{name}.npy").unlink()
 
 
-def _write_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array into a file, all at once or not at all."""
-
-    def write(where: Path) -> None:
-        with where.open("wb") as file:
-            np.save(file, array, allow_pickle=False)
-
-    write_atomically(path, write)
-
-
 def _unreadable(place: Path, error: OSError) -> SolutionFileError:
     return SolutionFileError(f"{place} can't be read: {error.strerror}")
-
-
-def _damaged(place: Path, error: Exception) -> SolutionFileError:
-    return damaged(place, error, MANIFEST)
 
 
 def map_rows(place: Path) -> Rows:
@@ -446,7 +432,7 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         if isinstance(error, OSError) and error.errno in NOT_ALLOWED:
             raise write_error(place, error) if to_write else _unreadable(place, error) from error
-        raise _damaged(place, error) from error
+        raise damaged(place, error, MANIFEST) from error
     return made
 
 

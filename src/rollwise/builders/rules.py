@@ -495,7 +495,7 @@ class Rules:
 
     def checked(self, state: Any, where: str) -> Any:
         """The state with plain ints as fields. A RulesError names an invalid field."""
-        game, state_type = self.game, self.state_type
+        state_type = self.state_type
         if not isinstance(state, tuple) or type(state) is not state_type:
             raise self.fault(
                 f"{where} gives {shown(state)}, which isn't a {state_type.__name__} like the start"

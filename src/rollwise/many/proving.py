@@ -16,6 +16,7 @@ chosen options. These results aren't trusted: `rollwise.kernels.deviations` and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -279,31 +280,44 @@ def in_turn(
         first = component + 1
 
 
-def bound_directly(
-    component: Component,
+def bound_by_system(
+    graph: StateGraph,
+    table: Table,
     probability: Floats,
     values: Floats,
+    sweep: Callable[[int, int, int, float], int],
     put: Callable[[Steps, float], None],
-    holds: Callable[[float, int], bool],
-) -> bool:
-    """Find bounds of a component; whether any hold.
+    bounds: Sequence[Floats],
+    number: int,
+) -> None:
+    """Find bounds of a component by a linear system; they are infinite if none hold.
 
     Parameters
     ----------
+    sweep : callable
+        As that of `in_turn`, with the relative room of the bounds.
     put : callable
         Stores candidates, widened by a factor.
-    holds : callable
-        Called with the relative room for sweeps and the largest number of sweeps; returns whether
-        the bounds stop growing.
+    bounds : sequence of (n_states, players) float64
+    number : int
+        Of the component.
     """
-    if len(component.states) * component.graph.players > MOST_UNKNOWNS:
-        return holds(ROOM, MOST_SWEEPS)
-    steps = Steps(component, probability, values)
-    for wider in WIDER:
-        put(steps, wider)
-        if holds(0.0, AT_HAND):
-            return True
-    return False
+    component = Component.of(number, graph, table, values)
+
+    def holds(room: float, most: int) -> bool:
+        return sweep(number, number + 1, most, room) > number
+
+    if len(component.states) * graph.players > MOST_UNKNOWNS:
+        settled = holds(ROOM, MOST_SWEEPS)
+    else:
+        steps, settled = Steps(component, probability, values), False
+        for wider in WIDER:
+            put(steps, wider)
+            if settled := holds(0.0, AT_HAND):
+                break
+    if not settled:
+        for numbers in bounds:
+            numbers[component.states] = np.inf
 
 
 @kernel
@@ -425,18 +439,11 @@ def prove_profile(
     def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
         return int(bound_components(first, stop, table, probability, numbers, room, most))
 
-    def directly(number: int) -> None:
-        component = Component.of(number, graph, table, values)
+    def put(steps: Steps, wider: float) -> None:
+        bound_profile(steps, gains, bounds, wider)
 
-        def put(steps: Steps, wider: float) -> None:
-            bound_profile(steps, gains, bounds, wider)
-
-        def holds(room: float, most: int) -> bool:
-            return sweep(number, number + 1, most, room) > number
-
-        if not bound_directly(component, probability, values, put, holds):
-            gains[component.states] = bounds[component.states] = np.inf
-
+    given = graph, table, probability, values, sweep, put, (gains, bounds)
+    directly = partial(bound_by_system, *given)
     for first, stop in pieces(graph, progress):
         in_turn(first, stop, sweep, directly)
     unproved = check_bounds(table, probability, numbers)

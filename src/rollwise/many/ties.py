@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,7 @@ from rollwise.many.proving import (
     MOST_UNKNOWNS,
     ROOM,
     Steps,
-    bound_directly,
+    bound_by_system,
     bound_end,
     in_turn,
     put_ties,
@@ -165,17 +166,9 @@ def _proved(
     def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
         return int(bound_ties(first, stop, *arrays, room, most))
 
-    def directly(number: int) -> None:
-        component = Component.of(number, graph, table, values)
+    def put(steps: Steps, wider: float) -> None:
+        bound_end(steps, tied, sign, errors, wider)
 
-        def put(steps: Steps, wider: float) -> None:
-            bound_end(steps, tied, sign, errors, wider)
-
-        def holds(room: float, most: int) -> bool:
-            return sweep(number, number + 1, most, room) > number
-
-        if not bound_directly(component, probability, values, put, holds):
-            errors[component.states] = np.inf
-
-    in_turn(0, len(graph.components), sweep, directly)
+    given = graph, table, probability, values, sweep, put, (errors,)
+    in_turn(0, len(graph.components), sweep, partial(bound_by_system, *given))
     return float("inf") if check_ties(*arrays) else float(errors[0].max())

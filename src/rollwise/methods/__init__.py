@@ -188,15 +188,9 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
     try:
         result = clock.within(lambda: function(graph, **given))
     except OutOfTime:
-        result = _left(graph, name)
+        # it stays in a library past its time limit
+        from rollwise.methods.result import MethodResult, Status
+
+        details = {"sweeps": "unknown"}
+        result = MethodResult.without_values(name, graph.n_states, Status.OUT_OF_TIME, details)
     return replace(result, seconds=time.perf_counter() - started)
-
-
-def _left(graph: StateGraph, name: str) -> MethodResult:
-    """The result of a method abandoned within a library past its time limit."""
-    import numpy as np
-
-    from rollwise.methods.result import MethodResult, Status
-
-    unknown = np.full(graph.n_states, np.nan)
-    return MethodResult(name, unknown, 0, Status.OUT_OF_TIME, details={"sweeps": "unknown"})

@@ -218,16 +218,11 @@ def action_fractions(
 ) -> list[Fraction]:
     """The value of each action of a state, as a fraction."""
     worth = []
-    for a in range(int(graph.action_indptr[state]), int(graph.action_indptr[state + 1])):
-        begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
-        total = Fraction(0)
-        for k in range(begin, end):
-            t = int(graph.outcome_state[k])
-            ahead = Fraction(float(graph.outcome_payoff[k])) if t < 0 else fractions[t]
-            passes = t >= 0 and bool(graph.outcome_passes[k])
-            total += int(graph.outcome_weight[k]) * (-ahead if passes else ahead)
-        weights = int(graph.outcome_weight[begin:end].sum())
-        worth.append(Fraction(float(graph.action_reward[a])) + total / weights)
+    for action in graph.view[state].actions:
+        ahead = Fraction(0)
+        for outcome, chance in zip(action.outcomes, action.exact_chances, strict=True):
+            ahead += chance * Fraction(outcome.worth(fractions))
+        worth.append(Fraction(action.reward) + ahead)
     return worth
 
 

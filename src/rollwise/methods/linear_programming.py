@@ -104,8 +104,8 @@ def linear_programming(
     least = _least(wide, pieces, clock)
     details = {"solver": least.message, "sweeps": "simplex iterations", "whole": whole, "rim": rim}
     if least.status is not Status.CONVERGED:
-        unknown = np.full(graph.n_states, np.nan)
-        return MethodResult(NAME, unknown, least.iterations, least.status, details=details)
+        about = least.status, details, least.iterations
+        return MethodResult.without_values(NAME, graph.n_states, *about)
     result = _result(graph, least.values[place], least.iterations, details)
     if on_sweep is not None:
         on_sweep(result.sweeps, result.details["largest_excess"])

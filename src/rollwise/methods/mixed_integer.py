@@ -18,6 +18,7 @@ components first, with all later values known.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -171,31 +172,23 @@ def _proved_bounds(graph: StateGraph, tighten: int, time_limit: float | None) ->
     return bounds
 
 
+@dataclass(eq=False)
 class _Run:
     """Programs solved one after the other, and their results so far."""
 
-    def __init__(
-        self,
-        graph: StateGraph,
-        bounds: Bounds,
-        solver: Solver,
-        cost: float,
-        start: NDArray[np.float64] | None,
-        clock: Clock,
-        on_sweep: OnProgress | None,
-        tolerance: float,
-    ) -> None:
-        self.graph = graph
-        self.bounds = bounds
-        self.solver = solver
-        self.cost = cost
-        self.start = start
-        self.clock = clock
-        self.on_sweep = on_sweep
-        self.tolerance = tolerance
-        self.values = np.full(graph.n_states, np.nan)
-        self.known = bounds.lower.copy()  # read only where states were solved
-        self.chosen = np.full(graph.n_states, -1)
+    graph: StateGraph
+    bounds: Bounds
+    solver: Solver
+    cost: float
+    start: NDArray[np.float64] | None
+    clock: Clock
+    on_sweep: OnProgress | None
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        self.values = np.full(self.graph.n_states, np.nan)
+        self.known = self.bounds.lower.copy()  # read only where states were solved
+        self.chosen = np.full(self.graph.n_states, -1)
         self.nodes = self.programs = self.binaries = self.fixed = 0
         self.gap = 0.0
         self.message = ""

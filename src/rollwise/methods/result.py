@@ -78,6 +78,13 @@ class MethodResult:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def without_values(
+        cls, method: str, n: int, status: Status, details: Mapping[str, Any], sweeps: int = 0
+    ) -> MethodResult:
+        """The result of a method that came to no values of n states."""
+        return cls(method, np.full(n, np.nan), sweeps, status, details=details)
+
     @property
     def converged(self) -> bool:
         """Whether the method reached its own criterion."""

@@ -96,8 +96,7 @@ def sampled(
     details: dict[str, Any] = {"samples": samples, "seed": seed, "entries": int(several.sum())}
     counts = _draw(graph, samples, seed, Clock(time_limit), progress)
     if counts is None:
-        unknown = np.full(graph.n_states, np.nan)
-        return MethodResult(NAME, unknown, 0, Status.OUT_OF_TIME, details=details)
+        return MethodResult.without_values(NAME, graph.n_states, Status.OUT_OF_TIME, details)
     values, chosen = _backward(graph, counts)
     own = _own_errors(graph, counts, samples, values)[chosen]
     whole, how = _standard_errors(graph, counts / samples, chosen, own, seed)

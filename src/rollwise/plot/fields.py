@@ -271,6 +271,21 @@ def require_choice(solution: Solution, kind: str) -> Ints:
     return states
 
 
+def require_positions(solution: Solution, layout: View, states: Ints) -> None:
+    """Raise unless a field varies, so that there is more than one position to draw.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not layout.axes:
+        graph = solution.graph
+        raise UsageError(
+            f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"
+            " `rollwise advise` says all about it"
+        )
+
+
 def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     """The subset of the states with a condition.
 

@@ -57,16 +57,6 @@ FLAGS = (
 SECONDS = 240
 FORMATS = (".html", ".png", ".svg")
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { margin: 0; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
-  background: #fff; color: #222; }
-.figure { width: 100%; max-width: 1100px; margin: 0 auto; min-height: var(--wide); }
-@media (max-width: 759px) { .figure { min-height: var(--narrow); } }
-@media (prefers-color-scheme: dark) { body { background: #16181d; color: #e8e8e8; } }
-@media print { .modebar { display: none; } }
-"""
-
 
 class PictureFailed(RollwiseError):
     """The browser made no picture."""
@@ -118,27 +108,13 @@ def picture(page: str, form: str, width: int) -> bytes:
         The browser made no picture.
     """
     find_browser()
-    # Drawing in space without a graphics card takes long: the picture is drawn once, not first
-    # on the page and then again, and not sixty times a second.
-    script = (
-        "<script>window.requestAnimationFrame = (f) => setTimeout(() => f(performance.now()), 250);"
-        "let asked;"
-        "rollwiseLibrary.then(() => {"
-        "Plotly.newPlot = (place, data, layout) => { asked = {data, layout}; }; });"
-        "window.addEventListener('load', async () => {"
-        "await Promise.all(rollwiseDrawn);"
-        "const size = {width: document.getElementById('figure').clientWidth, "
-        "height: asked.layout.height};"
-        "const uri = await Plotly.toImage(asked, "
-        f"{{format: '{form}', ...size, scale: {1 if form == 'svg' else 1.5}}});"
-        "const p = document.createElement('pre'); p.id = 'picture'; p.textContent = uri;"
-        "document.body.replaceChildren(p);});</script>"
-    )
+    size = f"{{format: '{form}', scale: {1 if form == 'svg' else 1.5}}}"
+    script = f"<script>const asFile = {size};\n{resource('plot', 'picture.js')}</script>"
     # A window has a least width, so the page's own width is set.
-    style = f"<style>body {{ width: {width}px; }} .figure {{ max-width: none; }}</style>"
+    own = f"<style>body {{ width: {width}px; }} .figure {{ max-width: none; }}</style>"
     with tempfile.TemporaryDirectory(prefix="rollwise-") as folder:
         place = Path(folder) / "page.html"
-        place.write_text(page.replace("<body>", f"<body>{style}{script}"), encoding="utf-8")
+        place.write_text(page.replace("<body>", f"<body>{own}{script}"), encoding="utf-8")
         asked = [f"--window-size={max(width, 500)},1000", "--dump-dom"]
         done = _opened(place, asked)
     found = re.search(r'<pre id="picture">data:image/[a-z+]+([^<]*)</pre>', done.stdout)
@@ -199,12 +175,22 @@ def packed(text: str, name: str) -> str:
     return f'<script type="text/plain" id="{html.escape(name)}">{data}</script>'
 
 
+def resource(room: str, name: str) -> str:
+    """A style or a script of a room."""
+    folder = importlib.resources.files(f"rollwise.{room}")
+    return folder.joinpath(name).read_text(encoding="utf-8")
+
+
+def style(*names: str) -> str:
+    """The style of a page with figures, with further ones for reports."""
+    return "\n".join([resource("plot", "page.css"), *(resource("report", name) for name in names)])
+
+
 def library() -> str:
     """Plotly's library and ours, as they go into a page once."""
     from plotly.offline import get_plotlyjs
 
-    room = importlib.resources.files("rollwise.plot")
-    ours = room.joinpath("page.js").read_text(encoding="utf-8")
+    ours = resource("plot", "page.js")
     return f"{packed(get_plotlyjs(), 'plotly')}\n<script>{ours}</script>"
 
 
@@ -234,7 +220,7 @@ def document(title: str, style: str, body: str, head: str = "") -> str:
 
 def page(figure: Figure, title: str) -> str:
     """A whole page with one figure."""
-    return document(title, STYLE, embed(figure, "figure"))
+    return document(title, style(), embed(figure, "figure"))
 
 
 def check_target(path: Path) -> None:

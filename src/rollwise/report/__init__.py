@@ -7,7 +7,6 @@ its search.
 from __future__ import annotations
 
 import html
-import importlib.resources
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from rollwise import __version__
 from rollwise.answer.solution import Solution
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import require_plotly
-from rollwise.plot.pages import STYLE, document, marked
+from rollwise.plot.pages import document, marked, resource, style
 from rollwise.report.facts import Facts
 from rollwise.report.sections import sections_of
 
@@ -59,9 +58,7 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int |
         if number >= len(open_):
             tag, head = "details", f"<summary>{head}</summary>"
         parts.append(f'<{tag} id="part{number}">{head}\n{body}\n</{tag}>')
-    room = importlib.resources.files("rollwise.report")
-    style = STYLE + room.joinpath("report.css").read_text(encoding="utf-8")
-    script = room.joinpath("table.js").read_text(encoding="utf-8")
+    script = resource("report", "table.js")
     title = f"{facts.name}, solved"
     game = facts.solution.game
     first = "" if game is None else " ".join(game.description.split("\n\n")[0].split())
@@ -73,7 +70,7 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int |
         + "\n".join(parts)
         + f"\n<footer>Made by rollwise {__version__}.</footer>\n</main>"
     )
-    return document(title, style, body, f"<script>{script}</script>\n")
+    return document(title, style("report.css"), body, f"<script>{script}</script>\n")
 
 
 def report_page(

@@ -24,34 +24,10 @@ from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import plot, require_plotly
 from rollwise.plot.fields import action_name, set_fields
 from rollwise.plot.kinds.limit import find_limits, limit_notes
-from rollwise.plot.pages import STYLE, document, embed
+from rollwise.plot.pages import document, embed, resource, style
 
 FORMATS = (".html", ".pdf")
-MOST_LIMITS = 10  # rows and columns of a table of limits
-SHEET_STYLE = """
-@page { size: A4; margin: 12mm; }
-main { max-width: 800px; margin: 0 auto; padding: 0 16px 24px; }
-h1 { margin: 16px 0 0; }
-h2 { margin: 20px 0 4px; font-size: 1.1em; }
-.sub, footer { color: #595959; margin: 0; }
-.rule { border: 2px solid; border-radius: 8px; padding: 8px 20px; margin-top: 12px;
-  font-size: 1.35em; }
-.modebar { display: none; }
-.rule p { margin: 6px 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid #8884; text-align: right;
-  vertical-align: top; }
-th.text, td.text { text-align: left; }
-@media (prefers-color-scheme: dark) { .sub, footer { color: #b0b0b0; } }
-@media print { main { box-sizing: border-box; width: 800px; max-width: none;
-  zoom: var(--fit, 0.87); padding-bottom: 0; } }
-"""
-# The print is scaled to one side of A4: 703 by 1032 pixels within its margins.
-FIT = """<script>window.addEventListener("load", async () => {
-  await Promise.all(rollwiseDrawn);
-  const fit = Math.min(0.87, 1010 / document.querySelector("main").scrollHeight);
-  document.documentElement.style.setProperty("--fit", fit);
-});</script>"""
+MOST_LIMITS = 10
 
 
 def check_sheet(path: Path) -> None:
@@ -111,9 +87,9 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
     title = f"{graph.game}: a rule to remember"
     body = (
         f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(graph.title)}</p>\n"
-        f"{card(policies, found, 'h2')}</main>\n{FIT}"
+        f"{card(policies, found, 'h2')}</main>\n<script>{resource('report', 'fit.js')}</script>"
     )
-    return HtmlPage(title, document(title, STYLE + SHEET_STYLE, body))
+    return HtmlPage(title, document(title, style("sheet.css"), body))
 
 
 def card(policies: Policies, found: Frontier, heading: str, *, errors: bool = True) -> str:
@@ -206,16 +182,6 @@ def _some(numbers: NDArray[np.int32]) -> list[int]:
     return [int(x) for x in numbers[np.linspace(0, len(numbers) - 1, n).round().astype(int)]]
 
 
-PAGE_STYLE = """
-th:first-child, td:first-child { white-space: nowrap; }
-.scroll { overflow-x: auto; }
-.scroll th:last-child, .scroll td:last-child { text-align: right; }
-.figures td:last-child { text-align: left; }
-@media (max-width: 500px) { .figures td { display: block; border: 0; white-space: normal; }
-  .figures td:first-child { font-weight: 700; border-top: 1px solid #8884; } }
-"""
-
-
 def balance_page(found: Balance, figures: Balanced) -> HtmlPage:
     """The figures of a game on one page.
 
@@ -240,7 +206,7 @@ def balance_page(found: Balance, figures: Balanced) -> HtmlPage:
         + "\n".join(parts)
         + f"\n<footer>{html.escape(figures.certainty)}</footer>\n</main>"
     )
-    return HtmlPage(title, document(title, STYLE + SHEET_STYLE + PAGE_STYLE, body))
+    return HtmlPage(title, document(title, style("sheet.css", "balance.css"), body))
 
 
 def _pictures(found: Balance) -> dict[str, str]:

@@ -9,7 +9,6 @@ written for the game's fields, becomes a function pointer.
 from __future__ import annotations
 
 import enum
-import inspect
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
@@ -36,14 +35,16 @@ from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.disk import OPTIONS, RulesCache, pointer_to
 from rollwise.builders.compiled.listers import Writing, frozen, renamed, rewritten, running
-from rollwise.builders.compiled.python_words import STUBS, word
+from rollwise.builders.compiled.python_words import STUBS, stub, word
 from rollwise.builders.compiled.reads import (
     RATIO,
     Reads,
     Table,
     array_dtype,
     is_constant,
+    made_of,
     record_source,
+    signature_of,
 )
 from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST, ThrowLayout
@@ -142,8 +143,7 @@ def _weight_putter(flag: int) -> Any:
     return put_weight
 
 
-def _whole(number: Any) -> int:
-    raise NotImplementedError
+_whole = stub("_whole", "number")
 
 
 @overload(_whole)
@@ -153,8 +153,7 @@ def _whole_typed(number):  # type: ignore[no-untyped-def]
     raise _not_as_needed("a field of a state or an action", number, "a whole number")
 
 
-def _rolls(number: Any) -> int:
-    raise NotImplementedError
+_rolls = stub("_rolls", "number")
 
 
 @overload(_rolls)
@@ -164,8 +163,7 @@ def _rolls_typed(number):  # type: ignore[no-untyped-def]
     raise NotCompilable("throws() yields a pool: write `return dice.pool(...)`")
 
 
-def _part(numbers: Any, part: int) -> int:
-    raise NotImplementedError
+_part = stub("_part", "numbers, part")
 
 
 @overload(_part)
@@ -174,13 +172,12 @@ def _part_typed(numbers, part):  # type: ignore[no-untyped-def]
         raise _not_as_needed("an answer", numbers, "a tuple of whole numbers")
     places = range(len(numbers))
     asked = "".join(f" if part == {k}: return as_whole(numbers[{k}])\n" for k in places)
-    scope: dict[str, Any] = {"as_whole": _whole}
-    exec(f"def as_part(numbers, part):\n{asked} raise IndexError('part')", scope)
-    return scope["as_part"]
+    return made_of(
+        f"def as_part(numbers, part):\n{asked} raise IndexError('part')", as_whole=_whole
+    )
 
 
-def _short(number: Any) -> int:
-    raise NotImplementedError
+_short = stub("_short", "number")
 
 
 @overload(_short)
@@ -229,19 +226,9 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
 
 def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     """The typing function of `function` for Numba, with the same signature."""
-    parameters = inspect.signature(function).parameters.values()
-    arguments = ", ".join(
-        f"*{p.name}"
-        if p.kind is p.VAR_POSITIONAL
-        else p.name
-        if p.default is p.empty
-        else f"{p.name}=default_{p.name}"
-        for p in parameters
-    )
-    scope: dict[str, Any] = {f"default_{p.name}": p.default for p in parameters}
-    scope["function"] = function
-    exec(f"def typed({arguments}): return function", scope)
-    return scope["typed"]  # type: ignore[no-any-return]
+    _, heads, defaults = signature_of(function)
+    source = f"def typed({', '.join(heads)}): return function"
+    return made_of(source, function=function, **defaults)  # type: ignore[no-any-return]
 
 
 def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
@@ -347,8 +334,7 @@ def _throw_coder(layout: ThrowLayout) -> Any:
             raise OverflowError("a number of a throw doesn't fit")
         return (np.uint64(number) & mask) << step
 
-    def throw_code(throw: Any) -> int:
-        raise NotImplementedError
+    throw_code = stub("throw_code", "throw")
 
     @overload(throw_code, jit_options={**OPTIONS, **UNWRAPPED})
     def typed(throw):  # type: ignore[no-untyped-def]

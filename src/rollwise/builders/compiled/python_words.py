@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -31,7 +30,7 @@ from numba.extending import (
 from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.cache_key import put, won_by_all
 from rollwise.builders.compiled.disk import OPTIONS
-from rollwise.builders.compiled.reads import Table
+from rollwise.builders.compiled.reads import Table, made_of
 from rollwise.builders.compiled.translating import EXACT, LEAST, SLICED, WINNERS
 
 SEQUENCES = (types.BaseTuple, types.List, types.Array)
@@ -117,19 +116,18 @@ def _table_get(table, name, default=0):  # type: ignore[no-untyped-def]
     return found
 
 
-@overload_method(TableType, "keys")
-def _table_keys(table):  # type: ignore[no-untyped-def]
-    return lambda table: table.names
+overload_method(TableType, "keys")(lambda table: lambda table: table.names)
+overload_method(TableType, "values")(lambda table: lambda table: table.numbers)
+overload_method(TableType, "items")(
+    lambda table: (
+        lambda table: [(table.names[k], table.numbers[k]) for k in range(len(table.names))]
+    )
+)
 
 
-@overload_method(TableType, "values")
-def _table_values(table):  # type: ignore[no-untyped-def]
-    return lambda table: table.numbers
-
-
-@overload_method(TableType, "items")
-def _table_items(table):  # type: ignore[no-untyped-def]
-    return lambda table: [(table.names[k], table.numbers[k]) for k in range(len(table.names))]
+def stub(name: str, arguments: str) -> Any:
+    """A function without a body of its own: overloads are compiled where it is called."""
+    return made_of(f"def {name}({arguments}):\n    raise NotImplementedError\n")
 
 
 @overload(any)
@@ -259,8 +257,7 @@ def _different_tuples(one, other):  # type: ignore[no-untyped-def]
     return None
 
 
-def _sliced(numbers: Any, first: Any, last: Any) -> Any:
-    raise NotImplementedError
+_sliced = stub("_sliced", "numbers, first, last")
 
 
 @overload(_sliced)
@@ -275,20 +272,16 @@ def _sliced_typed(numbers, first, last):  # type: ignore[no-untyped-def]
         }[none]
     size = len(numbers)
     begin, end = ("0" if none[0] else "first"), (str(size) if none[1] else "last")
-    scope: dict[str, Any] = {}
-    exec(
+    return made_of(
         "def part(numbers, first, last):\n"
         f"    begin, end = {begin}, {end}\n"
         f"    begin = max(begin + {size}, 0) if begin < 0 else begin\n"
         f"    end = end + {size} if end < 0 else min(end, {size})\n"
-        "    return [numbers[k] for k in range(begin, end)]\n",
-        scope,
+        "    return [numbers[k] for k in range(begin, end)]\n"
     )
-    return scope["part"]
 
 
-def _exact(numbers: Any, places: Any) -> Any:
-    raise NotImplementedError
+_exact = stub("_exact", "numbers, places")
 
 
 @overload(_exact)
@@ -297,31 +290,18 @@ def _exact_typed(numbers, places):  # type: ignore[no-untyped-def]
     if not isinstance(numbers, types.List | types.Array):
         return lambda numbers, places: numbers
     parts = ", ".join(f"numbers[{k}]" for k in range(len(places)))
-    scope: dict[str, Any] = {}
-    exec(
+    return made_of(
         "def exact(numbers, places):\n"
         f"    if len(numbers) != {len(places)}:\n"
         "        raise ValueError('not as many numbers as places')\n"
-        f"    return ({parts},)\n",
-        scope,
+        f"    return ({parts},)\n"
     )
-    return scope["exact"]
 
 
-STUBS = (_sliced, _exact)  # their overloads are compiled where they are called
+STUBS = (_sliced, _exact)
 
 
-def _fold_or(name: str) -> Callable[..., Any]:
-    """``min`` or ``max`` with a default."""
-    scope: dict[str, Any] = {}
-    exec(
-        f"def found(numbers, default):\n    return {name}(numbers) if len(numbers) else default\n",
-        scope,
-    )
-    return scope["found"]  # type: ignore[no-any-return]
-
-
-def _loops(kind: str, size: int) -> Callable[..., Any]:
+def _loops(kind: str, size: int) -> Any:
     """A generator of nested loops: the product of so many sequences, or selections of one."""
     names = [f"x{k}" for k in range(size)]
     if kind == "product":
@@ -341,9 +321,7 @@ def _loops(kind: str, size: int) -> Callable[..., Any]:
             heads.append(f"if {' and '.join(differ)}:")
     lines = [f"{'    ' * (k + 1)}{head}" for k, head in enumerate(heads)]
     lines.append(f"{'    ' * (len(heads) + 1)}yield {', '.join(yielded)},")
-    scope: dict[str, Any] = {}
-    exec(f"def loops({', '.join(arguments)}):\n" + "\n".join(lines), scope)
-    return scope["loops"]  # type: ignore[no-any-return]
+    return made_of(f"def loops({', '.join(arguments)}):\n" + "\n".join(lines))
 
 
 def word(name: str, value: Any, state: Any, start: Any) -> Any:
@@ -363,7 +341,11 @@ def word(name: str, value: Any, state: Any, start: Any) -> Any:
     if name == WINNERS:
         return won_by_all
     if name.endswith(LEAST):
-        return _fold_or(name.partition("_")[0])
+        fold = name.partition("_")[0]  # min or max
+        return made_of(
+            "def found(numbers, default):\n"
+            f"    return {fold}(numbers) if len(numbers) else default\n"
+        )
     if isinstance(value, str):
         kind, _, size = name.rpartition("_")
         return _loops(kind, int(size))
@@ -372,12 +354,11 @@ def word(name: str, value: Any, state: Any, start: Any) -> Any:
     return _made(value, start if value is state else None)
 
 
-def _with_fields(fields: tuple[str, ...], state: Any, start: Any) -> Callable[..., Any]:
+def _with_fields(fields: tuple[str, ...], state: Any, start: Any) -> Any:
     """A state with other values of some fields; no field begins with an underscore."""
-    scope: dict[str, Any] = {"_kind": state, "_exact": _exact}
     given = [_in_state(name, start) if name in fields else f"_s.{name}" for name in state._fields]
-    exec(f"def changed(_s, {', '.join(fields)}):\n    return _kind({', '.join(given)})\n", scope)
-    return scope["changed"]  # type: ignore[no-any-return]
+    source = f"def changed(_s, {', '.join(fields)}):\n    return _kind({', '.join(given)})\n"
+    return made_of(source, _kind=state, _exact=_exact)
 
 
 def _in_state(name: str, start: Any) -> str:
@@ -386,13 +367,12 @@ def _in_state(name: str, start: Any) -> str:
     return f"_exact({name}, {(0,) * len(size)!r})" if isinstance(size, tuple) and size else name
 
 
-def _made(kind: Any, start: Any) -> Callable[..., Any]:
+def _made(kind: Any, start: Any) -> Any:
     """The constructor of a NamedTuple, with its defaults."""
-    scope: dict[str, Any] = {"_kind": kind, "_exact": _exact}
-    scope |= {f"_default_{name}": value for name, value in kind._field_defaults.items()}
+    defaults = {f"_default_{name}": value for name, value in kind._field_defaults.items()}
     heads = [
         f"{name}=_default_{name}" if name in kind._field_defaults else name for name in kind._fields
     ]
     values = [_in_state(name, start) for name in kind._fields]
-    exec(f"def made({', '.join(heads)}):\n    return _kind({', '.join(values)})\n", scope)
-    return scope["made"]  # type: ignore[no-any-return]
+    source = f"def made({', '.join(heads)}):\n    return _kind({', '.join(values)})\n"
+    return made_of(source, _kind=kind, _exact=_exact, **defaults)

@@ -271,36 +271,45 @@ def _method_of(name: str, value: Any, game: Any) -> Any:
     if isinstance(value, python_types.MethodType) and value.__self__ in (game, type(game)):
         return None if value.__func__ is Game.start else value.__func__
     if isinstance(value, python_types.FunctionType) and helper_of(value) is not None:
-        given = inspect.signature(value).parameters.values()
-        names = [f"{'*' * (p.kind is p.VAR_POSITIONAL)}{p.name}" for p in given]
-        heads = [
-            f"{one}=default_{p.name}" if p.default is not p.empty else one
-            for one, p in zip(names, given, strict=True)
-        ]
-        scope = {f"default_{p.name}": p.default for p in given} | {"function": value}
-        exec(
-            f"def {name}({', '.join(['self', *heads])}): return function({', '.join(names)})", scope
-        )
-        return scope[name]
+        names, heads, defaults = signature_of(value)
+        source = f"def {name}(self, {', '.join(heads)}): return function({', '.join(names)})"
+        return made_of(source, function=value, **defaults)
     return None
+
+
+def signature_of(function: Any) -> tuple[list[str], list[str], dict[str, Any]]:
+    """The parameters of a function as Python source: without defaults, and with their names.
+
+    The last item has the defaults by these names.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    names = [f"{'*' * (p.kind is p.VAR_POSITIONAL)}{p.name}" for p in parameters]
+    heads = [
+        one if p.default is p.empty else f"{one}=default_{p.name}"
+        for one, p in zip(names, parameters, strict=True)
+    ]
+    return names, heads, {f"default_{p.name}": p.default for p in parameters}
+
+
+def made_of(source: str, **names: Any) -> Any:
+    """The function defined by a text, in which further names may occur."""
+    exec(source, names)
+    return names[source.split("(", 1)[0].removeprefix("def ")]
 
 
 def reads_of(rules: Rules) -> Reads:
     """The reads of the rules of a game at the first call, and thereby their keys."""
     if rules not in _FOUND:
-        _FOUND[rules] = _what_rules_read(rules)
+        # one pool for all positions is processed in Python
+        listed = rules.has_throws and (rules.pool is None or rules.rolls_vary)
+        names = (*RULES, "throws") if listed else RULES
+        functions = {name: getattr(type(rules.game), name) for name in names}
+        unread = () if rules.has_reward else ("reward",)
+        _FOUND[rules] = what_is_read(rules, functions, unread)
     return _FOUND[rules]
 
 
 _FOUND: WeakKeyDictionary[Rules, Reads] = WeakKeyDictionary()
-
-
-def _what_rules_read(rules: Rules) -> Reads:
-    # one pool for all positions is processed in Python
-    listed = rules.has_throws and (rules.pool is None or rules.rolls_vary)
-    names = (*RULES, "throws") if listed else RULES
-    functions = {name: getattr(type(rules.game), name) for name in names}
-    return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
 
 
 def graph_key(rules: Rules, *facts: Any) -> Key:

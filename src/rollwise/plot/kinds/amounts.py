@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.errors import UsageError
 from rollwise.graph.choices import fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.plot import Choices
@@ -22,6 +21,7 @@ from rollwise.plot.fields import (
     cost_text,
     often_met,
     require_choice,
+    require_positions,
     select,
     shown_costs,
     shown_values,
@@ -125,11 +125,7 @@ def draw_regret(solution: Solution, choices: Choices) -> go.Figure:
     layout = view(solution, states, costs[states], choices, turn=turn)
     hover = Hover(solution)
     shown = shown_costs(solution, costs)
-    if len(layout.axes) == 0:
-        raise UsageError(
-            f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"
-            " `rollwise advise` says all about it"
-        )
+    require_positions(solution, layout, states)
     if len(layout.axes) == 1:
         return draw_numbers(
             *(graph, states, shown, hover),

@@ -25,6 +25,7 @@ from rollwise.plot.fields import (
     action_name,
     best_text,
     require_choice,
+    require_positions,
     select,
     shown_values,
     value_name,
@@ -100,11 +101,7 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     turn = turn_field(solution, states)
     layout = view(solution, states, classes.astype(np.float64), choices, turn=turn)
     hover = Hover(solution)
-    if len(layout.axes) == 0:
-        raise UsageError(
-            f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"
-            " `rollwise advise` says all about it"
-        )
+    require_positions(solution, layout, states)
     if len(layout.axes) == 1:
         return _action_lines(solution, layout.axes[0], states, hover, title, layout.notes)
     class_of = np.zeros(graph.n_states)
