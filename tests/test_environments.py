@@ -15,8 +15,7 @@ pytest.importorskip("pettingzoo")
 from small_games import SMALL  # noqa: E402
 
 import rollwise.environments as environments  # noqa: E402
-from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
-from rollwise.answer.evaluation import best_response  # noqa: E402
+from rollwise.answer.evaluation import best_response, evaluate_seats  # noqa: E402
 from rollwise.answer.references import Policies  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.single import GameEnv, Transitions  # noqa: E402

@@ -12,8 +12,8 @@ from test_layers import Climber
 from test_tuple_layers import Banks, Pairs, Tens
 
 from rollwise import AGAIN, END, PASS, Game, parameter, solve_by_layers
-from rollwise.answer import found_states
-from rollwise.answer.found_states import FoundStates
+from rollwise.answer import layer_folder
+from rollwise.answer.layer_folder import FoundStates
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import Rules
@@ -127,7 +127,7 @@ def killed_while_finding(game: Game, place: Path, layers: int) -> list[int]:
     appended: list[int] = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(FoundStates, "append", dying_after(layers, appended))
-        patched.setattr(found_states, "SECONDS_BETWEEN", 0.0)
+        patched.setattr(layer_folder, "BETWEEN_RECORDS", 0.0)
         with pytest.raises(Killed):
             solve_by_layers(game, save=place)
     return appended
@@ -195,7 +195,7 @@ class Sinking(SuperSix):
 def test_states_of_wrong_rules_are_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(found_states, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(layer_folder, "BETWEEN_RECORDS", 0.0)
     with pytest.raises(RulesError, match="falls from"):
         solve_by_layers(Sinking(20), save=tmp_path)
     assert not list(tmp_path.iterdir())

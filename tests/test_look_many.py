@@ -14,7 +14,7 @@ import pytest
 from cli_runner import refusal, run
 
 import rollwise
-from rollwise.answer.evaluate_seats import evaluate_seats
+from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.game import PASS, Game, shared_by

@@ -11,7 +11,7 @@ from cli_runner import run
 
 import rollwise
 from rollwise.answer.advice import advise
-from rollwise.answer.evaluate_seats import (
+from rollwise.answer.evaluation import (
     evaluate_seats,
     respond_to,
 )

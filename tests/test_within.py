@@ -12,7 +12,7 @@ from cli_runner import output, refusal
 from rollwise import build, evaluate, solve
 from rollwise.analysis.lengths import lengths, within
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluate_seats import evaluate_seats
+from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.derive.within import Within
 from rollwise.game import PASS, WIN, is_over

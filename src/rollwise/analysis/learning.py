@@ -33,8 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.evaluate_seats import Response, respond_to
-from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.evaluation import Response, best_response, evaluate, respond_to
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import Against

@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rollwise.answer.by_layers import ByLayer, bytes_to_solve, needed_at_once
-from rollwise.answer.found_states import RECORD, FoundStates, forget
 from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
     MANIFEST,
+    RECORD,
     START,
+    FoundStates,
     LayerFolder,
     begin_folder,
+    forget,
     free_bytes,
     open_folder,
     require_begun_so,

@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.advice import Advice
-    from rollwise.answer.evaluate_seats import Response, Shares
-    from rollwise.answer.evaluation import BestResponse, Evaluation
+    from rollwise.answer.evaluation import BestResponse, Evaluation, Response, Shares
     from rollwise.answer.rows import Grid
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
     from rollwise.analysis.thumb.frontier import Frontier
     from rollwise.analysis.thumb.seats import SeatsFrontier
-    from rollwise.answer.evaluate_seats import Shares
+    from rollwise.answer.evaluation import Shares
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties

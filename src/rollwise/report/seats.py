@@ -11,7 +11,7 @@ import numpy as np
 
 from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.advice import advise
-from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
+from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
 from rollwise.documents.model import Rows, html_of
 from rollwise.documents.policies import seats_thumb_document

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluate_seats import one_each
+from rollwise.answer.evaluation import one_each
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy

@@ -17,7 +17,7 @@ import numpy as np
 from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb, find_rules
 from rollwise.analysis.thumb.search import NUMBERS
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluate_seats import respond_to
+from rollwise.answer.evaluation import respond_to
 from rollwise.answer.references import Policies
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.seats import in_a_drawn_seat, seen_from

@@ -238,7 +238,7 @@ def _tell_unfinished(found: Evaluation) -> None:
 
 def _print_seats(game: Game, policy: str) -> None:
     """Print the result of each seat, with a policy for each."""
-    from rollwise.answer.evaluate_seats import evaluate_seats
+    from rollwise.answer.evaluation import evaluate_seats
     from rollwise.answer.references import names_in
 
     with Progress() as progress:

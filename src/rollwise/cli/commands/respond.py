@@ -41,7 +41,7 @@ def respond(
 
 def _print_seats(game: Game, to: str) -> None:
     """Print the best result of one seat against one policy of all others."""
-    from rollwise.answer.evaluate_seats import ADVERSARIES, ALLIES, respond_to, respond_to_all
+    from rollwise.answer.evaluation import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)

@@ -204,7 +204,7 @@ def _play_seats(
     exact: bool,
 ) -> None:
     """Play games with a policy for each seat, and print the results."""
-    from rollwise.answer.evaluate_seats import evaluate_seats
+    from rollwise.answer.evaluation import evaluate_seats
     from rollwise.answer.references import names_in
     from rollwise.simulate.seats import simulate_seats
 
