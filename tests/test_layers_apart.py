@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rollwise import AGAIN, WIN, Game
-from rollwise.answer import layer_folder, layers_apart
+from rollwise.answer import by_layers, layer_folder
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import by_layer
 from rollwise.cluster import dask_workers
@@ -127,9 +127,9 @@ def test_parts_are_solved_to_the_same_bytes(
     assert {"build", "solve"} <= set(found.seconds)
 
 
-def die_in_the_middle(part: layers_apart.Part) -> layers_apart.Counted:
+def die_in_the_middle(part: by_layers.Part) -> by_layers.Counted:
     """Solve a part; but the first worker that comes to the middle dies, with half of it written."""
-    found = layers_apart.solve_part(part)
+    found = by_layers.solve_part(part)
     mark = part.place / "died"
     if part.layer == 1 and not mark.exists():
         mark.touch()
@@ -150,7 +150,7 @@ def test_a_worker_that_dies_in_a_layer_changes_no_byte(
     game = RoyalUr(pieces=2)
     known = tmp_path / "known"
     solve_by_layers(game, save=known)
-    monkeypatch.setattr("rollwise.answer.layers_apart.solve_part", die_in_the_middle)
+    monkeypatch.setattr("rollwise.answer.by_layers.solve_part", die_in_the_middle)
     pool: Pool = Processes(2) if kind == "processes" else DaskWorkers(cluster.scheduler_address)
     with pool:
         solve_by_layers(game, save=tmp_path / kind, pool=pool)

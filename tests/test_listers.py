@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from rollwise.builders.compiled import listers
-from rollwise.builders.compiled.listers import Writing, renamed, running
-from rollwise.builders.compiled.translating import translated
+from rollwise.builders.compiled.listers import Writing, renamed, running, translated
 from rollwise.games import available
 
 ROOM = 100

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.layer_answers import LayerFacts
-from rollwise.answer.layer_folder import ALL, START, open_folder
+from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, find_state, row_of, title_of
@@ -196,7 +195,7 @@ class LayeredStates:
 
         The rows that decide are checked against their checksums.
         """
-        from rollwise.builders.layer_rows import LayersByProgress, progress_of
+        from rollwise.builders.layer_walk import LayersByProgress, progress_of
         from rollwise.builders.rules import Rules
 
         reached = progress_of(Rules(self.game), rows, self.progress[-1])

@@ -1,7 +1,7 @@
 """Solving a game one layer at a time, for a whole graph too large for memory.
 
 States are found first, layer by layer. Then the layers are solved and proved, last ones first:
-here (`by_layers`), or by workers (`layers_apart`). Memory holds a few layers, the packed fields of
+here, or by workers (`by_layers`). Memory holds a few layers, the packed fields of
 all states, and their answers, unless these lie in a folder or only the start's is kept.
 """
 
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.answer.by_layers import ByLayer, bytes_to_solve, needed_at_once
-from rollwise.answer.layer_answers import LayerAnswers
+from rollwise.answer.by_layers import Apart, ByLayer, bytes_to_solve, needed_at_once
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
@@ -24,6 +23,7 @@ from rollwise.answer.layer_folder import (
     RECORD,
     START,
     FoundStates,
+    LayerAnswers,
     LayerFolder,
     begin_folder,
     forget,
@@ -106,8 +106,6 @@ def solve_by_layers(
         f"solving {title_of(game.name, game.parameters)}",
     )
     if pool is not None:
-        from rollwise.answer.layers_apart import Apart
-
         assert isinstance(answers, LayerFolder)
 
         work: Apart | ByLayer = Apart(layers, answers, pool, progress)

@@ -261,14 +261,6 @@ class Content(NamedTuple):
     bounds: NDArray[np.float64]
 
 
-class Built(NamedTuple):
-    """The game of a file, and its graph, from the rules."""
-
-    game: Game
-    graph: StateGraph
-    seconds: dict[str, float]
-
-
 class Memory(Protocol):
     """The results of earlier runs (see `rollwise.answer.kept`)."""
 
@@ -288,8 +280,8 @@ def build_saved(
     game: Game | None = None,
     memory: Memory | None = None,
     **how: Any,
-) -> Built:
-    """Build the graph of a saved solution from its rules.
+) -> tuple[Game, StateGraph, dict[str, float]]:
+    """The game of a saved solution, its graph from the rules, and the seconds of building.
 
     Parameters
     ----------
@@ -312,7 +304,7 @@ def build_saved(
         graph = memory.build(game, how["max_states"], how["progress"])
         seconds = {"build": time.perf_counter() - started}
     require_same(path, facts, graph)
-    return Built(game, graph, seconds)
+    return game, graph, seconds
 
 
 def require_same(path: Path, facts: dict[str, Any], graph: StateGraph) -> None:

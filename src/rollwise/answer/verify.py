@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import storage
-from rollwise.answer.by_layers import ByLayer, Report, best_actions, report_up_to
+from rollwise.answer.by_layers import ByLayer, PartAnswers, Report, best_actions, report_up_to
 from rollwise.answer.layer_folder import MANIFEST, LayerFolder, map_rows, open_folder
-from rollwise.answer.layers_apart import PartAnswers
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress
 from rollwise.builders.by_layer import find_layers
@@ -194,25 +193,25 @@ def load(
         )
         return Solution.of_equilibrium(equilibrium)
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
-    saved = storage.build_saved(path, facts, game, memory=memory, **how)
+    game, graph, seconds = storage.build_saved(path, facts, game, memory=memory, **how)
     if recalled is None:
-        recalled = storage.read_content(path, facts, saved.graph)
+        recalled = storage.read_content(path, facts, graph)
         if prove:
             started = time.perf_counter()
-            storage.prove(path, saved.graph, recalled)
-            saved.seconds["certify"] = time.perf_counter() - started
+            storage.prove(path, graph, recalled)
+            seconds["certify"] = time.perf_counter() - started
             if memory is not None:
                 memory.note_proved(path, recalled)
     return Solution(
-        saved.graph,
-        saved.game,
+        graph,
+        game,
         facts["method"],
         recalled.values,
         recalled.bounds,
         facts["tolerance"],
         facts["sweeps"],
         facts["converged"],
-        saved.seconds,
+        seconds,
         proved=prove,
     )
 

@@ -17,15 +17,18 @@ from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.compiling import compiled_roots, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
-from rollwise.builders.layer_rows import (
+from rollwise.builders.layer_walk import (
+    LARGE,
+    Journal,
     KnownRows,
     LayersByProgress,
     PackedRows,
     PlainRows,
     Reached,
+    Walk,
     Workbench,
+    falls,
 )
-from rollwise.builders.layer_walk import LARGE, Journal, Walk, falls
 from rollwise.builders.rules import Rules
 from rollwise.errors import TooLittleMemory, UsageError, spelled
 from rollwise.game import Game

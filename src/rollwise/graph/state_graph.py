@@ -10,7 +10,7 @@ In a game with throws a *state* is a position, or a position after a throw. The 
 first. Each has one action, the throw (`THROW`). The outcome j of all these actions leads to the
 state ``n_positions + j``. So to methods a throw is chance like any other.
 
-A *turn* with a pool of dice (see `rollwise.builders.pools`) has further states: those after
+A *turn* with a pool of dice (see `rollwise.builders.arrays`) has further states: those after
 each later throw, and those with some kept dice before the others fall.
 Each position has the same number, ``turn_states``, and they stand together.
 

@@ -5,7 +5,7 @@ have values. Within a component, sweeps of best choices settle nearly everywhere
 through one state, a sweep is a map F of its n values to themselves, and Newton's step on F(x) = x
 follows each sweep. Play from a state returns to this state after some number of seats, so n
 chances are the derivative of all n values. If sweeps cycle, best choices depend on each other, and
-`rollwise.many.mixing` searches for mixtures. No result of this module is trusted:
+`rollwise.many.component` searches for mixtures. No result of this module is trusted:
 `rollwise.many.equilibrium` proves it, or reports it as unproved.
 """
 
@@ -22,8 +22,7 @@ from rollwise.engine.condensed import solve_small
 from rollwise.graph import StateGraph
 from rollwise.kernels.deviations import ACYCLIC, look
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-from rollwise.many.component import MARGIN, Component
-from rollwise.many.mixing import settle_component
+from rollwise.many.component import MARGIN, Component, settle_component
 from rollwise.many.seats import table_of
 from rollwise.numbers.randomness import check_seed
 

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.many.component import Component
+from rollwise.many.component import SAME, Component, equilibria_by_support
 from rollwise.many.finding import find_profile
-from rollwise.many.mixing import SAME, equilibria_by_support
 from rollwise.many.seats import Stakes, table_of
 from rollwise.numbers.randomness import check_seed
 

@@ -8,7 +8,7 @@ source.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -83,52 +83,6 @@ if weight_ != 0:
 PUTS = ("put_whole", "put_weight", "put_throw_weight", "throw_code")
 
 
-class Slot(NamedTuple):
-    """Source that finds the slot of a next state in the table of states.
-
-    Attributes
-    ----------
-    frame, overs, inside : str
-        The box of the states found so far, the position of a state in it, and whether the
-        state is inside.
-    place, hashing : str
-        The index in the box, or a hash instead if it does not fit into 63 bits.
-    asking : str
-        Prefetches the slot in a hash table: `rollwise.kernels.state_tables.slot_of`.
-    """
-
-    frame: str
-    overs: str
-    inside: str
-    place: str
-    hashing: str
-    asking: str
-
-
-def slot_source(n_fields: int) -> Slot:
-    """The source for states of `n_fields` fields."""
-    fields = range(n_fields)
-    frame = "".join(
-        f"\n    low{k}, span{k}, stride{k} = "
-        f"frame[{k}], uint64(frame[{n_fields + k}]), frame[{2 * n_fields + k}]"
-        for k in fields
-    )
-    overs = "\n            ".join(f"over{k} = next_states[k, {k}] - low{k}" for k in fields)
-    inside = " and ".join(f"uint64(over{k}) < span{k}" for k in fields)
-    place = " + ".join(f"over{k} * stride{k}" for k in fields)
-    lines = [f"h = uint64({HASH_START})"]
-    for k in fields:
-        lines.append(f"h = (h ^ uint64(next_states[k, {k}])) * uint64({HASH_FACTOR})")
-        lines.append("h ^= h >> uint64(32)")
-    hashing = "\n                ".join([*lines, "place = int64(h >> uint64(1))"])
-    asking = f"""h = uint64(place)
-                h ^= h >> uint64(32)
-                h *= uint64({HASH_FACTOR})
-                h ^= h >> uint64(32)
-                prefetch(slots, h & mask)"""
-    return Slot(frame, overs, inside, place, hashing, asking)
-
-
 def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     """The adapter that expands states, for the fields of one game.
 
@@ -137,7 +91,22 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     reports the reason.
     """
     n_fields = len(rules.field_names)
-    slot = slot_source(n_fields)
+    fields = range(n_fields)
+    # the box of the states found so far, and the position of a next state in it
+    frame = "".join(
+        f"\n    low{k}, span{k}, stride{k} = "
+        f"frame[{k}], uint64(frame[{n_fields + k}]), frame[{2 * n_fields + k}]"
+        for k in fields
+    )
+    overs = "\n            ".join(f"over{k} = next_states[k, {k}] - low{k}" for k in fields)
+    inside = " and ".join(f"uint64(over{k}) < span{k}" for k in fields)
+    # its index in the box, or a hash instead if that does not fit into 63 bits
+    place = " + ".join(f"over{k} * stride{k}" for k in fields)
+    mixed = "\n                ".join(
+        f"h = (h ^ uint64(next_states[k, {k}])) * uint64({HASH_FACTOR})\n"
+        "                h ^= h >> uint64(32)"
+        for k in fields
+    )
     state = rules.layout.source("int64(rows[i, {}])")
     return f"""
 def walk(address):{_prologue("EXPAND", scope)}
@@ -152,7 +121,7 @@ def walk(address):{_prologue("EXPAND", scope)}
     thens = carray(pointer(call.thens), (most,), int64)
     next_states = carray(pointer(call.next_states), (most, {n_fields}), int64)
     places = carray(pointer(call.places), (most,), int64)
-    frame = carray(pointer(call.frame), ({3 * n_fields},), int64){slot.frame}
+    frame = carray(pointer(call.frame), ({3 * n_fields},), int64){frame}
     mask = uint64(call.mask)
     placed = call.placed == 1
     table = carray(pointer(call.table), (1,), int32)
@@ -175,17 +144,23 @@ def walk(address):{_prologue("EXPAND", scope)}
             if uint64(thens[k]) & uint64({ENDS}) != uint64(0):
                 places[k] = -1
                 continue
-            {slot.overs}
-            if not ({slot.inside}):
+            {overs}
+            if not ({inside}):
                 outside = True
                 continue
-            place = {slot.place}
+            place = {place}
             if not placed:
-                {slot.hashing}
+                h = uint64({HASH_START})
+                {mixed}
+                place = int64(h >> uint64(1))
             if mask == uint64(0):
                 prefetch(table, place)
-            else:
-                {slot.asking}
+            else:  # prefetches the slot: `rollwise.kernels.state_tables.slot_of`
+                h = uint64(place)
+                h ^= h >> uint64(32)
+                h *= uint64({HASH_FACTOR})
+                h ^= h >> uint64(32)
+                prefetch(slots, h & mask)
             places[k] = place
         if outside:
             if i > 0:

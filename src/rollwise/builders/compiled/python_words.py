@@ -2,7 +2,7 @@
 
 In compiled rules a list of whole numbers stands for a tuple whose length only the running rule
 knows: ``tuple(...)`` gives such a list, and a NamedTuple makes it a tuple again
-(`rollwise.builders.compiled.translating`).
+(`rollwise.builders.compiled.listers`).
 """
 
 # ruff: noqa: C416, SIM110 (these loops define the functions that would replace them)
@@ -30,8 +30,8 @@ from numba.extending import (
 from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.cache_key import put, won_by_all
 from rollwise.builders.compiled.disk import OPTIONS
+from rollwise.builders.compiled.listers import EXACT, LEAST, SLICED, WINNERS
 from rollwise.builders.compiled.reads import Table, made_of
-from rollwise.builders.compiled.translating import EXACT, LEAST, SLICED, WINNERS
 
 SEQUENCES = (types.BaseTuple, types.List, types.Array)
 

@@ -33,8 +33,8 @@ from rollwise.builders.compiled.cache_key import (
     helper_of,
     is_place,
 )
+from rollwise.builders.compiled.listers import OBJECTS
 from rollwise.builders.compiled.reads import RATIO
-from rollwise.builders.compiled.translating import OBJECTS
 from rollwise.faults import PASSED_ON, is_users, one_line
 from rollwise.game import Game
 from rollwise.reach import closure_read, globals_read, names_in

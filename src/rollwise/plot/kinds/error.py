@@ -243,22 +243,22 @@ STOP = 1e-14
 CHANGE = "largest change of a value"
 
 
-@dataclass(frozen=True)
-class Trace:
-    """The course of a method.
-
-    Attributes
-    ----------
-    watched : list of float
-        The method's own `history`.
-    errors : list of float
-        The largest distance of a value from the certified ones, after each sweep.
-    result : MethodResult
-    """
-
-    watched: list[float]
-    errors: list[float]
-    result: MethodResult
+def _two_lines(
+    name: str, key: str, word: str, watched: Sequence[float], errors: Sequence[float], colour: str
+) -> list[Line]:
+    """A dotted line for what a method watches, sweep by sweep, and a full one for its errors."""
+    sweeps = list(range(1, len(errors) + 1))
+    return [
+        Line(
+            f"{name}: {words}",
+            sweeps,
+            [number if number > 0 else float("nan") for number in numbers],
+            colour,
+            dash=dash,
+            key=key,
+        )
+        for words, numbers, dash in ((word, watched, "dot"), ("true error", errors, "solid"))
+    ]
 
 
 def draw_convergence(solution: Solution, choices: Choices) -> go.Figure:
@@ -275,24 +275,20 @@ def draw_convergence(solution: Solution, choices: Choices) -> go.Figure:
     lines, notes, counted = [], [], set()
     changes = bounds = False
     for (name, method, options), colour in zip(runs, LINE_COLOURS, strict=False):
-        course = trace(solution, method, **options)
-        sweeps = list(range(1, len(course.errors) + 1))
-        what = str(course.result.details["history"])
+        result, errors = trace(solution, method, **options)
+        what = str(result.details["history"])
         changes |= what == CHANGE
         bounds |= what != CHANGE
-        step = str(course.result.details.get("sweeps", "sweeps"))
+        step = str(result.details.get("sweeps", "sweeps"))
         counted.add(step)
         key = name
-        if not course.result.converged:
-            done = f"{len(sweeps)} {step}"
+        if not result.converged:
+            done = f"{len(errors)} {step}"
             key += f" (stopped after {done})"
-            notes.append(f"{name} had not come to rest after {done}: {course.result.status}.")
-        for words, numbers, dash in (
-            ("change" if what == CHANGE else what, course.watched, "dot"),
-            ("true error", course.errors, "solid"),
-        ):
-            shown = [scale * number if number > 0 else float("nan") for number in numbers]
-            lines.append(Line(f"{name}: {words}", sweeps, shown, colour, dash=dash, key=key))
+            notes.append(f"{name} had not come to rest after {done}: {result.status}.")
+        word = "change" if what == CHANGE else what
+        watched, off = ([scale * number for number in some] for some in (result.history, errors))
+        lines += _two_lines(name, key, word, watched, off, colour)
     dotted, dashes = [], []
     if changes:
         dotted.append("the largest change of a sweep, which is no bound on the error")
@@ -337,17 +333,11 @@ def _draw_evaluation(
     lines, notes, most = [], [], 1
     for order, colour in zip(orders or USUAL_ORDERS, LINE_COLOURS, strict=False):
         evaluation, errors = trace_evaluation(solution, policy, exact, order, theta)
-        sweeps = list(range(1, len(errors) + 1))
-        most = max(most, len(sweeps))
-        for words, numbers, dash in (
-            ("change", evaluation.history, "dot"),
-            ("true error", errors, "solid"),
-        ):
-            shown = [number if number > 0 else float("nan") for number in numbers]
-            lines.append(Line(f"{order}: {words}", sweeps, shown, colour, dash=dash, key=order))
+        most = max(most, len(errors))
+        lines += _two_lines(order, order, "change", evaluation.history, errors, colour)
         ended = "stopped" if evaluation.status is Status.CONVERGED else str(evaluation.status)
         notes.append(
-            f"{order}: {ended} after {len(sweeps)} sweeps, the last change "
+            f"{order}: {ended} after {len(errors)} sweeps, the last change "
             f"{evaluation.history[-1]:.2g} and the error {errors[-1]:.2g}."
         )
     if theta:
@@ -419,7 +409,7 @@ def _read(text: str) -> tuple[str, dict[str, Any]]:
     return name, options
 
 
-def trace(solution: Solution, method: str, **options: Any) -> Trace:
+def trace(solution: Solution, method: str, **options: Any) -> tuple[MethodResult, list[float]]:
     """Run a method and keep its true error after each sweep, in values."""
     errors: list[float] = []
 
@@ -432,4 +422,4 @@ def trace(solution: Solution, method: str, **options: Any) -> Trace:
     result = run_method(
         solution.graph, method, on_values=keep, time_limit=SECONDS, **given, **options
     )
-    return Trace(list(result.history), errors, result)
+    return result, errors

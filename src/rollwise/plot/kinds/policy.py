@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -240,36 +240,35 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         note,
         graph.columns[upward],
         Classes(names, class_colours(names)),
-        _Boxes(z, texts, hovers, ticks),
+        (z, texts, hovers),
+        ticks,
     )
 
 
-class _Boxes(NamedTuple):
-    """Boxes by line and place: (n_lines, ACROSS) each, and the ticks of the lines."""
-
-    classes: NDArray[np.float64]
-    texts: NDArray[np.object_]
-    hovers: NDArray[np.object_]
-    ticks: list[tuple[float, str]]
-
-
-def _boxed(title: str, note: str, field: str, scale: Classes, boxes: _Boxes) -> go.Figure:
-    figure = Picture()
-    n = len(boxes.classes)
+def _boxed(
+    title: str,
+    note: str,
+    field: str,
+    scale: Classes,
+    boxes: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    ticks: list[tuple[float, str]],
+) -> go.Figure:
+    """Boxes by line and place: their classes, texts and texts under the pointer."""
+    figure, (classes, texts, hovers), n = Picture(), boxes, len(boxes[0])
     cells = go.Heatmap(
         x=list(range(ACROSS)),
         y=list(range(n)),
-        z=boxes.classes,
-        hovertext=boxes.hovers,
+        z=classes,
+        hovertext=hovers,
         hoverinfo="text",
         coloraxis="coloraxis",
         xgap=2,
         ygap=2,
     )
-    figure.add_traces([cells, cell_texts(cells, boxes.texts, scale)])
+    figure.add_traces([cells, cell_texts(cells, texts, scale)])
     add_scale(figure, scale)
-    lines = [line for line, _ in boxes.ticks]
-    counts = np.isfinite(boxes.classes).sum(axis=1)
+    lines = [line for line, _ in ticks]
+    counts = np.isfinite(classes).sum(axis=1)
     sheet = Sheet(
         figure,
         title,
@@ -293,7 +292,7 @@ def _boxed(title: str, note: str, field: str, scale: Classes, boxes: _Boxes) -> 
         "yaxis": axis(
             range=[-0.5, n - 0.5],
             tickvals=lines,
-            ticktext=[text for _, text in boxes.ticks],
+            ticktext=[text for _, text in ticks],
             showgrid=False,
         ),
         "shapes": rules,
