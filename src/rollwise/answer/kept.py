@@ -280,35 +280,29 @@ def load(
     """
     if game is not None and Path(path).is_dir():
         return Solution.open(path, game)
+    from rollwise.answer.storage import Content, read_facts
     from rollwise.answer.verify import load as read
 
-    return read(path, game, max_states=max_states, progress=progress, memory=_Memory())
+    def content_of(found: dict[str, Any]) -> Content:
+        return Content(found["about"], found["values"], found["bounds"])
 
-
-class _Memory:
-    """See `rollwise.answer.storage.Memory`."""
-
-    def __init__(self) -> None:
-        self._key: str | None = None
-
-    def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
-        return build(game, max_states=max_states, progress=progress)
-
-    def recall(self, path: Path) -> Content | None:
-        folder, self._key = answers_folder(), _key_of_content(path)
-        if folder is None or self._key is None:
-            return None
-        file = next(folder.glob(f"*-{self._key}.content.npz"), None)
-        return None if file is None else _read(file, _content_of)
-
-    def note_proved(self, path: Path, content: Content) -> None:
-        folder, key = answers_folder(), self._key
-        if folder is None or key is None or _key_of_content(path) != key:
-            return  # no cache, or the file has changed
-        arrays = {"values": content.values, "bounds": content.bounds}
-        file = folder / f"{_plain(content.facts['game'])}-{key}.content.npz"
-        _write(file, arrays, {"about": content.facts})
+    path = Path(path)
+    folder, key = answers_folder(), _key_of_content(path)
+    known = None
+    if folder is not None and key is not None:
+        file = next(folder.glob(f"*-{key}.content.npz"), None)
+        known = None if file is None else _read(file, content_of)
+    how: dict[str, Any] = {"max_states": max_states, "progress": progress}
+    solution = read(path, game, proved=known, build=build, **how)
+    if folder is None or key is None or known is not None or solution.profile is not None:
+        return solution
+    about = read_facts(path)
+    if _key_of_content(path) == key:  # the file hasn't changed
+        arrays = {"values": solution.values, "bounds": solution.error_bounds}
+        file = folder / f"{_plain(about['game'])}-{key}.content.npz"
+        _write(file, arrays, {"about": about})
         make_room(folder, "*.npz", most_bytes=MOST_BYTES)
+    return solution
 
 
 def _key_of_content(path: Path) -> str | None:
@@ -321,12 +315,6 @@ def _key_of_content(path: Path) -> str | None:
     except OSError:  # a later read gives the reason
         return None
     return hashlib.blake2b(f"{digest} {sources()}".encode(), digest_size=20).hexdigest()
-
-
-def _content_of(found: dict[str, Any]) -> Content:
-    from rollwise.answer.storage import Content
-
-    return Content(found["about"], found["values"], found["bounds"])
 
 
 def _plain(name: str) -> str:

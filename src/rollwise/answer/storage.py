@@ -14,8 +14,9 @@ import hashlib
 import json
 import platform
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -261,24 +262,11 @@ class Content(NamedTuple):
     bounds: NDArray[np.float64]
 
 
-class Memory(Protocol):
-    """The results of earlier runs (see `rollwise.answer.kept`)."""
-
-    def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
-        """The graph of a game, as from `rollwise.build`."""
-
-    def recall(self, path: Path) -> Content | None:
-        """The content of a file, if it was proved."""
-
-    def note_proved(self, path: Path, content: Content) -> None:
-        """Record that a file was proved."""
-
-
 def build_saved(
     path: Path,
     facts: dict[str, Any],
     game: Game | None = None,
-    memory: Memory | None = None,
+    build: Callable[..., StateGraph] | None = None,
     **how: Any,
 ) -> tuple[Game, StateGraph, dict[str, float]]:
     """The game of a saved solution, its graph from the rules, and the seconds of building.
@@ -286,7 +274,7 @@ def build_saved(
     Parameters
     ----------
     facts : the result of `read_facts`
-    game, memory, **how
+    game, build, **how
         See `load`.
 
     Raises
@@ -296,12 +284,12 @@ def build_saved(
     """
     game = require_rules(path, facts, game)
     seconds: dict[str, float] = {}
-    if memory is None:
+    if build is None:
         graph, report = build_with_report(game, **how)
         seconds = {"compile": report.compile_seconds, "build": report.build_seconds}
     else:
         started = time.perf_counter()
-        graph = memory.build(game, how["max_states"], how["progress"])
+        graph = build(game, max_states=how["max_states"], progress=how["progress"])
         seconds = {"build": time.perf_counter() - started}
     require_same(path, facts, graph)
     return game, graph, seconds

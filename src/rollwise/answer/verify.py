@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
@@ -46,7 +46,7 @@ from rollwise.proofs.remainder import check_rest
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.answer.storage import Memory
+    from rollwise.answer.storage import Content
     from rollwise.builders.by_layer import Layers, Piece
     from rollwise.many.equilibrium import Equilibrium
 
@@ -154,7 +154,8 @@ def load(
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
-    memory: Memory | None = None,
+    proved: Content | None = None,
+    build: Callable[..., StateGraph] | None = None,
 ) -> Solution:
     """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
 
@@ -170,8 +171,10 @@ def load(
         `Solution.status` is ``as saved``.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
-    memory : Memory, optional
-        Results of earlier runs: graphs, and proved files.
+    proved : Content, optional
+        The content of the file, from an earlier run that proved it.
+    build : callable, optional
+        Builds the graph, or takes that of an earlier run: as `rollwise.build`.
 
     Raises
     ------
@@ -183,8 +186,7 @@ def load(
     if path.is_dir():
         game = storage.installed(path, open_folder(path).about) if game is None else game
         return Solution.open(path, game)
-    recalled = memory.recall(path) if prove and memory is not None else None
-    facts = storage.read_facts(path) if recalled is None else recalled.facts
+    facts = storage.read_facts(path) if proved is None else proved.facts
     if facts["method"] == storage.HIDDEN:
         raise _of_hidden(path, "load")
     if facts["method"] == storage.EQUILIBRIUM:
@@ -193,21 +195,18 @@ def load(
         )
         return Solution.of_equilibrium(equilibrium)
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
-    game, graph, seconds = storage.build_saved(path, facts, game, memory=memory, **how)
-    if recalled is None:
-        recalled = storage.read_content(path, facts, graph)
-        if prove:
-            started = time.perf_counter()
-            storage.prove(path, graph, recalled)
-            seconds["certify"] = time.perf_counter() - started
-            if memory is not None:
-                memory.note_proved(path, recalled)
+    game, graph, seconds = storage.build_saved(path, facts, game, build, **how)
+    content = storage.read_content(path, facts, graph) if proved is None else proved
+    if prove and proved is None:
+        started = time.perf_counter()
+        storage.prove(path, graph, content)
+        seconds["certify"] = time.perf_counter() - started
     return Solution(
         graph,
         game,
         facts["method"],
-        recalled.values,
-        recalled.bounds,
+        content.values,
+        content.bounds,
         facts["tolerance"],
         facts["sweeps"],
         facts["converged"],

@@ -22,7 +22,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,37 +94,7 @@ class Answer:
 OnProgress = Callable[[int, float], None]
 
 
-class Solver(Protocol):
-    """Solves a program by a library."""
-
-    def __call__(
-        self,
-        program: Program,
-        clock: Clock,
-        *,
-        start: NDArray[np.float64] | None = None,
-        on_progress: OnProgress | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> Answer:
-        """Solve a program.
-
-        Parameters
-        ----------
-        program : Program
-        clock : Clock
-            Looked at while the program is handed over, and by the solver.
-        start : (n_columns,) float64, optional
-            A point to start from.
-        on_progress : callable, optional
-            Called as ``on_progress(nodes, gap)`` when the solver tells of progress.
-        tolerance : float
-            By how much the answer may break a row, and miss a whole number.
-
-        Raises
-        ------
-        MissingExtra
-        """
-        ...
+Solver = Callable[..., Answer]  # with the parameters of `solve_with_highs`
 
 
 def imported(library: str) -> Any:
@@ -270,7 +240,23 @@ def solve_with_highs(
     on_progress: OnProgress | None = None,
     tolerance: float = TOLERANCE,
 ) -> Answer:
-    """Solve a program (see `rollwise.methods.programs.Solver`)."""
+    """Solve a program by HiGHS.
+
+    Parameters
+    ----------
+    clock : Clock
+        Looked at while the program is handed over, and by the solver.
+    start : (n_columns,) float64, optional
+        A point to start from.
+    on_progress : callable, optional
+        Called as ``on_progress(nodes, gap)`` when the solver tells of progress.
+    tolerance : float
+        By how much the answer may break a row, and miss a whole number.
+
+    Raises
+    ------
+    MissingExtra
+    """
     highspy = imported("highspy")
     with muted():  # since 1.16 it prints its name before its output can be disabled
         solver = highspy.Highs()
@@ -366,7 +352,7 @@ def solve_with_scip(
     on_progress: OnProgress | None = None,
     tolerance: float = TOLERANCE,
 ) -> Answer:
-    """Solve a program (see `rollwise.methods.programs.Solver`)."""
+    """Solve a program by SCIP (see `solve_with_highs`)."""
     pyscipopt = imported("pyscipopt")
     solver = pyscipopt.Model()
     solver.hideOutput()

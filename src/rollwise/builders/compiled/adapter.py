@@ -34,7 +34,7 @@ from rollwise.builders.compiled.adapter_source import (
 from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.disk import OPTIONS, RulesCache, pointer_to
-from rollwise.builders.compiled.listers import Writing, frozen, renamed, rewritten, running
+from rollwise.builders.compiled.listers import Freezer, Writing, renamed, rewritten, running
 from rollwise.builders.compiled.python_words import STUBS, stub, word
 from rollwise.builders.compiled.reads import (
     RATIO,
@@ -241,7 +241,9 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         found = word(name, value, rules.state_type, rules.start)
         return found if found in STUBS else compiled(renamed(found, reads.key.text))
 
-    copies = frozen({**of_self, **reads.functions}, reads.key.text, compiled, named)
+    freezer = Freezer(reads.key.text, compiled, named)
+    functions = {**of_self, **reads.functions}
+    copies = {name: freezer.function(function) for name, function in functions.items()}
     methods = {name: copies[f"self.{name}"] for name in reads.methods}
     scope: dict[str, Any] = {
         "carray": carray,

@@ -53,22 +53,24 @@ def compiled_by() -> str:
     return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
 
 
-class RulesCache:
-    """One compiled adapter on disk, with the interface of a cache of Numba's CFunc."""
+class NotKept(Exception):
+    """There is no readable file on disk."""
 
-    def __init__(self, key: str) -> None:
+
+class RulesCache:
+    """One compiled adapter on disk, with the interface of a cache of Numba's CFunc.
+
+    With `only_read` it raises `NotKept` instead of allowing compilation.
+    """
+
+    def __init__(self, key: str, *, only_read: bool = False) -> None:
+        self._only_read = only_read
         kept = folder() if switches.is_on("kernel-cache") else None
         name = switches.mark(f"{key}-{compiled_by()}", "prefetch")
         self._path = None if kept is None else kept / f"{name}.rules"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled adapter, or None if it is missing or unreadable."""
-        overload = self._read(target_context)
-        if overload is None:
-            before_compiling()
-        return overload
-
-    def _read(self, target_context: Any) -> Any:
         try:
             if self._path is not None:
                 data = self._path.read_bytes()
@@ -76,6 +78,9 @@ class RulesCache:
                 return CompileResult._rebuild(target_context, *pickle.loads(data))
         except Exception:
             pass  # missing, truncated or from another program: compile again and replace it
+        if self._only_read:
+            raise NotKept
+        before_compiling()
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -86,26 +91,6 @@ class RulesCache:
             data = serialize.dumps(for_disk(result))
             write_atomically(self._path, lambda place: place.write_bytes(data))
             make_room(self._path.parent, f"*{self._path.suffix}", most_files=MOST_FILES)
-
-
-class NotKept(Exception):
-    """There is no readable file on disk."""
-
-
-class KeptOnly(RulesCache):
-    """A cache for reading only: it raises an error instead of allowing compilation."""
-
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """The compiled adapter.
-
-        Raises
-        ------
-        NotKept
-        """
-        overload = self._read(target_context)
-        if overload is None:
-            raise NotKept
-        return overload
 
 
 def kept_adapter(name: str, key: Key) -> Any:
@@ -120,7 +105,7 @@ def kept_adapter(name: str, key: Key) -> Any:
         raise AssertionError("an adapter that is read from disk has no source")
 
     pointer = pointer_to(not_compiled)
-    pointer._cache = KeptOnly(f"{name}-{key.text}")
+    pointer._cache = RulesCache(f"{name}-{key.text}", only_read=True)
     try:
         pointer.compile()
     except NotKept:

@@ -24,7 +24,7 @@ import copy
 import inspect
 import itertools
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from pathlib import Path
@@ -452,13 +452,8 @@ def renamed(
     return copy
 
 
-def frozen(
-    functions: Mapping[str, Function],
-    key: str,
-    compiled: Callable[[Function], Any],
-    word: Callable[[str, Any], Function],
-) -> dict[str, Function]:
-    """Translated copies of functions, in whose globals compiled copies replace the helpers.
+class Freezer:
+    """Makes translated copies of functions; compiled copies replace the helpers in their globals.
 
     Parameters
     ----------
@@ -467,13 +462,9 @@ def frozen(
     compiled : callable
         Compiles a helper at its first call.
     word : callable
-        Gives the functions of `rollwise.builders.compiled.listers.Translation.names`, compiled.
+        Gives the functions of `Translation.names`, compiled.
     """
-    freezer = _Freezer(key, compiled, word)
-    return {name: freezer.function(function) for name, function in functions.items()}
 
-
-class _Freezer:
     def __init__(
         self,
         key: str,
